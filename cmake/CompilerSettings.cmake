@@ -1,0 +1,24 @@
+# The language level and the warnings of our own targets. Generated code does not link to
+# longpole_settings and so is compiled without the warnings.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+option(LONGPOLE_WARNINGS_AS_ERRORS "Treat warnings as errors (on in the presets)" OFF)
+set(LONGPOLE_SANITIZE "" CACHE STRING "Sanitizers for everything but the recorder, as in -fsanitize=")
+
+add_library(longpole_settings INTERFACE)
+target_compile_options(longpole_settings INTERFACE
+  -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wcast-qual -Wformat=2 -Wundef -Wshadow
+  -Wcast-align -Wdouble-promotion
+  $<$<COMPILE_LANGUAGE:CXX>:-Wextra-semi -Woverloaded-virtual -Wnon-virtual-dtor -Wold-style-cast>
+  $<$<BOOL:${LONGPOLE_WARNINGS_AS_ERRORS}>:-Werror>)
+
+if(LONGPOLE_SANITIZE)
+  target_compile_options(longpole_settings INTERFACE
+    -fsanitize=${LONGPOLE_SANITIZE} -fno-omit-frame-pointer)
+  target_link_options(longpole_settings INTERFACE -fsanitize=${LONGPOLE_SANITIZE})
+endif()

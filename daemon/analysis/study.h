@@ -1,0 +1,108 @@
+// Study: everything that can be asked of one Recording, at any CPU count. What the command line
+// prints and what the daemon sends are rows of these tables.
+//
+// Built once (it simulates the ideal execution); after that every question is const and may be
+// asked from any thread. Holds the Recording by shared_ptr.
+//
+//   Study study(recording);
+//   for (const FunctionRow& row : study.functions(8).rows) …
+//
+// Attribution: a sample or exact stretch is charged to the innermost frame of the user's own code
+// (a function with debug information whose file is not a system file); where the call path has
+// none, to its innermost frame. So the time of std::sort or memcpy stands at the user's line that
+// called it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "simulation/schedule.h"
+#include "trace/recording.h"
+
+namespace longpole::analysis {
+
+enum class Scheduler : std::uint8_t { ideal, shared };
+[[nodiscard]] const char* scheduler_name(Scheduler scheduler);
+
+struct Prediction {
+  std::uint32_t cpus = 1;
+  Scheduler scheduler = Scheduler::shared;
+  double total_ns = 0;
+  double speedup = 1;  // against the same scheduler on one CPU
+  std::optional<simulation::Deadlock> deadlock;
+};
+
+// One row per function. Times in nanoseconds; `critical_*` are Σ weight · time and may be negative.
+struct FunctionRow {
+  FunctionId function;
+  std::optional<std::uint64_t> calls;           // all entries; none where calls were not recorded
+  std::optional<std::uint64_t> critical_calls;  // entries on the path (the papers' count)
+  double self_ns = 0;
+  double total_ns =
+      0;  // with descendants, each stretch once however often the function is on the stack
+  double critical_self_ns = 0;
+  double critical_total_ns = 0;
+  double critical_share = 0;      // critical_self_ns / completion time
+  double normalized_self_ns = 0;  // Quartz, Equation 1: each stretch divided by min(running, CPUs)
+  double normalized_total_ns = 0;
+  std::optional<double>
+      headroom;  // reduction, 0…1, at which another function takes the lead; none: never
+  std::uint64_t samples = 0;  // behind self_ns; 0 and exact when written or counted exactly
+};
+
+struct LineRow {
+  FileId file;  // none: no debug information
+  std::uint32_t line = 0;
+  FunctionId function;
+  double self_ns = 0;
+  double critical_ns = 0;
+  double critical_share = 0;
+  std::uint64_t samples = 0;
+};
+
+struct SegmentRow {
+  ThreadId thread;
+  FunctionId function;  // none: not known
+  double start_ns = 0;  // in the execution on that many CPUs under that scheduler
+  double end_ns = 0;
+  double weight = 0;
+  bool running = true;  // false: a sleep, I/O or other wait of fixed length
+};
+
+template <typename Row>
+struct Table {
+  std::uint32_t cpus = 1;
+  double total_ns = 0;    // completion time on that many CPUs
+  double waiting_ns = 0;  // critical time of sleeps and waits for I/O: what no function has
+  std::vector<Row>
+      rows;  // heaviest first, ties by name or line; segments in order of thread and time
+};
+
+enum class WithHeadroom : bool { no, yes };  // headroom re-simulates a dozen times
+
+class Study {
+ public:
+  explicit Study(std::shared_ptr<const Recording> recording);
+  ~Study();
+  Study(Study&&) noexcept;
+  Study& operator=(Study&&) noexcept;
+
+  [[nodiscard]] const Recording& recording() const;
+  [[nodiscard]] const simulation::Schedule& ideal() const;
+
+  // `cpus` ≥ 1 throughout. Under `ideal` the count is carried into the answer and has no effect.
+  [[nodiscard]] Prediction predict(std::uint32_t cpus, Scheduler scheduler) const;
+  [[nodiscard]] Table<FunctionRow> functions(std::uint32_t cpus, Scheduler scheduler,
+                                             WithHeadroom with_headroom) const;
+  [[nodiscard]] Table<LineRow> lines(std::uint32_t cpus, Scheduler scheduler) const;
+  [[nodiscard]] Table<SegmentRow> segments(std::uint32_t cpus, Scheduler scheduler) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace longpole::analysis

@@ -1,0 +1,57 @@
+// Schedule: when each stretch of a recorded program runs on a simulated machine, and what released
+// it.
+//
+// One Segment per event of the recording (the stretch of computing that ends in the event's call),
+// plus one for each stretch off the CPU of fixed length (sleep, I/O, external wait, a wait that
+// timed out). A node, in the words of DESIGN section 7, is the end of a segment; a segment starts
+// at the end of the one segment that released it, or at time 0. All segments of a thread stand
+// together, in order.
+//
+//   thread 1  ├─ run ─┤signal├─ run ─┤
+//                        └──────────────▶ released_by
+//   thread 2  ├ wait …    blocked       ├─ run ─┤
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "trace/recording.h"
+
+namespace longpole::simulation {
+
+using SegmentIndex = std::uint32_t;
+inline constexpr SegmentIndex no_segment = 0xffffffffU;
+
+struct Segment {
+  Nanoseconds start{};
+  Nanoseconds end{};
+  SegmentIndex released_by = no_segment;  // its end is this start; no_segment: starts at time 0
+  std::uint32_t event = 0;                // index into the thread's events
+  ThreadId thread;
+  bool running = true;  // false: off the CPU for a fixed time
+};
+
+// Threads that can never go on: the simulated program stands still.
+struct Blocked {
+  ThreadId thread;
+  std::uint32_t event = 0;  // the call it is blocked in
+  Nanoseconds since{};
+};
+struct Deadlock {
+  Nanoseconds at{};              // when the last thread blocked
+  std::vector<Blocked> threads;  // all that are blocked, in order of thread id
+};
+
+struct Schedule {
+  std::vector<Segment> segments;  // by thread, in the thread's order
+  std::vector<SegmentIndex>
+      thread_begin;                  // threads + 1 entries: where each thread's segments begin
+  std::vector<SegmentIndex> by_end;  // all segments in order of their ends; at equal times causes
+                                     // before effects, and independent ones in thread order
+  Nanoseconds total{};               // when the last thread ends
+  std::optional<Deadlock> deadlock;  // then the segments are those up to the standstill
+};
+
+}  // namespace longpole::simulation

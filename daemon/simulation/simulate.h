@@ -1,0 +1,40 @@
+// The simulator: runs the program that a Recording describes on a machine of our choice.
+//
+// Pure functions of their arguments; any number may run at once. DESIGN section 6; thesis Papers I,
+// VI.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "simulation/schedule.h"
+#include "trace/recording.h"
+
+namespace longpole::simulation {
+
+// A CPU for each thread. Locks, semaphores, channels are handed over in order of arrival, ties in
+// thread order. Conditions behave as in the recording (Paper I section 6): a broadcast waits until
+// as many threads have arrived as it released there; a signal that woke a thread there and comes
+// before that wait is remembered. All costs are zero.
+[[nodiscard]] Schedule simulate_ideal(const Recording& recording);
+
+// How many threads run at each moment of a schedule: steps in order of time, the first at 0, the
+// last at the end with 0 running.
+struct ConcurrencyStep {
+  Nanoseconds time{};
+  std::uint32_t running = 0;
+};
+[[nodiscard]] std::vector<ConcurrencyStep> concurrency(const Schedule& schedule);
+
+// Completion time under `shared` (Paper VI Figure 5): each time segment of the ideal execution
+// takes max(n/P, 1) times as long. Exact: P times the completion time, in nanoseconds.
+[[nodiscard]] std::int64_t shared_completion_times_cpus(const std::vector<ConcurrencyStep>& steps,
+                                                        std::uint32_t cpus);
+
+// What the recording's conditions did when run on one CPU: fills in the counts that program files
+// leave open (`other` of condition_signal and condition_broadcast). Recordings pass through
+// unchanged.
+[[nodiscard]] Recording with_known_condition_counts(Recording recording);
+
+}  // namespace longpole::simulation
