@@ -117,6 +117,7 @@ struct Object {
   ObjectKind kind = ObjectKind::mutex;
   std::string name;    // its symbol, else the line that created or first used it; unique per kind
   StackId first_site;  // the call that created or first used it
+  std::uint32_t initial = 0;  // of a semaphore: its value at the start
 
   friend bool operator==(const Object&, const Object&) = default;
 };
