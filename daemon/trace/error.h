@@ -17,6 +17,7 @@ namespace longpole {
 enum class ErrorKind : std::uint8_t {
   bad_input,  // what the user gave cannot be used: exit status 2, INVALID_ARGUMENT
   not_found,  // what the user named is not there: exit status 2, NOT_FOUND
+  limit,      // a limit, named in `why`: exit status 2, RESOURCE_EXHAUSTED
   failure,    // the machine or the system said no: exit status 1, FAILED_PRECONDITION
 };
 
@@ -50,6 +51,11 @@ using Expected = tl::expected<T, Error>;
                                                      std::string remedy = {}) {
   return tl::unexpected(
       Error{ErrorKind::not_found, std::move(what), std::move(why), std::move(remedy)});
+}
+[[nodiscard]] inline tl::unexpected<Error> over_limit(std::string what, std::string why,
+                                                      std::string remedy = {}) {
+  return tl::unexpected(
+      Error{ErrorKind::limit, std::move(what), std::move(why), std::move(remedy)});
 }
 [[nodiscard]] inline tl::unexpected<Error> failure(std::string what, std::string why,
                                                    std::string remedy = {}) {
