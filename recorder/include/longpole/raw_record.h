@@ -3,16 +3,31 @@
  * A run directory, made by the launcher, holds
  *
  *   control      one struct longpole_control, mapped by both sides
- *   events       chunks of LONGPOLE_CHUNK_BYTES, mapped by both sides; chunk k starts at
- *                k * LONGPOLE_CHUNK_BYTES and belongs to one thread
+ *   events       units of LONGPOLE_UNIT_BYTES, mapped by both sides; unit k starts at
+ *                k * LONGPOLE_UNIT_BYTES. A chunk is a run of units and belongs to one thread.
  *
- * A chunk is a header followed by records of one size, appended in order. A record counts once its
- * `kind` is not 0: the kind is written last (release), so that a reader that comes after a SIGKILL
- * sees whole records only. Unused space reads as zero.
+ * A thread begins with a chunk of one unit and takes larger ones as it goes, up to
+ * LONGPOLE_CHUNK_BYTES, so that thousands of short threads stay small. The recorder makes `events`
+ * longer as it goes; the launcher may do so ahead of it, and touch the pages, to spare the program
+ * the page faults.
  *
- *   ┌────────────────┬──────┬──────┬──────┬─ ─
- *   │ chunk header   │ rec  │ rec  │ rec  │ 0 …
- *   └────────────────┴──────┴──────┴──────┴─ ─
+ *   chunk at unit k (bytes: here two units)             chunk at unit k + 2
+ *   ┌──────────────┬─────┬─────┬─────┬─ ─ ─ ─ ┬─────┐┌──────────────┬─────┬─ ─
+ *   │ chunk header │ rec │ rec │  0  │        │  0  ││ chunk header │ rec │
+ *   └──────────────┴─────┴─────┴─────┴─ ─ ─ ─ ┴─────┘└──────────────┴─────┴─ ─
+ *
+ * How to read it, during the run or after any end of it, SIGKILL included:
+ *   - Begin at unit 0. A unit whose header has bytes 0 belongs to no chunk (claimed, never used): go
+ *     to the next unit. Else the chunk is `bytes` long: go on behind it. Stop at control.next_unit
+ *     or at the end of the file, whichever comes first.
+ *   - Look at every slot of the chunk up to its end. A slot counts when its kind is not 0: the kind
+ *     is written last (release). A slot of kind 0 is skipped, also in the middle: its owner was
+ *     killed while filling it, or a signal handler was and recorded more behind it. Unused space
+ *     reads as zero, so chunk.used is a bound only for chunks that were closed (used != 0).
+ *   - Chunks of one thread follow each other by `sequence`. Within a thread records are in the order
+ *     of their slots. Stamps ascend with it, but for a handler that interrupted the filling of a
+ *     slot: its records carry earlier or later stamps than the slot before them by the time the
+ *     filling took. Whoever needs ascending stamps takes the running maximum.
  *
  * Plain C, fixed sizes, native byte order: both sides run on one machine.
  */
@@ -27,9 +42,10 @@
 #define LONGPOLE_STATIC_ASSERT _Static_assert
 #endif
 
-#define LONGPOLE_RAW_VERSION 1u
+#define LONGPOLE_RAW_VERSION 2u
 #define LONGPOLE_CONTROL_MAGIC 0x6c72746e6f63706cull /* "lpcontrl" */
-#define LONGPOLE_CHUNK_BYTES (256u * 1024u)
+#define LONGPOLE_UNIT_BYTES (16u * 1024u)            /* what chunks are made of */
+#define LONGPOLE_CHUNK_BYTES (256u * 1024u)          /* the longest chunk */
 
 /* The environment variable that names the run directory; without it the library does nothing. */
 #define LONGPOLE_DIRECTORY_VARIABLE "LONGPOLE_RUN_DIRECTORY"
@@ -41,9 +57,9 @@ enum longpole_cpu_clock {
 
 enum longpole_stop_reason {
   LONGPOLE_STOP_NONE = 0,
-  LONGPOLE_STOP_NO_SPACE = 1,       /* the disk is full */
-  LONGPOLE_STOP_NO_MAPPING = 2,     /* mmap refused */
-  LONGPOLE_STOP_TOO_MANY_CHUNKS = 3 /* max_chunks reached */
+  LONGPOLE_STOP_NO_SPACE = 1,      /* the disk is full, or a file-size limit is reached (EFBIG) */
+  LONGPOLE_STOP_NO_MAPPING = 2,    /* mmap refused */
+  LONGPOLE_STOP_TOO_MANY_UNITS = 3 /* max_units reached */
 };
 
 /* One bracketed read of both clocks: tsc lies between the two readings of CLOCK_MONOTONIC. */
@@ -58,9 +74,9 @@ struct longpole_control {
   uint32_t cpu_clock;   /* enum longpole_cpu_clock, set by the launcher */
   uint32_t sample_hz;   /* samples per second of CPU time under the thread clock; 0: none */
   uint32_t told_cpus;   /* the CPU count to tell the program; 0: the truth */
-  uint32_t max_chunks;  /* set by the launcher */
-  int32_t pid;          /* set by the recorder: the process that records; a forked child does not */
-  uint32_t next_chunk;  /* atomic: chunks handed out */
+  uint32_t max_units;   /* set by the launcher */
+  int32_t pid;          /* 0 until a process claims the recording; a forked child does not record */
+  uint32_t next_unit;   /* atomic: units handed out */
   uint32_t next_thread; /* atomic: threads numbered */
   uint32_t stop_reason; /* enum longpole_stop_reason, sticky */
   uint32_t stop_errno;
@@ -70,23 +86,26 @@ struct longpole_control {
 };
 
 struct longpole_chunk {
-  uint32_t thread;         /* number of the thread, from 0 in order of first record */
+  uint32_t thread;         /* number of the thread, from 0 in order of creation or first record */
   uint32_t sequence;       /* of this chunk within its thread, from 0 */
-  int32_t tid;             /* kernel thread id */
-  uint32_t used;           /* the owner is at least here; records after it may count, see above */
+  int32_t tid;             /* kernel thread id; 0: numbered, but the thread has not yet begun */
+  uint32_t used;           /* 0 while open; then bytes, header included, that can hold records */
   uint64_t start_function; /* address given to pthread_create; 0: main thread, or not known */
   uint32_t creator;        /* number of the creating thread; UINT32_MAX: none */
-  uint32_t reserved;
-  uint64_t handle; /* its pthread_t; may be used again by a later thread once joined */
-  uint64_t reserved2[3];
+  uint32_t bytes;          /* length, a multiple of LONGPOLE_UNIT_BYTES; written last (release) */
+  uint64_t handle;         /* its pthread_t; may be used again by a later thread once joined */
+  uint64_t reserved[3];
 };
 
 /* Kinds of record. Appended to, never renumbered. */
 enum longpole_kind {
   LONGPOLE_NOTHING = 0,
-  LONGPOLE_THREAD_START = 1, /* object: address of the start function */
-  LONGPOLE_THREAD_END = 2,
-  LONGPOLE_CREATE = 3, /* object: number of the new thread */
+  LONGPOLE_THREAD_START = 1, /* object: address of the start function; site: 0 */
+  LONGPOLE_THREAD_END = 2,   /* after the destructors of thread-specific data; site: the caller of
+                                pthread_exit, else 0. Also where the process ends by exit(). Missing
+                                where it ends otherwise. */
+  LONGPOLE_CREATE = 3, /* object: number of the new thread; site: the caller, so in all below. The
+                          stamp is from before the call: the thread may begin at once */
   LONGPOLE_JOIN = 4,   /* object: the pthread_t of the joined thread; see longpole_chunk.handle */
   LONGPOLE_DETACH = 5, /* object: as for join */
   LONGPOLE_MUTEX_LOCK = 6, /* object: address of the mutex, and so on below */
@@ -101,30 +120,47 @@ enum longpole_kind {
   LONGPOLE_SEMAPHORE_TRYWAIT = 15,
   LONGPOLE_SEMAPHORE_TIMEDWAIT = 16,
   LONGPOLE_SEMAPHORE_POST = 17,
-  LONGPOLE_SEMAPHORE_INIT = 18, /* other: initial value; sem_open too */
+  LONGPOLE_SEMAPHORE_INIT = 18, /* other: its value from here on; sem_open too, each time */
   LONGPOLE_BARRIER_WAIT = 19,
   LONGPOLE_BARRIER_INIT = 20, /* other: count */
-  LONGPOLE_SAMPLE = 21,   /* portable source: object: instruction address, other: return address of
-                             its   caller or 0 */
-  LONGPOLE_FRAMES = 22,   /* more of the call path of the record after it (create, join): object,
-                             other:   candidate return addresses further out; repeated as needed */
-  LONGPOLE_CPU_CLOCK = 23 /* portable source: object: CPU time of the thread in ns at this stamp;
-                             stands before the record it belongs to */
+  LONGPOLE_SAMPLE = 21,       /* portable source: object: instruction address, other: return address
+                                 of its caller or 0, site: samples that this one stands for */
+  LONGPOLE_FRAMES = 22,       /* more of the call path of the next create or join of this thread,
+                                 innermost first: object, other: candidate return addresses or 0;
+                                 repeated as needed. Candidates were found on the stack: an address
+                                 behind a call instruction, not surely a live frame */
+  LONGPOLE_CPU_CLOCK = 23     /* portable source: object: CPU time of the thread in ns, for the next
+                                 record but samples and frames; stands before records whose `other`
+                                 is taken */
 };
 
 /* Flags. A call that may wait writes two records: one when it begins to wait, one when it returns.
- * A call that does not wait writes one, with neither flag. */
+ * A call that does not wait writes one, with neither flag. A call that was cancelled, or left by a
+ * longjmp out of a signal handler, has no return. */
 #define LONGPOLE_BEGINS 1u  /* the call begins; its return follows */
 #define LONGPOLE_RETURNS 2u /* the call that began has returned */
 
+/* The stamp of a call that acquires is taken after it has acquired, that of a call that releases
+ * (unlock, post, signal, broadcast, create) before it releases. Under LONGPOLE_CPU_CLOCK_THREAD a
+ * kind that gives `other` no meaning above has the CPU time of the thread there, in ns; 0: not read.
+ */
 struct longpole_record {
   uint64_t tsc;       /* rdtsc, or cntvct_el0 on Arm */
   uint64_t object;    /* by kind */
   uint64_t site;      /* return address of the recorded call */
   uint32_t other_low; /* by kind: `other` is 48 bits, an address or a count */
   uint16_t other_high;
-  uint8_t result;         /* errno value that the call returned, capped at 255; 0: success */
+  uint8_t result; /* errno value that the call returned or set, capped at 255; 0: success, also of
+                     the serial thread of a barrier */
   uint8_t kind_and_flags; /* kind in the low 6 bits, flags in the high 2; written last */
 };
+
+#define LONGPOLE_KIND_AND_FLAGS(kind, flags) ((uint8_t)((kind) | ((flags) << 6)))
+#define LONGPOLE_KIND(kind_and_flags) ((kind_and_flags)&0x3fu)
+#define LONGPOLE_FLAGS(kind_and_flags) ((unsigned)(kind_and_flags) >> 6)
+
+LONGPOLE_STATIC_ASSERT(sizeof(struct longpole_record) == 32, "a record is half a cache line");
+LONGPOLE_STATIC_ASSERT(sizeof(struct longpole_chunk) == 64, "records start on a cache line");
+LONGPOLE_STATIC_ASSERT(sizeof(struct longpole_control) == 80, "both sides agree on the control");
 
 #endif
