@@ -1,0 +1,26 @@
+// Can this program be recorded? Asked before anything is started, so that every refusal is one
+// clear sentence with what to do.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "trace/error.h"
+
+namespace longpole::recording {
+
+struct Program {
+  std::filesystem::path path;  // absolute
+  // The address sanitizer that it links to ("libasan.so.8"); it must come before the recorder in
+  // LD_PRELOAD, or it refuses to run. Empty: none.
+  std::string address_sanitizer;
+};
+
+// `name`: a path (relative ones against `directory`), or a name looked up in `search_path` (the
+// form of PATH). Scripts are judged by their interpreter. All errors are bad_input.
+[[nodiscard]] Expected<Program> check_program(const std::string& name,
+                                              const std::filesystem::path& directory,
+                                              std::string_view search_path);
+
+}  // namespace longpole::recording

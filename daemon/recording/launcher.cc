@@ -1,0 +1,301 @@
+#include "recording/launcher.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <limits>
+#include <new>
+#include <optional>
+
+#include "longpole/raw_record.h"
+#include "recording/perf_rings.h"
+#include "recording/run_files.h"
+#include "recording/stopped_child.h"
+#include "recording/system.h"
+
+namespace longpole::recording {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::int64_t tick_ns = 100'000'000;     // clock pairs and maps are taken this often
+constexpr std::int64_t grace_ns = 2'000'000'000;  // between SIGTERM and SIGKILL
+constexpr int poll_while_loading_ms = 1;          // until the recorder has announced itself
+
+// The control file, mapped; the recorder in the program maps it too.
+class Control {
+ public:
+  static Expected<Control> create(const fs::path& run_directory, const Request& request,
+                                  std::uint32_t told_cpus) {
+    const char* what = "cannot prepare the run directory";
+    for (const char* name : {control_file, events_file}) {
+      const Descriptor file(
+          ::open((run_directory / name).c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600));
+      if (!file)
+        return failure(what, std::strerror(errno));
+      if (std::string_view(name) != control_file)
+        continue;
+      // Reserved, not only made longer: on a full disk a touch would be a SIGBUS.
+      if (const int error = ::posix_fallocate(file.get(), 0, sizeof(longpole_control)); error != 0)
+        return failure(what, std::strerror(error), "make room on that disk");
+      void* memory = ::mmap(nullptr, sizeof(longpole_control), PROT_READ | PROT_WRITE, MAP_SHARED,
+                            file.get(), 0);
+      if (memory == MAP_FAILED)
+        return failure(what, std::strerror(errno));
+      auto* control = new (memory) longpole_control{};
+      control->version = LONGPOLE_RAW_VERSION;
+      control->sample_hz = request.rate_hz;
+      control->told_cpus = told_cpus;
+      control->max_units = request.max_units;
+      return Control(control);
+    }
+    return failure(what, "no control file");
+  }
+
+  void set_source(bool kernel) {
+    control_->cpu_clock = kernel ? LONGPOLE_CPU_CLOCK_KERNEL : LONGPOLE_CPU_CLOCK_THREAD;
+    control_->magic = LONGPOLE_CONTROL_MAGIC;
+  }
+  [[nodiscard]] bool recorder_is_there() const {
+    return __atomic_load_n(&control_->pid, __ATOMIC_ACQUIRE) != 0;
+  }
+
+ private:
+  explicit Control(longpole_control* control) : control_(control) {}
+
+  longpole_control* control_;
+};
+
+// Appends /proc/PID/maps to the maps file whenever it has changed.
+class MapsRecorder {
+ public:
+  MapsRecorder(pid_t pid, const fs::path& run_directory)
+      : source_(fmt::format("/proc/{}/maps", pid)),
+        file_(::open((run_directory / maps_file).c_str(), O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC,
+                     0600)) {}
+
+  void snapshot() {
+    std::string maps = read_special_file(source_);
+    if (maps.empty() || maps == last_)
+      return;
+    static_cast<void>(write_all(file_.get(), maps.data(), maps.size()));
+    last_ = std::move(maps);
+  }
+
+ private:
+  std::string source_;
+  Descriptor file_;
+  std::string last_;
+};
+
+// Ends the program on request: politely first.
+class Terminator {
+ public:
+  explicit Terminator(pid_t pid) : pid_(pid) {}
+
+  void ask(int signal, bool has_it_already, std::int64_t now) {
+    if (!has_it_already)
+      ::kill(pid_, signal);
+    deadline_ = std::min(deadline_, now + grace_ns);
+  }
+  void check(std::int64_t now) {
+    if (now >= deadline_)
+      ::kill(pid_, SIGKILL);
+  }
+  [[nodiscard]] bool asked() const { return deadline_ != never; }
+
+ private:
+  pid_t pid_;
+  static constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
+  std::int64_t deadline_ = never;
+};
+
+// SIGTERM and SIGINT as a descriptor; the mask that the program is to have instead.
+struct Signals {
+  sigset_t inherited{};
+  Descriptor descriptor;
+
+  static Signals block() {
+    Signals signals;
+    sigset_t wanted;
+    ::sigemptyset(&wanted);
+    for (const int signal : {SIGTERM, SIGINT, SIGHUP})
+      ::sigaddset(&wanted, signal);
+    ::sigprocmask(SIG_BLOCK, &wanted, &signals.inherited);
+    signals.descriptor = Descriptor(::signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK));
+    return signals;
+  }
+};
+
+struct Run {
+  fs::path directory;
+  Request request;
+  Result result;
+  Descriptor lifeline;
+  Signals signals;
+
+  Expected<void> execute();
+  void watch(pid_t pid, const Control& control, std::optional<PerfRings>& rings);
+  void collect_exit(pid_t pid);
+};
+
+Expected<void> Run::execute() {
+  const std::vector<std::uint32_t> usable = usable_cpus();
+  std::vector<std::uint32_t> cpus = usable;
+  if (!request.all_cpus) {
+    cpus = {idlest_cpu(usable)};
+    std::vector<std::uint32_t> others = usable;
+    std::erase(others, cpus.front());
+    if (!others.empty())
+      run_on(others);  // so that our own work does not stand in the program's way
+  }
+  result.machine_cpus = static_cast<std::uint32_t>(usable.size());
+  result.cpus = static_cast<std::uint32_t>(cpus.size());
+  const bool lie = request.as_cpus != 0 || !request.all_cpus;
+  auto control = Control::create(directory, request,
+                                 request.as_cpus != 0 ? request.as_cpus
+                                 : lie                ? result.machine_cpus
+                                                      : 0);
+  if (!control)
+    return tl::unexpected(control.error());
+
+  auto child = StoppedChild::fork(request, directory, cpus, signals.inherited);
+  if (!child)
+    return tl::unexpected(child.error());
+  result.pid = child->pid();
+
+  std::optional<PerfRings> rings;
+  if (!request.portable) {
+    auto opened = PerfRings::open(child->pid(), cpus, request.rate_hz, directory);
+    if (opened)
+      rings = std::move(*opened);
+    else
+      result.perf_refused = opened.error().why + "; " + opened.error().remedy;
+  }
+  result.kernel_source = rings.has_value();
+  if (rings) {
+    result.perf_cpus = rings->cpus();
+    result.kernel_samples = rings->samples_kernel();
+  }
+  control->set_source(rings.has_value());
+
+  timespec realtime{};
+  ::clock_gettime(CLOCK_REALTIME, &realtime);
+  result.started_at_unix_ns = std::int64_t{realtime.tv_sec} * 1'000'000'000 + realtime.tv_nsec;
+  result.clock_pairs.push_back(read_clock_pair());
+  result.started_ns = monotonic_ns();
+  if (auto released = child->release(); !released) {
+    ::waitpid(child->pid(), nullptr, 0);
+    return released;
+  }
+  const std::string announcement = fmt::format("{}\n", child->pid());
+  static_cast<void>(write_all(lifeline.get(), announcement.data(), announcement.size()));
+  watch(child->pid(), *control, rings);
+  collect_exit(child->pid());
+  return {};
+}
+
+// Until the program has exited and the rings are empty.
+void Run::watch(pid_t pid, const Control& control, std::optional<PerfRings>& rings) {
+  const Descriptor exited(open_pidfd(pid));
+  MapsRecorder maps(pid, directory);
+  Terminator terminator(pid);
+  std::vector<pollfd> polled = {{exited.get(), POLLIN, 0},
+                                {signals.descriptor.get(), POLLIN, 0},
+                                {lifeline.get(), POLLIN, 0}};
+  if (rings)
+    for (const pollfd& entry : rings->poll_entries())
+      polled.push_back(entry);
+
+  bool recorder_seen = false;
+  std::int64_t next_tick = monotonic_ns() + tick_ns;
+  while ((polled[0].revents & POLLIN) == 0) {
+    const std::int64_t before = monotonic_ns();
+    const auto until_tick =
+        static_cast<int>(std::max<std::int64_t>(next_tick - before, 0) / 1'000'000 + 1);
+    ::poll(polled.data(), polled.size(), recorder_seen ? until_tick : poll_while_loading_ms);
+    const std::int64_t now = monotonic_ns();
+
+    if (!recorder_seen && control.recorder_is_there()) {
+      recorder_seen = true;  // what the program starts with is mapped now
+      maps.snapshot();
+    }
+    if (now >= next_tick) {
+      result.clock_pairs.push_back(read_clock_pair());
+      maps.snapshot();
+      next_tick = now + tick_ns;
+      recorder_seen = true;  // or never: stop looking so often
+    }
+    signalfd_siginfo signal{};
+    while (::read(signals.descriptor.get(), &signal, sizeof signal) ==
+           static_cast<ssize_t>(sizeof signal))
+      // What the terminal sends, it sends to the program as well.
+      terminator.ask(static_cast<int>(signal.ssi_signo), signal.ssi_code == SI_KERNEL, now);
+    if ((polled[2].revents & (POLLIN | POLLHUP | POLLERR)) != 0) {
+      terminator.ask(SIGTERM, false, now);
+      polled[2].fd = -1;
+    }
+    terminator.check(now);
+    if (rings)
+      rings->drain();
+    // A ring whose last thread has ended reports POLLHUP for ever.
+    for (std::size_t i = 3; i < polled.size(); ++i)
+      if ((polled[i].revents & (POLLHUP | POLLERR)) != 0)
+        polled[i].fd = -1;
+  }
+  result.clock_pairs.push_back(read_clock_pair());
+  result.ended_ns = monotonic_ns();
+  result.stopped = terminator.asked();
+  if (rings) {
+    while (rings->drain()) {
+    }
+    result.spool_error = rings->spool_error();
+  }
+}
+
+void Run::collect_exit(pid_t pid) {
+  // The clock of the process, read while it is a zombie: wait4 would add its children.
+  clockid_t clock{};
+  timespec used{};
+  if (::clock_getcpuclockid(pid, &clock) == 0 && ::clock_gettime(clock, &used) == 0)
+    result.cpu_time_ns = std::int64_t{used.tv_sec} * 1'000'000'000 + used.tv_nsec;
+  int status = 0;
+  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (WIFSIGNALED(status))
+    result.exit_signal = WTERMSIG(status);
+  else
+    result.exit_status = WEXITSTATUS(status);
+}
+
+}  // namespace
+
+int run_launcher(const fs::path& run_directory, int lifeline) {
+  Run run;
+  run.directory = run_directory;
+  run.lifeline = Descriptor(lifeline);
+  ::fcntl(lifeline, F_SETFD, FD_CLOEXEC);
+  run.signals = Signals::block();
+  auto request = read_request(run_directory);
+  Expected<void> done;
+  if (request) {
+    run.request = std::move(*request);
+    done = run.execute();
+  } else {
+    done = tl::unexpected(request.error());
+  }
+  if (!done)
+    run.result.error = done.error();
+  return write_result(run_directory, run.result) ? 0 : 1;
+}
+
+}  // namespace longpole::recording

@@ -1,0 +1,33 @@
+// What a user can ask of a recording. Checked by Session::start, which refuses what cannot be done.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace longpole::recording {
+
+// Pinned to one CPU as the papers do, or on all the CPUs it would have without us.
+enum class Cpus : bool { one, all };
+
+// automatic: the kernel's perf events where the machine allows them, else the portable source.
+enum class SourceChoice : bool { automatic, portable };
+
+struct Options {
+  std::string program;  // a path, or a name looked up in PATH
+  std::vector<std::string> arguments;
+  std::filesystem::path directory;                 // where it runs; empty: where we run
+  std::map<std::string, std::string> environment;  // added to our own
+  Cpus cpus = Cpus::one;
+  std::uint32_t as_cpus = 0;     // the CPU count that the program is told; 0: the machine's
+  std::uint32_t rate_hz = 1000;  // samples per second of CPU time, 1…max_rate_hz
+  SourceChoice source = SourceChoice::automatic;
+  std::filesystem::path recorder;  // the preload library; empty: found by its place beside us
+  std::filesystem::path launcher = "/proc/self/exe";  // the program that has `launch`
+};
+
+inline constexpr std::uint32_t max_rate_hz = 20000;
+
+}  // namespace longpole::recording

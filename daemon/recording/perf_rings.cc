@@ -1,0 +1,192 @@
+#include "recording/perf_rings.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/perf_event.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+
+namespace longpole::recording {
+namespace {
+
+// 512 KiB lost nothing at 300 threads where 64 KiB did. An ordinary user may lock 516 KiB a CPU.
+constexpr std::size_t largest_ring = 512 * 1024;
+constexpr std::size_t smallest_ring = 32 * 1024;
+
+perf_event_attr attributes(std::uint32_t rate_hz, bool in_kernel) {
+  perf_event_attr attr{};
+  attr.size = sizeof attr;
+  attr.type = PERF_TYPE_SOFTWARE;
+  attr.config = PERF_COUNT_SW_TASK_CLOCK;
+  // A period, not a frequency: the two are the same for this clock, but frequencies above
+  // perf_event_max_sample_rate are refused.
+  attr.sample_period = 1'000'000'000 / rate_hz;
+  attr.sample_type =
+      PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_CALLCHAIN;
+  attr.disabled = 1;
+  attr.enable_on_exec = 1;
+  attr.inherit = 1;
+  attr.exclude_kernel = in_kernel ? 0 : 1;
+  attr.exclude_hv = 1;
+  attr.exclude_callchain_kernel = 1;
+  attr.context_switch = 1;
+  attr.mmap = 1;
+  attr.mmap2 = 1;
+  attr.mmap_data = 1;
+  attr.comm = 1;
+  attr.comm_exec = 1;
+  attr.task = 1;
+  attr.sample_id_all = 1;
+  attr.use_clockid = 1;
+  attr.clockid = CLOCK_MONOTONIC;
+  attr.watermark = 1;
+  return attr;
+}
+
+int open_event(perf_event_attr& attr, pid_t pid, std::uint32_t cpu) {
+  return static_cast<int>(
+      ::syscall(SYS_perf_event_open, &attr, pid, static_cast<int>(cpu), -1, PERF_FLAG_FD_CLOEXEC));
+}
+
+std::string refusal_reason(int error) {
+  if (error == ENOSYS || error == ENOENT)
+    return "this kernel has no perf events";
+  std::string paranoid = read_special_file("/proc/sys/kernel/perf_event_paranoid");
+  while (!paranoid.empty() && paranoid.back() == '\n')
+    paranoid.pop_back();
+  if (error == EACCES || error == EPERM)
+    return fmt::format(
+        "the kernel refuses perf events ({}; kernel.perf_event_paranoid is {}, and containers "
+        "often "
+        "forbid them altogether)",
+        std::strerror(error), paranoid.empty() ? "not readable" : paranoid);
+  return fmt::format("the kernel refuses perf events ({})", std::strerror(error));
+}
+
+}  // namespace
+
+struct PerfRings::Ring {
+  std::uint32_t cpu = 0;
+  Descriptor event;
+  Descriptor spool;
+  perf_event_mmap_page* page = nullptr;
+  const std::uint8_t* data = nullptr;
+  std::size_t size = 0;  // of the data, a power of two
+
+  Ring() = default;
+  Ring(Ring&& other) noexcept
+      : cpu(other.cpu),
+        event(std::move(other.event)),
+        spool(std::move(other.spool)),
+        page(std::exchange(other.page, nullptr)),
+        data(other.data),
+        size(other.size) {}
+  Ring& operator=(Ring&&) = delete;
+  ~Ring() {
+    if (page != nullptr)
+      ::munmap(page, size + page_size());
+  }
+
+  static std::size_t page_size() { return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)); }
+
+  // Maps as large a ring as the machine allows.
+  bool map() {
+    for (size = largest_ring; size >= smallest_ring; size /= 2) {
+      void* memory =
+          ::mmap(nullptr, size + page_size(), PROT_READ | PROT_WRITE, MAP_SHARED, event.get(), 0);
+      if (memory == MAP_FAILED)
+        continue;
+      page = static_cast<perf_event_mmap_page*>(memory);
+      data = static_cast<const std::uint8_t*>(memory) + page_size();
+      return true;
+    }
+    return false;
+  }
+};
+
+PerfRings::PerfRings() = default;
+PerfRings::~PerfRings() = default;
+PerfRings::PerfRings(PerfRings&&) noexcept = default;
+PerfRings& PerfRings::operator=(PerfRings&&) noexcept = default;
+
+Expected<PerfRings> PerfRings::open(pid_t pid, const std::vector<std::uint32_t>& cpus,
+                                    std::uint32_t rate_hz,
+                                    const std::filesystem::path& run_directory) {
+  PerfRings rings;
+  const char* what = "cannot open perf events";
+  rings.samples_kernel_ = true;
+  for (const std::uint32_t cpu : cpus) {
+    Ring ring;
+    ring.cpu = cpu;
+    perf_event_attr attr = attributes(rate_hz, rings.samples_kernel_);
+    attr.wakeup_watermark = smallest_ring;
+    ring.event = Descriptor(open_event(attr, pid, cpu));
+    if (!ring.event && rings.samples_kernel_ && (errno == EACCES || errno == EPERM)) {
+      rings.samples_kernel_ = false;
+      attr.exclude_kernel = 1;
+      ring.event = Descriptor(open_event(attr, pid, cpu));
+    }
+    if (!ring.event && errno == ENODEV)
+      continue;  // the CPU is off line
+    if (!ring.event)
+      return failure(what, refusal_reason(errno),
+                     "sysctl kernel.perf_event_paranoid=2 allows it to everybody");
+    if (!ring.map())
+      return failure(what,
+                     fmt::format("the kernel refuses even {} KiB of locked memory a CPU for them",
+                                 smallest_ring / 1024),
+                     "raise `ulimit -l` or sysctl kernel.perf_event_mlock_kb");
+    ring.spool = Descriptor(::open((run_directory / perf_file(cpu)).c_str(),
+                                   O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC, 0600));
+    if (!ring.spool)
+      return failure(what, fmt::format("no spool file: {}", std::strerror(errno)));
+    rings.rings_.push_back(std::move(ring));
+  }
+  if (rings.rings_.empty())
+    return failure(what, "none of the CPUs has any");
+  return rings;
+}
+
+bool PerfRings::drain() {
+  bool any = false;
+  for (Ring& ring : rings_) {
+    std::atomic_ref<__u64> head_field(ring.page->data_head);
+    std::atomic_ref<__u64> tail_field(ring.page->data_tail);
+    const std::uint64_t head = head_field.load(std::memory_order_acquire);
+    std::uint64_t tail = tail_field.load(std::memory_order_relaxed);
+    while (tail != head && spool_error_.empty()) {
+      const std::size_t offset = tail & (ring.size - 1);
+      const std::size_t length = std::min<std::size_t>(head - tail, ring.size - offset);
+      if (!write_all(ring.spool.get(), ring.data + offset, length)) {
+        spool_error_ = std::strerror(errno);
+        break;
+      }
+      tail += length;
+      tail_field.store(tail, std::memory_order_release);
+      any = true;
+    }
+  }
+  return any;
+}
+
+std::vector<pollfd> PerfRings::poll_entries() const {
+  std::vector<pollfd> entries;
+  for (const Ring& ring : rings_)
+    entries.push_back({ring.event.get(), POLLIN, 0});
+  return entries;
+}
+
+std::vector<std::uint32_t> PerfRings::cpus() const {
+  std::vector<std::uint32_t> cpus;
+  for (const Ring& ring : rings_)
+    cpus.push_back(ring.cpu);
+  return cpus;
+}
+
+}  // namespace longpole::recording

@@ -1,0 +1,55 @@
+// The kernel's perf events on a program that is about to start: the rings they fill, drained into
+// one spool file a CPU. Used by the launcher's one thread.
+//
+// Each ring belongs to a CPU and gets the records of every thread of the program while on it:
+// context switches, samples of the task clock with user call chains, mappings, and the beginning
+// and end of threads. Children of the program are in there too; readers filter by pid.
+#pragma once
+
+#include <poll.h>
+#include <sys/types.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "recording/system.h"
+#include "trace/error.h"
+
+namespace longpole::recording {
+
+class PerfRings {
+ public:
+  // Events on `pid`, which waits for its exec, on each of `cpus`. The errors are the reasons why
+  // the portable source must be used; `why` says which setting forbids it.
+  [[nodiscard]] static Expected<PerfRings> open(pid_t pid, const std::vector<std::uint32_t>& cpus,
+                                                std::uint32_t rate_hz,
+                                                const std::filesystem::path& run_directory);
+  ~PerfRings();
+  PerfRings(PerfRings&&) noexcept;
+  PerfRings& operator=(PerfRings&&) noexcept;
+
+  // Moves what the rings hold into the spool files; true if there was anything. After a file could
+  // not be written the rings are left alone, and spool_error() says why.
+  bool drain();
+  [[nodiscard]] const std::string& spool_error() const { return spool_error_; }
+
+  // What to poll for: an entry a ring, ready when it holds a good deal.
+  [[nodiscard]] std::vector<pollfd> poll_entries() const;
+
+  [[nodiscard]] std::vector<std::uint32_t> cpus() const;
+  // Whether samples are taken inside the kernel as well, which needs privileges.
+  [[nodiscard]] bool samples_kernel() const { return samples_kernel_; }
+
+ private:
+  struct Ring;
+  PerfRings();
+
+  std::vector<Ring> rings_;
+  std::string spool_error_;
+  bool samples_kernel_ = false;
+};
+
+}  // namespace longpole::recording

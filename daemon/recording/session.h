@@ -1,0 +1,69 @@
+// Session: one run of a program under the recorder, from the first check to the Recording.
+//
+//   start ──▶ starting ──▶ running ──▶ merging ──▶ symbolizing ──▶ finished
+//                             │ stop(): what was recorded is kept
+//                             └──────────▲
+//
+// Lives on one io_context: start(), stop() and every callback happen on the thread that runs it.
+// The merge, which may take seconds, runs on `workers`. The program is started by a process of its
+// own (launcher.h), whose exit is seen through a pidfd. The session keeps itself alive until
+// `finished` was called, which happens exactly once if start() succeeded.
+//
+//   auto session = Session::start(context, workers, options, Output::piped, observer);
+//   if (!session) return tl::unexpected(session.error());    // refused: nothing was started
+#pragma once
+
+#include <sys/types.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <functional>
+#include <memory>
+#include <string_view>
+
+#include "recording/options.h"
+#include "trace/recording.h"
+
+namespace longpole::recording {
+
+enum class Phase : std::uint8_t { starting, running, merging, symbolizing };
+[[nodiscard]] const char* phase_name(Phase phase);
+
+struct Progress {
+  Phase phase = Phase::starting;
+  std::uint64_t events = 0;  // recorded so far
+};
+
+enum class Stream : bool { standard_output, standard_error };
+
+// inherited: the program has our standard input, output and error, as if it had been run without
+// us. piped: its input is /dev/null, its output comes through Observer::output.
+enum class Output : bool { inherited, piped };
+
+// Any of them may be left empty.
+struct Observer {
+  std::function<void(pid_t)> started;
+  std::function<void(Stream, std::string_view)> output;
+  std::function<void(const Progress&)> progress;  // a few times a second, and at each new phase
+  std::function<void(Expected<Recording>)> finished;
+};
+
+class Session {
+ public:
+  [[nodiscard]] static Expected<std::shared_ptr<Session>> start(boost::asio::io_context& context,
+                                                                boost::asio::thread_pool& workers,
+                                                                const Options& options,
+                                                                Output output, Observer observer);
+  virtual ~Session() = default;
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  // Ends the program: SIGTERM, and SIGKILL when it is still there two seconds later. The recording
+  // of what was done until then comes as usual, marked incomplete. Harmless at any time.
+  virtual void stop() = 0;
+
+ protected:
+  Session() = default;
+};
+
+}  // namespace longpole::recording

@@ -1,0 +1,83 @@
+// The few things of the operating system that several files here need.
+#pragma once
+
+#include <unistd.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "recording/run_files.h"
+
+namespace longpole::recording {
+
+// Owns a file descriptor.
+class Descriptor {
+ public:
+  Descriptor() = default;
+  explicit Descriptor(int fd) : fd_(fd) {}
+  ~Descriptor() { reset(); }
+  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+
+  [[nodiscard]] int get() const { return fd_; }
+  [[nodiscard]] explicit operator bool() const { return fd_ >= 0; }
+  [[nodiscard]] int release() { return std::exchange(fd_, -1); }
+  void reset() {
+    if (fd_ >= 0)
+      ::close(std::exchange(fd_, -1));
+  }
+
+ private:
+  int fd_ = -1;
+};
+
+// A file mapped for reading; empty when it is not there or holds nothing.
+class MappedFile {
+ public:
+  explicit MappedFile(const std::filesystem::path& path);
+  ~MappedFile();
+  MappedFile(MappedFile&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  MappedFile& operator=(MappedFile&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+
+  [[nodiscard]] std::span<const std::uint8_t> bytes() const { return {data_, size_}; }
+
+ private:
+  const std::uint8_t* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+[[nodiscard]] int open_pidfd(pid_t pid);  // -1 and errno
+
+// The whole of a file that has no size, as those of /proc; empty when it cannot be read.
+[[nodiscard]] std::string read_special_file(const std::string& path);
+
+// All of `bytes`; false and errno when the system refuses.
+[[nodiscard]] bool write_all(int fd, const void* bytes, std::size_t size);
+
+[[nodiscard]] std::int64_t monotonic_ns();
+
+// The closest of a hundred readings of the time-stamp counter between two of CLOCK_MONOTONIC.
+[[nodiscard]] ClockPair read_clock_pair();
+
+// The CPUs that this process may use, in order.
+[[nodiscard]] std::vector<std::uint32_t> usable_cpus();
+
+// Of `cpus`, the one that had least to do in the last hundredth of a second or so.
+[[nodiscard]] std::uint32_t idlest_cpu(const std::vector<std::uint32_t>& cpus);
+
+// Restricts this process to `cpus`. What the machine refuses stays as it was.
+void run_on(const std::vector<std::uint32_t>& cpus);
+
+}  // namespace longpole::recording
