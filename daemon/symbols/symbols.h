@@ -1,7 +1,9 @@
 // Address → function, file, line, inlined frames; through elfutils libdw.
 //
 // A SymbolTable is filled while a recording is made and then moved into the Recording, so that the
-// file can be read on another machine. Single-threaded.
+// file can be read on another machine. Ids are given in order of first request, so the same
+// requests give the same tables. Nothing here fails: what cannot be read gives poorer names.
+// Single-threaded; made for millions of requests about few thousand different addresses.
 //
 //   SymbolTable symbols;
 //   symbols.add_mapping({"/usr/bin/pigz", 0x55d0…, 0x55d0…, 0x3000});
@@ -35,13 +37,15 @@ enum class Addresses : bool {
 
 class SymbolTable {
  public:
-  SymbolTable();
+  // Separate debug information is looked for by build id below `debug_directory`.
+  explicit SymbolTable(std::string debug_directory = "/usr/lib/debug");
   ~SymbolTable();
   SymbolTable(SymbolTable&&) noexcept;
   SymbolTable& operator=(SymbolTable&&) noexcept;
 
-  // Later mappings replace earlier ones where they overlap. A file that cannot be read still gives
-  // names of the form "[module]".
+  // Later mappings replace earlier ones where they overlap; one without a path (anonymous memory)
+  // just unmaps. A file that cannot be read, or has no symbol at an address, gives one function for
+  // all such places, "[libz.so.1.2.13]", so that their time adds up to one row.
   void add_mapping(const Mapping& mapping);
 
   // The call path of code addresses, innermost first, inlined frames expanded. Frames in unmapped

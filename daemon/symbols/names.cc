@@ -1,0 +1,66 @@
+#include "symbols/names.h"
+
+#include <cxxabi.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string_view>
+
+namespace longpole::symbols {
+namespace {
+
+// No name that a person reads is longer; it bounds what damaged files can ask for.
+constexpr std::size_t longest_name = 16384;
+
+std::string demangled(const std::string& symbol) {
+  if (symbol.compare(0, 2, "_Z") != 0)
+    return symbol;
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> name(
+      abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), std::free);
+  if (status != 0 || name == nullptr)
+    return symbol;
+  return std::string(name.get(), strnlen(name.get(), longest_name));
+}
+
+std::string without_version(const char* symbol) {
+  std::string_view name(symbol, strnlen(symbol, longest_name));
+  return std::string(name.substr(0, name.find('@')));
+}
+
+}  // namespace
+
+std::string function_name(const char* symbol) {
+  std::string name = without_version(symbol);
+  // What gcc and clang append to the parts and copies they make of a function.
+  static constexpr std::array<const char*, 6> clones = {".cold",  ".part.",     ".constprop.",
+                                                        ".isra.", ".lto_priv.", ".llvm."};
+  for (const char* clone : clones)
+    name.resize(std::min(name.size(), name.find(clone)));
+  return demangled(name);
+}
+
+std::string variable_name(const char* symbol) {
+  std::string name = without_version(symbol);
+  const std::size_t last = name.find_last_not_of("0123456789");
+  if (last != std::string::npos && last > 0 && last + 1 < name.size() && name[last] == '.')
+    name.resize(last);
+  return demangled(name);
+}
+
+std::string unknown_name(const std::string& module_path) {
+  if (!module_path.empty() && module_path.front() == '[')
+    return module_path;
+  std::string_view name = module_path;
+  constexpr std::string_view deleted = " (deleted)";
+  if (name.size() > deleted.size() && name.substr(name.size() - deleted.size()) == deleted)
+    name.remove_suffix(deleted.size());
+  name.remove_prefix(name.rfind('/') + 1);
+  return fmt::format("[{}]", name);
+}
+
+}  // namespace longpole::symbols

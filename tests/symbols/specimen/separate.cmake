@@ -1,0 +1,16 @@
+# Moves the debug information of PROGRAM to a file of its own: below DEBUG by build id, or, without
+# DEBUG, beside it with a debug link.
+if(DEBUG)
+  execute_process(COMMAND "${READELF}" -n "${PROGRAM}" OUTPUT_VARIABLE notes COMMAND_ERROR_IS_FATAL ANY)
+  string(REGEX MATCH "Build ID: ([0-9a-f][0-9a-f])([0-9a-f]+)" found "${notes}")
+  set(file "${DEBUG}/.build-id/${CMAKE_MATCH_1}/${CMAKE_MATCH_2}.debug")
+else()
+  set(file "${PROGRAM}.debug")
+endif()
+get_filename_component(folder "${file}" DIRECTORY)
+file(MAKE_DIRECTORY "${folder}")
+execute_process(COMMAND "${OBJCOPY}" --only-keep-debug "${PROGRAM}" "${file}" COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND "${OBJCOPY}" --strip-all "${PROGRAM}" COMMAND_ERROR_IS_FATAL ANY)
+if(NOT DEBUG)
+  execute_process(COMMAND "${OBJCOPY}" "--add-gnu-debuglink=${file}" "${PROGRAM}" COMMAND_ERROR_IS_FATAL ANY)
+endif()
