@@ -62,6 +62,11 @@ class Session {
   // of what was done until then comes as usual, marked incomplete. Harmless at any time.
   virtual void stop() = 0;
 
+  // While held, piped output is not read: the program waits when its pipe is full, as it would for
+  // a slow terminal, and our memory stays bounded however much it prints. Once the program has
+  // ended, what is left in the pipe is delivered before `finished`, held or not.
+  virtual void hold_output(bool hold) = 0;
+
  protected:
   Session() = default;
 };
