@@ -1,0 +1,24 @@
+// What the daemon refuses to go beyond. The message of each refusal names the limit.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace longpole::service {
+
+inline constexpr std::size_t max_open_recordings = 256;  // handles, of all clients together
+inline constexpr std::size_t max_running_programs = 16;  // Record calls at one time
+inline constexpr std::size_t max_cpu_counts = 64;        // in one request
+inline constexpr std::uint32_t max_cpus = 65'536;
+inline constexpr int max_request_bytes = 4 * 1024 * 1024;  // a program's arguments and environment
+
+// Tables of one recording kept for CPU counts already asked for; the least recently used goes first.
+inline constexpr std::size_t max_cached_tables = 2 * max_cpu_counts;
+
+// Output of a program that its client has not taken yet: above the one the program has to wait when
+// it writes, as it would for a slow terminal; below the other it goes on.
+inline constexpr std::size_t hold_output_above_bytes = 4 * 1024 * 1024;
+inline constexpr std::size_t release_output_below_bytes = 1024 * 1024;
+inline constexpr std::size_t max_output_message_bytes = 64 * 1024;
+
+}  // namespace longpole::service

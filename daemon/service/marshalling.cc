@@ -1,0 +1,290 @@
+#include "service/marshalling.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/locale/utf.hpp>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "service/limits.h"
+
+namespace longpole::service {
+namespace {
+
+using analysis::FunctionRow;
+using analysis::LineRow;
+
+// A status travels in a header, and clients refuse long ones.
+constexpr std::size_t max_message_bytes = 2000;
+
+grpc::StatusCode code_of(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::bad_input:
+      return grpc::StatusCode::INVALID_ARGUMENT;
+    case ErrorKind::not_found:
+      return grpc::StatusCode::NOT_FOUND;
+    case ErrorKind::limit:
+      return grpc::StatusCode::RESOURCE_EXHAUSTED;
+    case ErrorKind::failure:
+      return grpc::StatusCode::FAILED_PRECONDITION;
+  }
+  return grpc::StatusCode::UNKNOWN;
+}
+
+const char* source_name(Source source) {
+  switch (source) {
+    case Source::program:
+      return "program";
+    case Source::text:
+      return "text";
+    case Source::kernel:
+      return "kernel";
+    case Source::portable:
+      return "portable";
+  }
+  return "";
+}
+
+std::string function_name(const Recording& recording, FunctionId id) {
+  return id.known() ? to_utf8(recording.functions[id.index()].name) : std::string();
+}
+
+std::string file_path(const Recording& recording, FileId id) {
+  return id.known() ? to_utf8(recording.files[id.index()].path) : std::string();
+}
+
+}  // namespace
+
+std::string to_utf8(std::string_view bytes) {
+  using Traits = boost::locale::utf::utf_traits<char>;
+  constexpr std::string_view replacement = "\xEF\xBF\xBD";
+  std::string text;
+  text.reserve(bytes.size());
+  const char* at = bytes.data();
+  const char* const end = at + bytes.size();
+  while (at != end) {
+    const char* const start = at;
+    if (boost::locale::utf::is_valid_codepoint(Traits::decode(at, end))) {
+      text.append(start, at);
+    } else {
+      text += replacement;
+      at = start + 1;
+    }
+  }
+  return text;
+}
+
+grpc::Status to_status(const Error& error) {
+  std::string text = to_utf8(error.text());
+  if (text.size() > max_message_bytes) {
+    text = to_utf8(std::string_view(text).substr(0, max_message_bytes));
+    text += " …";
+  }
+  return {code_of(error.kind), text};
+}
+
+Expected<std::vector<std::uint32_t>> read_cpu_counts(
+    const google::protobuf::RepeatedField<std::uint32_t>& cpus) {
+  const std::string what = "cannot answer for these CPU counts";
+  if (cpus.empty())
+    return bad_input(what, "none is given", "ask for at least one");
+  if (static_cast<std::size_t>(cpus.size()) > max_cpu_counts)
+    return over_limit(what,
+                      fmt::format("there are {}, and a request has at most {} (max_cpu_counts)",
+                                  cpus.size(), max_cpu_counts),
+                      "ask in several requests");
+  for (const std::uint32_t count : cpus) {
+    if (count < 1 || count > max_cpus)
+      return bad_input(what, fmt::format("{} is not between 1 and {} (max_cpus)", count, max_cpus));
+  }
+  return std::vector<std::uint32_t>(cpus.begin(), cpus.end());
+}
+
+Expected<analysis::Scheduler> read_scheduler(const std::string& name) {
+  if (name.empty())
+    return analysis::Scheduler::shared;
+  for (const auto scheduler : {analysis::Scheduler::ideal, analysis::Scheduler::shared}) {
+    if (name == analysis::scheduler_name(scheduler))
+      return scheduler;
+  }
+  return bad_input(fmt::format("cannot simulate under the scheduler '{}'", name),
+                   "there is no such scheduler", "the schedulers are ideal and shared");
+}
+
+Expected<RunRequest> read_record_request(const v1::RecordRequest& request) {
+  const std::string what =
+      "cannot record " + (request.program().empty() ? "a program" : request.program());
+  if (request.program().empty())
+    return bad_input(what, "none is named");
+  // The system ends every one of these at a zero byte, and would run something else.
+  const auto has_zero = [](const std::string& text) { return text.find('\0') != text.npos; };
+  bool zero = has_zero(request.program()) || has_zero(request.directory()) ||
+              has_zero(request.output_path());
+  for (const std::string& argument : request.arguments())
+    zero = zero || has_zero(argument);
+  RunRequest read;
+  for (const auto& [name, value] : request.environment()) {
+    if (name.empty() || name.find('=') != name.npos)
+      return bad_input(what, fmt::format("'{}' cannot name an environment variable", name));
+    zero = zero || has_zero(name) || has_zero(value);
+    read.options.environment[name] = value;
+  }
+  if (zero)
+    return bad_input(what, "there is a zero byte in its name, arguments, environment or paths");
+  if (request.as_cpus() > max_cpus)
+    return bad_input(what, fmt::format("it cannot be told that there are {} CPUs: {} is the most "
+                                       "(max_cpus)",
+                                       request.as_cpus(), max_cpus));
+  read.options.program = request.program();
+  read.options.arguments.assign(request.arguments().begin(), request.arguments().end());
+  read.options.directory = request.directory();
+  read.options.cpus = request.all_cpus() ? recording::Cpus::all : recording::Cpus::one;
+  read.options.as_cpus = request.as_cpus();
+  if (request.rate_hz() != 0)
+    read.options.rate_hz = request.rate_hz();
+  read.output = request.output_path();
+  return read;
+}
+
+Expected<FileChoice> read_file(const OpenRecording& recording, const std::string& path) {
+  FileChoice choice;
+  choice.all = path.empty();
+  if (choice.all)
+    return choice;
+  for (const FileId id : recording.files()) {
+    if (file_path(recording.recording(), id) == path)
+      choice.files.push_back(id);
+  }
+  if (choice.files.empty())
+    return not_found("cannot show the lines of " + path,
+                     "the recording has no line of the program in that file",
+                     "Recording.files names those that have");
+  return choice;
+}
+
+void write_recording(std::uint64_t handle, const OpenRecording& opened, v1::Recording& message) {
+  const Recording& recording = opened.recording();
+  const RunInfo& run = recording.run;
+  message.set_handle(handle);
+  for (const std::string& word : run.command)
+    message.add_command(to_utf8(word));
+  message.set_directory(to_utf8(run.directory));
+  message.set_started_at_unix_ns(run.started_at_unix_ns);
+  message.set_elapsed_ns(run.elapsed.count());
+  message.set_cpu_time_ns(run.cpu_time.count());
+  message.set_source(source_name(run.source));
+  message.set_events(recording.event_count());
+  message.set_samples(run.samples);
+  message.set_threads(static_cast<std::uint32_t>(recording.threads.size()));
+  message.set_machine_cpus(run.machine_cpus);
+  message.set_complete(run.complete);
+  if (run.exit_status)
+    message.set_exit_status(*run.exit_status);
+  if (run.exit_signal)
+    message.set_exit_signal(*run.exit_signal);
+  for (const Notice& notice : recording.notices) {
+    v1::Notice& row = *message.add_notices();
+    row.set_code(to_utf8(notice.code));
+    row.set_text(to_utf8(notice.text));
+    row.set_count(notice.count);
+  }
+  for (const FileId id : opened.files()) {
+    v1::SourceFile& row = *message.add_files();
+    row.set_path(file_path(recording, id));
+    row.set_sha256(to_utf8(recording.files[id.index()].sha256));
+  }
+}
+
+void write_prediction(const analysis::Prediction& prediction, const Recording& recording,
+                      v1::Prediction& message) {
+  message.set_cpus(prediction.cpus);
+  message.set_total_ns(prediction.total_ns);
+  message.set_speedup(prediction.speedup);
+  if (!prediction.deadlock)
+    return;
+  v1::Deadlock& deadlock = *message.mutable_deadlock();
+  deadlock.set_at_ns(prediction.deadlock->at.count());
+  for (const simulation::Blocked& blocked : prediction.deadlock->threads)
+    deadlock.add_threads(to_utf8(recording.threads[blocked.thread.index()].name));
+}
+
+void write_lines(std::span<const SharedTable<LineRow>> tables, const FileChoice& choice,
+                 const Recording& recording, v1::GetLinesResponse& message) {
+  struct Joined {
+    const LineRow* row = nullptr;  // of the first table that has it
+    std::vector<double> critical_ns;
+  };
+  std::map<std::tuple<FileId, std::uint32_t, FunctionId>, Joined> joined;
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    message.add_total_ns(tables[i]->total_ns);
+    for (const LineRow& row : tables[i]->rows) {
+      if (!choice.all &&
+          std::find(choice.files.begin(), choice.files.end(), row.file) == choice.files.end())
+        continue;
+      Joined& line = joined[{row.file, row.line, row.function}];
+      if (line.row == nullptr) {
+        line.row = &row;
+        line.critical_ns.resize(tables.size());
+      }
+      line.critical_ns[i] = row.critical_ns;
+    }
+  }
+
+  for (const auto& [key, line] : joined) {
+    v1::Line& out = *message.add_lines();
+    out.set_file(file_path(recording, line.row->file));
+    out.set_line(line.row->line);
+    out.set_function(function_name(recording, line.row->function));
+    out.set_self_ns(line.row->self_ns);
+    out.set_samples(line.row->samples);
+    out.mutable_critical_ns()->Add(line.critical_ns.begin(), line.critical_ns.end());
+  }
+  const auto place = [](const v1::Line& line) {
+    return std::tuple<std::string_view, std::uint32_t, std::string_view>(line.file(), line.line(),
+                                                                         line.function());
+  };
+  std::stable_sort(message.mutable_lines()->begin(), message.mutable_lines()->end(),
+                   [&](const v1::Line& a, const v1::Line& b) { return place(a) < place(b); });
+}
+
+void write_functions(std::span<const SharedTable<FunctionRow>> tables, const Recording& recording,
+                     v1::GetFunctionsResponse& message) {
+  std::map<FunctionId, int> place;
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    message.add_total_ns(tables[i]->total_ns);
+    message.add_waiting_ns(tables[i]->waiting_ns);
+    for (const FunctionRow& row : tables[i]->rows) {
+      const auto [at, is_new] = place.try_emplace(row.function, message.functions_size());
+      if (is_new) {
+        v1::Function& out = *message.add_functions();
+        if (row.function.known()) {
+          const Function& function = recording.functions[row.function.index()];
+          out.set_name(to_utf8(function.name));
+          out.set_file(file_path(recording, function.file));
+          out.set_line(function.line);
+          out.set_last_line(function.last_line);
+          if (function.module.known())
+            out.set_module(to_utf8(recording.modules[function.module.index()].path));
+        }
+        if (row.calls)
+          out.set_calls(*row.calls);
+        out.set_self_ns(row.self_ns);
+        out.set_self_and_descendants_ns(row.total_ns);
+        out.set_samples(row.samples);
+        for (std::size_t count = 0; count < tables.size(); ++count)
+          out.add_at();
+      }
+      v1::FunctionAt& out = *message.mutable_functions(at->second)->mutable_at(static_cast<int>(i));
+      out.set_critical_self_ns(row.critical_self_ns);
+      out.set_critical_total_ns(row.critical_total_ns);
+      out.set_normalized_self_ns(row.normalized_self_ns);
+      out.set_normalized_total_ns(row.normalized_total_ns);
+      if (row.critical_calls)
+        out.set_critical_calls(*row.critical_calls);
+    }
+  }
+}
+
+}  // namespace longpole::service

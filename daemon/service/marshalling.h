@@ -1,0 +1,54 @@
+// Domain types ↔ protobuf messages. Only this unit and the service include generated code, so that
+// nothing else in the daemon knows what the protocol looks like.
+//
+// Reading a request can fail, with the Error that the client is told; writing an answer cannot.
+// Proto text is UTF-8: what is not (paths and symbols may be any bytes) is written with U+FFFD.
+#pragma once
+
+#include <grpcpp/support/status.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/study.h"
+#include "longpole/v1/longpole.pb.h"
+#include "service/open_recording.h"
+#include "service/runs.h"
+#include "trace/error.h"
+
+namespace longpole::service {
+
+[[nodiscard]] grpc::Status to_status(const Error& error);
+
+[[nodiscard]] std::string to_utf8(std::string_view bytes);
+
+// 1 to max_cpu_counts of them, each 1 to max_cpus.
+[[nodiscard]] Expected<std::vector<std::uint32_t>> read_cpu_counts(
+    const google::protobuf::RepeatedField<std::uint32_t>& cpus);
+
+[[nodiscard]] Expected<analysis::Scheduler> read_scheduler(const std::string& name);
+
+[[nodiscard]] Expected<RunRequest> read_record_request(const v1::RecordRequest& request);
+
+// The files of `recording` called `path`; empty: all its files and what has none.
+struct FileChoice {
+  bool all = false;
+  std::vector<FileId> files;
+};
+[[nodiscard]] Expected<FileChoice> read_file(const OpenRecording& recording,
+                                             const std::string& path);
+
+void write_recording(std::uint64_t handle, const OpenRecording& recording, v1::Recording& message);
+void write_prediction(const analysis::Prediction& prediction, const Recording& recording,
+                      v1::Prediction& message);
+
+// Rows of the same line or function are joined across the tables, one table per CPU count.
+void write_lines(std::span<const SharedTable<analysis::LineRow>> tables, const FileChoice& choice,
+                 const Recording& recording, v1::GetLinesResponse& message);
+void write_functions(std::span<const SharedTable<analysis::FunctionRow>> tables,
+                     const Recording& recording, v1::GetFunctionsResponse& message);
+
+}  // namespace longpole::service

@@ -1,0 +1,149 @@
+#include "service/service.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/asio/post.hpp>
+#include <exception>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "service/marshalling.h"
+#include "service/record_call.h"
+#include "version/version.h"
+
+namespace longpole::service {
+namespace {
+
+template <typename Work>
+grpc::Status without_exceptions(const Work& work) {
+  try {
+    const Expected<void> done = work();
+    return done ? grpc::Status::OK : to_status(done.error());
+  } catch (const std::bad_alloc&) {
+    return {grpc::StatusCode::RESOURCE_EXHAUSTED, "the daemon has no memory left for this"};
+  } catch (const std::exception& error) {
+    return {grpc::StatusCode::INTERNAL, to_utf8(error.what())};
+  }
+}
+
+// Does `work`, which returns Expected<void>, on the pool and answers with what came of it.
+template <typename Work>
+grpc::ServerUnaryReactor* answer(boost::asio::thread_pool& pool,
+                                 grpc::CallbackServerContext* context, Work work) {
+  grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
+  boost::asio::post(pool, [context, reactor, work = std::move(work)] {
+    if (context->IsCancelled())
+      reactor->Finish({grpc::StatusCode::CANCELLED, "the client ended the call"});
+    else
+      reactor->Finish(without_exceptions(work));
+  });
+  return reactor;
+}
+
+}  // namespace
+
+Service::Service(Recordings& recordings, Runs& runs, boost::asio::thread_pool& requests)
+    : recordings_(recordings), runs_(runs), requests_(requests) {}
+
+grpc::ServerUnaryReactor* Service::GetServerInfo(grpc::CallbackServerContext* context,
+                                                 const v1::GetServerInfoRequest* /*request*/,
+                                                 v1::GetServerInfoResponse* response) {
+  response->set_protocol(protocol);
+  response->set_version(std::string(version()));
+  response->set_commit(std::string(commit()));
+  response->set_machine_cpus(
+      static_cast<std::uint32_t>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN))));
+  grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
+  reactor->Finish(grpc::Status::OK);
+  return reactor;
+}
+
+grpc::ServerWriteReactor<v1::RecordResponse>* Service::Record(
+    grpc::CallbackServerContext* /*context*/, const v1::RecordRequest* request) {
+  return RecordCall::begin(runs_, recordings_, *request);
+}
+
+grpc::ServerUnaryReactor* Service::StopRecording(grpc::CallbackServerContext* context,
+                                                 const v1::StopRecordingRequest* request,
+                                                 v1::StopRecordingResponse* /*response*/) {
+  grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
+  runs_.stop(request->run(), [reactor](const Expected<void>& stopped) {
+    reactor->Finish(stopped ? grpc::Status::OK : to_status(stopped.error()));
+  });
+  return reactor;
+}
+
+grpc::ServerUnaryReactor* Service::OpenRecording(grpc::CallbackServerContext* context,
+                                                 const v1::OpenRecordingRequest* request,
+                                                 v1::OpenRecordingResponse* response) {
+  return answer(requests_, context, [=, this]() -> Expected<void> {
+    const auto opened = recordings_.open(request->path());
+    if (!opened)
+      return tl::unexpected(opened.error());
+    write_recording(opened->handle, *opened->recording, *response->mutable_recording());
+    return {};
+  });
+}
+
+grpc::ServerUnaryReactor* Service::CloseRecording(grpc::CallbackServerContext* context,
+                                                  const v1::CloseRecordingRequest* request,
+                                                  v1::CloseRecordingResponse* /*response*/) {
+  return answer(requests_, context, [=, this] { return recordings_.close(request->handle()); });
+}
+
+grpc::ServerUnaryReactor* Service::Predict(grpc::CallbackServerContext* context,
+                                           const v1::PredictRequest* request,
+                                           v1::PredictResponse* response) {
+  return answer(requests_, context, [=, this]() -> Expected<void> {
+    const auto cpus = read_cpu_counts(request->cpus());
+    if (!cpus)
+      return tl::unexpected(cpus.error());
+    const auto scheduler = read_scheduler(request->scheduler());
+    if (!scheduler)
+      return tl::unexpected(scheduler.error());
+    const auto opened = recordings_.find(request->handle());
+    if (!opened)
+      return tl::unexpected(opened.error());
+    for (const std::uint32_t count : *cpus)
+      write_prediction((*opened)->study().predict(count, *scheduler), (*opened)->recording(),
+                       *response->add_predictions());
+    return {};
+  });
+}
+
+grpc::ServerUnaryReactor* Service::GetLines(grpc::CallbackServerContext* context,
+                                            const v1::GetLinesRequest* request,
+                                            v1::GetLinesResponse* response) {
+  return answer(requests_, context, [=, this]() -> Expected<void> {
+    const auto cpus = read_cpu_counts(request->cpus());
+    if (!cpus)
+      return tl::unexpected(cpus.error());
+    const auto opened = recordings_.find(request->handle());
+    if (!opened)
+      return tl::unexpected(opened.error());
+    const auto choice = read_file(**opened, request->file());
+    if (!choice)
+      return tl::unexpected(choice.error());
+    write_lines((*opened)->lines(*cpus), *choice, (*opened)->recording(), *response);
+    return {};
+  });
+}
+
+grpc::ServerUnaryReactor* Service::GetFunctions(grpc::CallbackServerContext* context,
+                                                const v1::GetFunctionsRequest* request,
+                                                v1::GetFunctionsResponse* response) {
+  return answer(requests_, context, [=, this]() -> Expected<void> {
+    const auto cpus = read_cpu_counts(request->cpus());
+    if (!cpus)
+      return tl::unexpected(cpus.error());
+    const auto opened = recordings_.find(request->handle());
+    if (!opened)
+      return tl::unexpected(opened.error());
+    write_functions((*opened)->functions(*cpus), (*opened)->recording(), *response);
+    return {};
+  });
+}
+
+}  // namespace longpole::service

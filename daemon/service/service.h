@@ -1,0 +1,54 @@
+// The RPCs of proto/longpole/v1/longpole.proto over recordings and runs.
+//
+// A thread of gRPC only takes the request and puts the work on `requests`; Record runs on its own
+// (record_call.h). Thread-safe as gRPC wants it. Exceptions end here, as a status.
+#pragma once
+
+#include <boost/asio/thread_pool.hpp>
+#include <cstdint>
+
+#include "longpole/v1/longpole.grpc.pb.h"
+#include "service/recordings.h"
+#include "service/runs.h"
+
+namespace longpole::service {
+
+// Raised by every change that an older peer would misunderstand: proto/README.md.
+inline constexpr std::uint32_t protocol = 1;
+
+class Service final : public v1::Longpole::CallbackService {
+ public:
+  // All outlive the server that this is registered with.
+  Service(Recordings& recordings, Runs& runs, boost::asio::thread_pool& requests);
+
+  grpc::ServerUnaryReactor* GetServerInfo(grpc::CallbackServerContext* context,
+                                          const v1::GetServerInfoRequest* request,
+                                          v1::GetServerInfoResponse* response) override;
+  grpc::ServerWriteReactor<v1::RecordResponse>* Record(grpc::CallbackServerContext* context,
+                                                       const v1::RecordRequest* request) override;
+  grpc::ServerUnaryReactor* StopRecording(grpc::CallbackServerContext* context,
+                                          const v1::StopRecordingRequest* request,
+                                          v1::StopRecordingResponse* response) override;
+  grpc::ServerUnaryReactor* OpenRecording(grpc::CallbackServerContext* context,
+                                          const v1::OpenRecordingRequest* request,
+                                          v1::OpenRecordingResponse* response) override;
+  grpc::ServerUnaryReactor* CloseRecording(grpc::CallbackServerContext* context,
+                                           const v1::CloseRecordingRequest* request,
+                                           v1::CloseRecordingResponse* response) override;
+  grpc::ServerUnaryReactor* Predict(grpc::CallbackServerContext* context,
+                                    const v1::PredictRequest* request,
+                                    v1::PredictResponse* response) override;
+  grpc::ServerUnaryReactor* GetLines(grpc::CallbackServerContext* context,
+                                     const v1::GetLinesRequest* request,
+                                     v1::GetLinesResponse* response) override;
+  grpc::ServerUnaryReactor* GetFunctions(grpc::CallbackServerContext* context,
+                                         const v1::GetFunctionsRequest* request,
+                                         v1::GetFunctionsResponse* response) override;
+
+ private:
+  Recordings& recordings_;
+  Runs& runs_;
+  boost::asio::thread_pool& requests_;
+};
+
+}  // namespace longpole::service
