@@ -3,7 +3,7 @@
 #pragma once
 
 #include <filesystem>
-#include <span>
+#include <string>
 #include <string_view>
 
 #include "trace/recording.h"
@@ -13,12 +13,15 @@ namespace longpole::storage {
 [[nodiscard]] Expected<Recording> load_recording(const std::filesystem::path& path);
 
 // Writes a recording file so that nobody ever sees half of it: a temporary file beside it, then
-// rename.
+// rename. Where it fails, the temporary file is gone and what stood there before still stands.
 [[nodiscard]] Expected<void> save_recording(const Recording& recording,
                                             const std::filesystem::path& path);
 
 // The same for any bytes.
 [[nodiscard]] Expected<void> write_file_whole(std::string_view bytes,
                                               const std::filesystem::path& path);
+
+// The content of a regular file. Refuses everything else, by what it is.
+[[nodiscard]] Expected<std::string> read_file_whole(const std::filesystem::path& path);
 
 }  // namespace longpole::storage

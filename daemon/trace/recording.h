@@ -76,9 +76,9 @@ struct Event {
   std::uint32_t subject =
       unknown_count;                    // by kind, see EventKind; unknown_count where there is none
   std::uint32_t other = unknown_count;  // by kind, see EventKind
-  StackId site;                         // the calling line; none where not recorded
-  ProfileId profile;  // where `cpu` was spent; none when cpu is 0 or nothing is known
-  ThreadId waker;     // who released the waiting call; none where not known
+  StackId site{};                       // the calling line; none where not recorded
+  ProfileId profile{};  // where `cpu` was spent; none when cpu is 0 or nothing is known
+  ThreadId waker{};     // who released the waiting call; none where not known
   EventKind kind = EventKind::run;
   Outcome outcome = Outcome::ok;
 
@@ -93,12 +93,12 @@ struct Event {
 static_assert(sizeof(Event) <= 56, "DESIGN section 9: at most 100 bytes an event in the daemon");
 
 struct Thread {
-  std::string name;           // unique, never empty
-  FunctionId start_function;  // what it was created to run; none for threads of text programs
-  ThreadId creator;           // none: it starts at time 0
-  std::optional<std::int32_t> priority;   // larger is higher
-  std::optional<std::uint32_t> bound_to;  // the CPU it is bound to
-  std::vector<Event> events;              // in order; the last is thread_end in a complete run
+  std::string name{};           // unique, never empty
+  FunctionId start_function{};  // what it was created to run; none for threads of text programs
+  ThreadId creator{};           // none: it starts at time 0
+  std::optional<std::int32_t> priority{};   // larger is higher
+  std::optional<std::uint32_t> bound_to{};  // the CPU it is bound to
+  std::vector<Event> events{};              // in order; the last is thread_end in a complete run
 
   friend bool operator==(const Thread&, const Thread&) = default;
 };
@@ -115,24 +115,24 @@ enum class ObjectKind : std::uint8_t {
 
 struct Object {
   ObjectKind kind = ObjectKind::mutex;
-  std::string name;    // its symbol, else the line that created or first used it; unique per kind
-  StackId first_site;  // the call that created or first used it
+  std::string name{};    // its symbol, else the line that created or first used it; unique per kind
+  StackId first_site{};  // the call that created or first used it
   std::uint32_t initial = 0;  // of a semaphore: its value at the start
 
   friend bool operator==(const Object&, const Object&) = default;
 };
 
 struct Module {
-  std::string path;
-  std::string build_id;  // hexadecimal; empty when it has none
+  std::string path{};
+  std::string build_id{};  // hexadecimal; empty when it has none
   bool has_line_table = false;
 
   friend bool operator==(const Module&, const Module&) = default;
 };
 
 struct File {
-  std::string path;    // absolute, as compiled
-  std::string sha256;  // of the content when recorded, hexadecimal; empty: could not be read
+  std::string path{};    // absolute, as compiled
+  std::string sha256{};  // of the content when recorded, hexadecimal; empty: could not be read
   bool system =
       false;  // part of the system (/usr/include, /usr/lib, /usr/src): charged to its caller
 
@@ -140,20 +140,20 @@ struct File {
 };
 
 struct Function {
-  std::string name;             // demangled
-  FileId file;                  // none: no debug information
+  std::string name{};           // demangled
+  FileId file{};                // none: no debug information
   std::uint32_t line = 0;       // of its definition; 0: not known
   std::uint32_t last_line = 0;  // the last line that has code; 0: not known
-  ModuleId module;
+  ModuleId module{};
 
   friend bool operator==(const Function&, const Function&) = default;
 };
 
 // A node of the tree of call paths: a place in a function, reached from `caller`.
 struct Stack {
-  StackId caller;       // none: the outermost frame. Always a smaller id than the node's own.
-  FunctionId function;  // always known (a name is made up from the module where there is no symbol)
-  FileId file;          // of the place; may differ from the function's
+  StackId caller{};       // none: the outermost frame. Always a smaller id than the node's own.
+  FunctionId function{};  // always known: where there is no symbol, a name made from the module
+  FileId file{};          // of the place; may differ from the function's
   std::uint32_t line = 0;
   bool inlined = false;  // the compiler inlined this frame into its caller
 
@@ -161,7 +161,7 @@ struct Stack {
 };
 
 struct ProfileEntry {
-  StackId stack;
+  StackId stack{};
   std::uint32_t samples = 0;
 
   friend bool operator==(const ProfileEntry&, const ProfileEntry&) = default;
@@ -173,7 +173,7 @@ struct ProfileEntry {
 // calling line at its end, as one entry with 0 samples.
 struct Profile {
   bool exact = false;
-  std::vector<ProfileEntry> entries;  // in order of stack id, never empty
+  std::vector<ProfileEntry> entries{};  // in order of stack id, never empty
 
   friend bool operator==(const Profile&, const Profile&) = default;
 };
@@ -187,8 +187,8 @@ enum class Source : std::uint8_t {
 
 // Something a user should know about the recording: dropped, thinly sampled or guessed.
 struct Notice {
-  std::string code;  // stable, kebab-case: "perf-refused", "samples-lost"
-  std::string text;  // one sentence, with what to do
+  std::string code{};  // stable, kebab-case: "perf-refused", "samples-lost"
+  std::string text{};  // one sentence, with what to do
   std::uint64_t count = 0;
 
   friend bool operator==(const Notice&, const Notice&) = default;
@@ -196,15 +196,15 @@ struct Notice {
 
 struct RunInfo {
   Source source = Source::program;
-  std::vector<std::string> command;     // program and arguments
-  std::string directory;                // where it was run
+  std::vector<std::string> command{};   // program and arguments
+  std::string directory{};              // where it was run
   std::int64_t started_at_unix_ns = 0;  // 0 for text
   Nanoseconds elapsed{};                // wall time of the recorded run
   Nanoseconds cpu_time{};               // CPU time of all threads, recorder included
   std::uint32_t cpus = 1;               // CPUs that the recorded run could use
   std::uint32_t machine_cpus = 1;       // CPUs of the machine that recorded
-  std::optional<int> exit_status;       // of the program; none when a signal ended it
-  std::optional<int> exit_signal;
+  std::optional<int> exit_status{};     // of the program; none when a signal ended it
+  std::optional<int> exit_signal{};
   Nanoseconds cost_per_event{};  // measured cost of recording one event, taken out of `cpu`
   std::uint64_t samples = 0;
   bool complete = true;  // false: cancelled or killed; the rest is as recorded
@@ -213,15 +213,15 @@ struct RunInfo {
 };
 
 struct Recording {
-  RunInfo run;
-  std::vector<Notice> notices;
-  std::vector<Module> modules;
-  std::vector<File> files;
-  std::vector<Function> functions;
-  std::vector<Stack> stacks;
-  std::vector<Profile> profiles;
-  std::vector<Object> objects;
-  std::vector<Thread> threads;
+  RunInfo run{};
+  std::vector<Notice> notices{};
+  std::vector<Module> modules{};
+  std::vector<File> files{};
+  std::vector<Function> functions{};
+  std::vector<Stack> stacks{};
+  std::vector<Profile> profiles{};
+  std::vector<Object> objects{};
+  std::vector<Thread> threads{};
 
   [[nodiscard]] std::size_t event_count() const {
     std::size_t n = 0;
