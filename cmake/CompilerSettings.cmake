@@ -10,13 +10,16 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 option(LONGPOLE_WARNINGS_AS_ERRORS "Treat warnings as errors (on in the presets)" OFF)
 set(LONGPOLE_SANITIZE "" CACHE STRING "Sanitizers for everything but the recorder, as in -fsanitize=")
 
-add_library(longpole_settings INTERFACE)
-target_compile_options(longpole_settings INTERFACE
+add_library(longpole_warnings INTERFACE)
+target_compile_options(longpole_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wcast-qual -Wformat=2 -Wundef -Wshadow
   -Wcast-align -Wdouble-promotion
   $<$<COMPILE_LANGUAGE:CXX>:-Wextra-semi -Woverloaded-virtual -Wnon-virtual-dtor -Wold-style-cast>
   $<$<BOOL:${LONGPOLE_WARNINGS_AS_ERRORS}>:-Werror>)
 
+# What our own targets link to; longpole_warnings alone is for programs that get recorded.
+add_library(longpole_settings INTERFACE)
+target_link_libraries(longpole_settings INTERFACE longpole_warnings)
 if(LONGPOLE_SANITIZE)
   target_compile_options(longpole_settings INTERFACE
     -fsanitize=${LONGPOLE_SANITIZE} -fno-omit-frame-pointer)
