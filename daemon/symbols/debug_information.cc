@@ -293,13 +293,14 @@ const char* file_of(Dwarf_Die& die, unsigned attribute) {
   return dwarf_filesrc(files, number, nullptr, nullptr);
 }
 
-// Where a relative path starts is for the unit to say.
+// Where a relative path starts is for the unit to say. But "./nptl/exit.c" of the unit in "./nptl"
+// is complete: a distribution has put "." in place of the same folder in both.
 std::string absolute(const char* path, const std::string& directory) {
   if (path == nullptr)
     return {};
-  if (*path == '/' || directory.empty())
-    return normalised(path);
-  return normalised((directory + '/' + path).c_str());
+  const bool complete = *path == '/' || directory.empty() ||
+                        (directory.front() == '.' && std::strncmp(path, "./", 2) == 0);
+  return normalised(complete ? path : (directory + '/' + path).c_str());
 }
 
 }  // namespace

@@ -179,6 +179,13 @@ struct SymbolTable::State {
     return place->second;
   }
 
+  // What libraries call "__GI___pthread_mutex_lock" inside, their callers call pthread_mutex_lock.
+  static std::string public_name(Binary& binary, std::uint64_t address,
+                                 const FunctionSource& source) {
+    const Symbol* const symbol = source.name.front() == '_' ? binary.code_symbol(address) : nullptr;
+    return symbol != nullptr && *symbol->name != '_' ? function_name(symbol->name) : source.name;
+  }
+
   // The function by the symbol tables alone.
   FunctionId symbol_function(Binary& binary, std::optional<std::uint64_t> address) {
     const Symbol* const symbol = address ? binary.code_symbol(*address) : nullptr;
@@ -204,7 +211,8 @@ struct SymbolTable::State {
           place.function = symbol_function(binary, where->address);
         } else {
           Function function;
-          function.name = frame.function->name;
+          function.name = frame.inlined ? frame.function->name
+                                        : public_name(binary, *where->address, *frame.function);
           function.file = file_of(frame.function->file, binary);
           function.line = frame.function->line;
           function.last_line = frame.function->last_line;
