@@ -47,10 +47,11 @@ struct Deadlock {
 struct Schedule {
   std::vector<Segment> segments;  // by thread, in the thread's order
   std::vector<SegmentIndex>
-      thread_begin;                  // threads + 1 entries: where each thread's segments begin
-  std::vector<SegmentIndex> by_end;  // all segments in order of their ends; at equal times causes
-                                     // before effects, and independent ones in thread order
-  Nanoseconds total{};               // when the last thread ends
+      thread_begin;  // threads + 1 entries: where each thread's segments begin
+  // All segments in order of their ends: always next, of those whose cause has been, the one with the
+  // earliest end, at equal times of the smallest thread.
+  std::vector<SegmentIndex> by_end;
+  Nanoseconds total{};               // when the last segment ends
   std::optional<Deadlock> deadlock;  // then the segments are those up to the standstill
 };
 

@@ -27,10 +27,13 @@ struct ConcurrencyStep {
 };
 [[nodiscard]] std::vector<ConcurrencyStep> concurrency(const Schedule& schedule);
 
+// A time multiplied by a number of CPUs, in nanoseconds: does not fit 64 bits for any input.
+__extension__ using TimesCpus = __int128;
+
 // Completion time under `shared` (Paper VI Figure 5): each time segment of the ideal execution
 // takes max(n/P, 1) times as long. Exact: P times the completion time, in nanoseconds.
-[[nodiscard]] std::int64_t shared_completion_times_cpus(const std::vector<ConcurrencyStep>& steps,
-                                                        std::uint32_t cpus);
+[[nodiscard]] TimesCpus shared_completion_times_cpus(const std::vector<ConcurrencyStep>& steps,
+                                                     std::uint32_t cpus);
 
 // What the recording's conditions did when run on one CPU: fills in the counts that program files
 // leave open (`other` of condition_signal and condition_broadcast). Recordings pass through

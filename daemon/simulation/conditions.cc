@@ -1,0 +1,91 @@
+// Condition variables. The recorder cannot see the predicate that a program tests, so a condition
+// behaves as it did in the recording (thesis, Paper I section 6): every signal and broadcast wakes
+// as many threads as it woke there, whether they come before it or after.
+//
+//  - A signal that woke a thread there is remembered until a thread comes to wait; one that woke
+//    nobody wakes nobody.
+//  - A broadcast waits until as many threads have come as it woke there, without the mutex
+//    meanwhile, and then wakes exactly these; so a barrier built on a condition holds, whoever
+//    arrives last.
+//  - Where the count is not known (a program file before it was run on one CPU), both wake whoever
+//    waits, as pthread_cond_signal(3) says.
+//
+// Releases that wait for threads are served in the order in which they came.
+#include <algorithm>
+
+#include "simulation/synchronization.h"
+
+namespace longpole::simulation {
+
+Next Synchronization::wait_for_condition(std::uint32_t thread, const Event& event) {
+  ObjectState& condition = objects_[event.subject];
+  if (condition.broadcasters.empty() && condition.remembered > 0) {
+    --condition.remembered;  // its signal has been: the predicate holds, nobody would wait
+    return Next::runs;
+  }
+  leave_mutex(thread, event.other);
+  push(condition.queue, thread);
+  ++condition.count;
+  serve_broadcasts(condition);
+  return Next::blocks;
+}
+
+void Synchronization::signal(std::uint32_t condition, std::uint32_t count) {
+  ObjectState& state = objects_[condition];
+  if (count == unknown_count) {
+    wake_waiters(state, std::min<std::uint64_t>(1, state.count));
+  } else if (!state.broadcasters.empty()) {
+    threads_[state.broadcasters.tail].signals_after += count;
+  } else {
+    const std::uint64_t now = std::min<std::uint64_t>(count, state.count);
+    wake_waiters(state, now);
+    state.remembered += count - now;
+  }
+}
+
+Next Synchronization::broadcast(std::uint32_t thread, std::uint32_t condition,
+                                std::uint32_t count) {
+  ObjectState& state = objects_[condition];
+  if (count == unknown_count) {
+    wake_waiters(state, state.count);
+    return Next::runs;
+  }
+  if (state.broadcasters.empty() && state.count >= count) {
+    wake_waiters(state, count);
+    return Next::runs;
+  }
+  threads_[thread].broadcast_needs = count;
+  threads_[thread].signals_after = 0;
+  push(state.broadcasters, thread);
+  leave_mutex(thread, survey_.condition_mutex[condition]);
+  return Next::blocks;
+}
+
+void Synchronization::serve_broadcasts(ObjectState& condition) {
+  while (!condition.broadcasters.empty() &&
+         condition.count >= threads_[condition.broadcasters.head].broadcast_needs) {
+    const std::uint32_t thread = pop(condition.broadcasters);
+    // It held the mutex when it woke the others in the recording, so it has it back first.
+    if (threads_[thread].stopped || retake_mutex(thread))
+      release(thread);
+    wake_waiters(condition, threads_[thread].broadcast_needs);
+    condition.remembered += threads_[thread].signals_after;
+    if (condition.broadcasters.empty()) {
+      const std::uint64_t signalled = std::min(condition.remembered, condition.count);
+      condition.remembered -= signalled;
+      wake_waiters(condition, signalled);
+    }
+  }
+}
+
+void Synchronization::wake_waiters(ObjectState& condition, std::uint64_t count) {
+  woken_ += static_cast<std::uint32_t>(count);
+  condition.count -= count;
+  for (; count > 0; --count) {
+    const std::uint32_t thread = pop(condition.queue);
+    if (retake_mutex(thread))
+      release(thread);
+  }
+}
+
+}  // namespace longpole::simulation

@@ -1,0 +1,177 @@
+#include <algorithm>
+#include <utility>
+
+#include "simulation/simulate.h"
+#include "simulation/synchronization.h"
+#include "simulation/tournament.h"
+
+namespace longpole::simulation {
+namespace {
+
+// A CPU for each thread: the next node is always that of the thread whose segment ends first, of
+// those whose cause has been, at equal times that of the smallest thread id.
+class IdealMachine {
+ public:
+  explicit IdealMachine(const Recording& recording)
+      : recording_(recording),
+        survey_(recording),
+        synchronization_(recording, survey_),
+        next_(static_cast<std::uint32_t>(recording.threads.size())),
+        threads_(recording.threads.size()) {}
+
+  Schedule run() {
+    prepare();
+    while (next_.time() != Tournament::never)
+      step(next_.thread(), next_.time());
+    drop_unused();
+    find_deadlock();
+    return std::move(schedule_);
+  }
+
+ private:
+  enum class Doing : std::uint8_t { not_started, running, waiting, blocked, ended };
+  struct ThreadState {
+    const Event* events = nullptr;
+    std::uint32_t event_count = 0;
+    std::uint32_t event = nobody;  // the current one; the first comes when the thread starts
+    SegmentIndex segment = 0;      // where its current segment goes
+    SegmentIndex released_by = no_segment;
+    std::int64_t start = 0;  // of the current segment
+    Doing doing = Doing::not_started;
+  };
+
+  void prepare() {
+    schedule_.thread_begin.reserve(threads_.size() + 1);
+    SegmentIndex begin = 0;
+    for (std::size_t t = 0; t < threads_.size(); ++t) {
+      const std::vector<Event>& events = recording_.threads[t].events;
+      threads_[t].events = events.data();
+      threads_[t].event_count = static_cast<std::uint32_t>(events.size());
+      threads_[t].segment = begin;
+      schedule_.thread_begin.push_back(begin);
+      begin += threads_[t].event_count + survey_.fixed_waits[t];
+    }
+    schedule_.thread_begin.push_back(begin);
+    schedule_.segments.resize(begin);
+    schedule_.by_end.reserve(begin);
+    for (std::uint32_t t = 0; t < threads_.size(); ++t) {
+      if (!survey_.created[t])
+        go_on(t, Next::runs, no_segment, 0);
+    }
+  }
+
+  void step(std::uint32_t thread, std::int64_t now) {
+    ThreadState& state = threads_[thread];
+    const SegmentIndex node = state.segment++;
+    schedule_.segments[node] = {.start = Nanoseconds{state.start},
+                                .end = Nanoseconds{now},
+                                .released_by = state.released_by,
+                                .event = state.event,
+                                .thread = ThreadId{thread},
+                                .running = state.doing == Doing::running};
+    schedule_.by_end.push_back(node);
+    const Event& event = state.events[state.event];
+    const Next next = state.doing == Doing::running ? synchronization_.call(thread, event)
+                                                    : synchronization_.wait_over(thread, event);
+    go_on(thread, next, node, now);
+    // By index: a thread that is let go and has nothing to do lets others go.
+    for (std::size_t i = 0; i < synchronization_.released().size(); ++i) {
+      const Release release = synchronization_.released()[i];
+      go_on(release.thread, release.next, node, now);
+    }
+  }
+
+  void go_on(std::uint32_t thread, Next next, SegmentIndex released_by, std::int64_t now) {
+    ThreadState& state = threads_[thread];
+    state.start = now;
+    state.released_by = released_by;
+    switch (next) {
+      case Next::runs:
+        if (++state.event == state.event_count) {
+          synchronization_.out_of_events(thread);
+          stand(thread, Doing::ended);
+          return;
+        }
+        state.doing = Doing::running;
+        next_.set(thread, now + state.events[state.event].cpu.count());
+        __builtin_prefetch(&state.events[state.event] + 1);
+        __builtin_prefetch(&schedule_.segments[state.segment] + 1, 1);
+        return;
+      case Next::waits:
+        state.doing = Doing::waiting;
+        next_.set(thread, now + state.events[state.event].duration.count());
+        return;
+      case Next::blocks:
+        stand(thread, Doing::blocked);
+        return;
+      case Next::ends:
+        stand(thread, Doing::ended);
+        return;
+    }
+  }
+
+  void stand(std::uint32_t thread, Doing doing) {
+    threads_[thread].doing = doing;
+    next_.set(thread, Tournament::never);
+  }
+
+  // Closes the gaps behind threads that stood still or were cancelled.
+  void drop_unused() {
+    schedule_.total =
+        schedule_.by_end.empty() ? Nanoseconds{} : schedule_.segments[schedule_.by_end.back()].end;
+    if (schedule_.by_end.size() == schedule_.segments.size())
+      return;
+    std::vector<SegmentIndex> shift(threads_.size());
+    SegmentIndex end = 0;
+    std::vector<SegmentIndex> begins{0};
+    for (std::size_t t = 0; t < threads_.size(); ++t) {
+      shift[t] = schedule_.thread_begin[t] - end;
+      std::move(schedule_.segments.begin() + schedule_.thread_begin[t],
+                schedule_.segments.begin() + threads_[t].segment, schedule_.segments.begin() + end);
+      end += threads_[t].segment - schedule_.thread_begin[t];
+      begins.push_back(end);
+    }
+    const auto moved = [&](SegmentIndex old) {
+      const auto after =
+          std::upper_bound(schedule_.thread_begin.begin(), schedule_.thread_begin.end() - 1, old);
+      return old - shift[static_cast<std::size_t>(after - schedule_.thread_begin.begin()) - 1];
+    };
+    schedule_.segments.resize(end);
+    for (Segment& segment : schedule_.segments) {
+      if (segment.released_by != no_segment)
+        segment.released_by = moved(segment.released_by);
+    }
+    for (SegmentIndex& segment : schedule_.by_end)
+      segment = moved(segment);
+    schedule_.thread_begin = std::move(begins);
+  }
+
+  void find_deadlock() {
+    Deadlock deadlock;
+    for (std::uint32_t t = 0; t < threads_.size(); ++t) {
+      const ThreadState& state = threads_[t];
+      if (state.doing != Doing::blocked || state.events[state.event].outcome == Outcome::unfinished)
+        continue;
+      const Nanoseconds since = schedule_.segments[schedule_.thread_begin[t + 1] - 1].end;
+      deadlock.threads.push_back({ThreadId{t}, state.event, since});
+      deadlock.at = std::max(deadlock.at, since);
+    }
+    if (!deadlock.threads.empty())
+      schedule_.deadlock = std::move(deadlock);
+  }
+
+  const Recording& recording_;
+  Survey survey_;
+  Synchronization synchronization_;
+  Tournament next_;
+  std::vector<ThreadState> threads_;
+  Schedule schedule_;
+};
+
+}  // namespace
+
+Schedule simulate_ideal(const Recording& recording) {
+  return IdealMachine(recording).run();
+}
+
+}  // namespace longpole::simulation

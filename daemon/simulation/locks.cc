@@ -1,0 +1,227 @@
+// Mutexes and rwlocks.
+#include <algorithm>
+
+#include "simulation/synchronization.h"
+
+namespace longpole::simulation {
+
+Next Synchronization::lock(std::uint32_t thread, std::uint32_t mutex) {
+  ObjectState& state = objects_[mutex];
+  if (state.owner == nobody) {
+    if (state.remembered > 0) [[unlikely]] {
+      --state.remembered;
+      return Next::runs;
+    }
+    state.owner = thread;
+    state.depth = 1;
+    ++threads_[thread].held;
+    return Next::runs;
+  }
+  if (state.owner == thread) {
+    ++state.depth;
+    return Next::runs;
+  }
+  push(state.queue, thread);
+  return Next::blocks;
+}
+
+void Synchronization::unlock(std::uint32_t thread, std::uint32_t mutex) {
+  static_cast<void>(thread);  // whoever holds it: the recorded run went on either way
+  ObjectState& state = objects_[mutex];
+  if (state.owner == nobody)
+    unlock_of_free(mutex);
+  else if (--state.depth == 0)
+    hand_over(state);
+}
+
+void Synchronization::hand_over(ObjectState& mutex) {
+  --threads_[mutex.owner].held;
+  mutex.owner = nobody;
+  while (!mutex.queue.empty()) {
+    const std::uint32_t thread = pop(mutex.queue);
+    ThreadState& state = threads_[thread];
+    const std::uint32_t depth = state.retake_depth;
+    state.retake = nobody;
+    state.retake_depth = 1;
+    state.retaking = false;
+    release(thread);
+    if (mutex.remembered > 0) {
+      --mutex.remembered;
+      continue;
+    }
+    mutex.owner = thread;
+    mutex.depth = depth;
+    ++state.held;
+    return;
+  }
+}
+
+// Either a mistake without effect, or the unlock of a lock that another thread has yet to take:
+// the latter where some thread never undoes a lock of its own.
+void Synchronization::unlock_of_free(std::uint32_t mutex) {
+  if (orphans_.empty()) {
+    orphans_.resize(objects_.size(), 0);
+    std::unordered_map<std::uint32_t, std::int64_t> depth;
+    for (const Thread& thread : recording_.threads) {
+      depth.clear();
+      for (const Event& event : thread.events) {
+        if (event.outcome != Outcome::ok)
+          continue;
+        if (event.kind == EventKind::mutex_lock || event.kind == EventKind::mutex_trylock ||
+            event.kind == EventKind::mutex_timedlock)
+          ++depth[event.subject];
+        else if (event.kind == EventKind::mutex_unlock && depth[event.subject] > 0)
+          --depth[event.subject];
+      }
+      for (const auto& [object, left] : depth)
+        orphans_[object] += static_cast<std::uint32_t>(left);
+    }
+  }
+  if (objects_[mutex].remembered < orphans_[mutex])
+    ++objects_[mutex].remembered;
+}
+
+void Synchronization::leave_mutex(std::uint32_t thread, std::uint32_t mutex) {
+  ThreadState& state = threads_[thread];
+  state.retake = nobody;
+  if (mutex >= objects_.size() || objects_[mutex].owner != thread)
+    return;
+  state.retake = mutex;
+  state.retake_depth = objects_[mutex].depth;
+  hand_over(objects_[mutex]);
+}
+
+// True when the thread has back what it left; false when it queues for it.
+bool Synchronization::retake_mutex(std::uint32_t thread) {
+  ThreadState& state = threads_[thread];
+  if (state.retake == nobody)
+    return true;
+  ObjectState& mutex = objects_[state.retake];
+  if (mutex.owner != nobody) {
+    state.retaking = true;
+    push(mutex.queue, thread);
+    return false;
+  }
+  mutex.owner = thread;
+  mutex.depth = state.retake_depth;
+  ++state.held;
+  state.retake = nobody;
+  state.retake_depth = 1;
+  return true;
+}
+
+void Synchronization::abandon_locks(std::uint32_t thread) {
+  ThreadState& state = threads_[thread];
+  for (std::size_t i = 0; i < objects_.size() && state.held > 0; ++i) {
+    const auto object = static_cast<std::uint32_t>(i);
+    if (recording_.objects[i].kind == ObjectKind::mutex && objects_[i].owner == thread) {
+      hand_over(objects_[i]);
+    } else if (recording_.objects[i].kind == ObjectKind::rwlock) {
+      if (objects_[i].owner == thread) {
+        objects_[i].depth = 1;
+        unlock_rwlock(thread, object);
+      }
+      while (reads(thread, object))
+        drop_reader(thread, object);
+      grant(object);
+    }
+  }
+}
+
+Next Synchronization::lock_to_read(std::uint32_t thread, std::uint32_t rwlock) {
+  ObjectState& state = objects_[rwlock];
+  if (state.owner == thread) {
+    ++state.depth;
+    return Next::runs;
+  }
+  // Who reads already may read again past a waiting writer, else both would wait for each other.
+  if (state.owner == nobody && (state.queue.empty() || reads(thread, rwlock))) {
+    add_reader(thread, rwlock);
+    return Next::runs;
+  }
+  threads_[thread].writes = false;
+  push(state.queue, thread);
+  return Next::blocks;
+}
+
+Next Synchronization::lock_to_write(std::uint32_t thread, std::uint32_t rwlock) {
+  ObjectState& state = objects_[rwlock];
+  if (state.owner == thread) {
+    ++state.depth;
+    return Next::runs;
+  }
+  if (state.owner == nobody && state.count == 0) {
+    state.owner = thread;
+    state.depth = 1;
+    ++threads_[thread].held;
+    return Next::runs;
+  }
+  threads_[thread].writes = true;
+  push(state.queue, thread);
+  return Next::blocks;
+}
+
+void Synchronization::unlock_rwlock(std::uint32_t thread, std::uint32_t rwlock) {
+  ObjectState& state = objects_[rwlock];
+  if (state.owner != nobody) {
+    if (--state.depth > 0)
+      return;
+    --threads_[state.owner].held;
+    state.owner = nobody;
+  } else if (state.count > 0) {
+    drop_reader(thread, rwlock);
+  }
+  grant(rwlock);
+}
+
+void Synchronization::grant(std::uint32_t rwlock) {
+  ObjectState& state = objects_[rwlock];
+  while (!state.queue.empty() && state.owner == nobody) {
+    const std::uint32_t thread = state.queue.head;
+    if (threads_[thread].writes) {
+      if (state.count > 0)
+        return;
+      state.owner = thread;
+      state.depth = 1;
+      ++threads_[thread].held;
+    } else {
+      add_reader(thread, rwlock);
+    }
+    release(pop(state.queue));
+  }
+}
+
+bool Synchronization::reads(std::uint32_t thread, std::uint32_t rwlock) const {
+  return std::any_of(reads_[thread].begin(), reads_[thread].end(),
+                     [&](const ReadHold& hold) { return hold.object == rwlock; });
+}
+
+void Synchronization::add_reader(std::uint32_t thread, std::uint32_t rwlock) {
+  ++objects_[rwlock].count;
+  ++threads_[thread].held;
+  for (ReadHold& hold : reads_[thread]) {
+    if (hold.object == rwlock) {
+      ++hold.count;
+      return;
+    }
+  }
+  reads_[thread].push_back({rwlock, 1});
+}
+
+// A thread that reads it not at all undoes another's hold.
+void Synchronization::drop_reader(std::uint32_t thread, std::uint32_t rwlock) {
+  if (objects_[rwlock].count > 0)
+    --objects_[rwlock].count;
+  for (std::size_t i = 0; i < reads_[thread].size(); ++i) {
+    if (reads_[thread][i].object != rwlock)
+      continue;
+    --threads_[thread].held;
+    if (--reads_[thread][i].count == 0) {
+      reads_[thread][i] = reads_[thread].back();
+      reads_[thread].pop_back();
+    }
+    return;
+  }
+}
+
+}  // namespace longpole::simulation

@@ -1,0 +1,413 @@
+#include "simulation/synchronization.h"
+
+namespace longpole::simulation {
+namespace {
+
+bool is_fixed_wait(const Event& event) {
+  return event.outcome == Outcome::timeout ||
+         (event.outcome != Outcome::unfinished &&
+          (event.kind == EventKind::sleep || event.kind == EventKind::io ||
+           event.kind == EventKind::external_wait));
+}
+
+// Where a cancelled thread of a program file ends (pthreads(7)); a mutex, a rwlock and a barrier
+// are none.
+bool is_cancellation_point(EventKind kind) {
+  switch (kind) {
+    case EventKind::thread_join:
+    case EventKind::semaphore_wait:
+    case EventKind::semaphore_timedwait:
+    case EventKind::condition_wait:
+    case EventKind::condition_timedwait:
+    case EventKind::sleep:
+    case EventKind::io:
+    case EventKind::external_wait:
+    case EventKind::send:
+    case EventKind::receive:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+Survey::Survey(const Recording& recording)
+    : fixed_waits(recording.threads.size(), 0),
+      created(recording.threads.size(), false),
+      condition_mutex(recording.objects.size(), nobody) {
+  for (std::size_t t = 0; t < recording.threads.size(); ++t) {
+    for (const Event& event : recording.threads[t].events) {
+      fixed_waits[t] += is_fixed_wait(event) ? 1U : 0U;
+      switch (event.kind) {
+        case EventKind::thread_create:
+          if (event.subject < created.size() &&
+              (event.outcome == Outcome::ok || event.outcome == Outcome::unfinished))
+            created[event.subject] = true;
+          break;
+        case EventKind::condition_wait:
+        case EventKind::condition_timedwait:
+          if (event.subject < condition_mutex.size() && condition_mutex[event.subject] == nobody)
+            condition_mutex[event.subject] = event.other;
+          break;
+        case EventKind::condition_signal:
+        case EventKind::condition_broadcast:
+          has_open_counts |= event.other == unknown_count;
+          break;
+        default:
+          break;
+      }
+    }
+  }
+}
+
+Synchronization::Synchronization(const Recording& recording, const Survey& survey)
+    : recording_(recording),
+      survey_(survey),
+      written_(recording.run.source == Source::program),
+      objects_(recording.objects.size()),
+      threads_(recording.threads.size()) {
+  released_.reserve(recording.threads.size() + 1);
+  bool has_rwlocks = false;
+  for (std::size_t i = 0; i < objects_.size(); ++i) {
+    objects_[i].count = recording.objects[i].initial;
+    has_rwlocks |= recording.objects[i].kind == ObjectKind::rwlock;
+  }
+  if (has_rwlocks)
+    reads_.resize(threads_.size());
+  for (std::size_t t = 0; t < threads_.size(); ++t)
+    threads_[t].started = !survey.created[t];
+}
+
+Next Synchronization::call(std::uint32_t thread, const Event& event) {
+  released_.clear();
+  woken_ = 0;
+  threads_[thread].at = &event;
+  Next next = Next::runs;
+  if (event.kind == EventKind::thread_end)
+    next = end(thread);
+  else if (event.outcome != Outcome::ok) [[unlikely]]
+    next = perform_not_ok(thread, event);
+  else
+    next = perform(thread, event);
+  if (next == Next::runs)
+    threads_[thread].at = nullptr;
+  return next;
+}
+
+Next Synchronization::perform(std::uint32_t thread, const Event& event) {
+  if (written_ && threads_[thread].cancelled && is_cancellation_point(event.kind)) [[unlikely]]
+    return end(thread);
+  switch (event.kind) {
+    case EventKind::run:
+    case EventKind::enter:
+    case EventKind::leave:
+    case EventKind::thread_detach:
+    case EventKind::yield:
+      return Next::runs;
+    case EventKind::thread_create:
+      return create(event.subject);
+    case EventKind::thread_join:
+      return join(thread, event.subject);
+    case EventKind::thread_cancel:
+      cancel(event.subject);
+      return Next::runs;
+    case EventKind::thread_end:
+      return end(thread);
+    case EventKind::mutex_lock:
+    case EventKind::mutex_trylock:
+    case EventKind::mutex_timedlock:
+      return lock(thread, event.subject);
+    case EventKind::mutex_unlock:
+      unlock(thread, event.subject);
+      return Next::runs;
+    case EventKind::rwlock_read:
+      return lock_to_read(thread, event.subject);
+    case EventKind::rwlock_write:
+      return lock_to_write(thread, event.subject);
+    case EventKind::rwlock_unlock:
+      unlock_rwlock(thread, event.subject);
+      return Next::runs;
+    case EventKind::semaphore_wait:
+    case EventKind::semaphore_trywait:
+    case EventKind::semaphore_timedwait: {
+      ObjectState& semaphore = objects_[event.subject];
+      if (semaphore.count > 0) {
+        --semaphore.count;
+        return Next::runs;
+      }
+      push(semaphore.queue, thread);
+      return Next::blocks;
+    }
+    case EventKind::semaphore_post: {
+      ObjectState& semaphore = objects_[event.subject];
+      if (semaphore.queue.empty())
+        ++semaphore.count;
+      else
+        release(pop(semaphore.queue));
+      return Next::runs;
+    }
+    case EventKind::condition_wait:
+    case EventKind::condition_timedwait:
+      return wait_for_condition(thread, event);
+    case EventKind::condition_signal:
+      signal(event.subject, event.other);
+      return Next::runs;
+    case EventKind::condition_broadcast:
+      return broadcast(thread, event.subject, event.other);
+    case EventKind::barrier_wait:
+      return arrive(thread, event);
+    case EventKind::sleep:
+    case EventKind::external_wait:
+      return Next::waits;
+    case EventKind::io:
+      return use_device(thread, event.subject);
+    case EventKind::send:
+      return send(thread, event);
+    case EventKind::receive:
+      return receive(thread, event);
+  }
+  return Next::runs;
+}
+
+Next Synchronization::perform_not_ok(std::uint32_t thread, const Event& event) {
+  if (event.outcome == Outcome::unfinished)
+    return stop(thread, event);
+  if (!is_fixed_wait(event))
+    return Next::runs;  // busy or failed: it changed nothing
+  if (written_ && threads_[thread].cancelled && is_cancellation_point(event.kind))
+    return end(thread);
+  if (event.outcome == Outcome::timeout && event.kind == EventKind::condition_timedwait)
+    leave_mutex(thread, event.other);
+  return Next::waits;
+}
+
+// The call had not returned when the recording ended, or its thread was cancelled in it. What it
+// had already done to others is done; and then its thread never goes on, unless it is cancelled.
+Next Synchronization::stop(std::uint32_t thread, const Event& event) {
+  threads_[thread].stopped = true;
+  if (event.subject != unknown_count) {
+    switch (event.kind) {
+      case EventKind::thread_create:
+      case EventKind::thread_cancel:
+      case EventKind::mutex_unlock:
+      case EventKind::rwlock_unlock:
+      case EventKind::semaphore_post:
+      case EventKind::condition_signal:
+      case EventKind::condition_broadcast:
+      case EventKind::barrier_wait:
+        static_cast<void>(perform(thread, event));
+        break;
+      case EventKind::send:
+        if (event.other != unknown_count)
+          static_cast<void>(perform(thread, event));
+        break;
+      default:
+        break;
+    }
+  }
+  if (&event == &recording_.threads[thread].events.back())
+    finish(thread);
+  else if (threads_[thread].cancelled)
+    threads_[thread].stopped = false;
+  else
+    abandon_locks(thread);
+  return threads_[thread].stopped ? Next::blocks : Next::runs;
+}
+
+Next Synchronization::wait_over(std::uint32_t thread, const Event& event) {
+  released_.clear();
+  if (event.kind == EventKind::io)
+    release_device(thread, event.subject);
+  else if (event.kind == EventKind::condition_timedwait && !retake_mutex(thread))
+    return Next::blocks;
+  threads_[thread].at = nullptr;
+  return Next::runs;
+}
+
+void Synchronization::out_of_events(std::uint32_t thread) {
+  if (!threads_[thread].finished)
+    finish(thread);
+}
+
+Next Synchronization::end(std::uint32_t thread) {
+  finish(thread);
+  return Next::ends;
+}
+
+void Synchronization::finish(std::uint32_t thread) {
+  ThreadState& state = threads_[thread];
+  state.finished = true;
+  state.at = nullptr;
+  if (!written_)
+    abandon_locks(thread);
+  while (!state.joiners.empty())
+    release(pop(state.joiners));
+}
+
+Next Synchronization::create(std::uint32_t thread) {
+  if (!threads_[thread].started) {
+    threads_[thread].started = true;
+    release(thread);
+  }
+  return Next::runs;
+}
+
+Next Synchronization::join(std::uint32_t thread, std::uint32_t target) {
+  if (threads_[target].finished)
+    return Next::runs;
+  push(threads_[target].joiners, thread);
+  return Next::blocks;
+}
+
+void Synchronization::cancel(std::uint32_t target) {
+  ThreadState& state = threads_[target];
+  if (state.finished || state.cancelled)
+    return;
+  state.cancelled = true;
+  if (written_) {
+    cancel_written(target);
+  } else if (state.stopped) {
+    state.stopped = false;
+    release(target);
+  }
+}
+
+void Synchronization::cancel_written(std::uint32_t target) {
+  const Event* at = threads_[target].at;
+  if (at == nullptr || threads_[target].retaking || !is_cancellation_point(at->kind))
+    return;
+  leave_queues(target, *at);
+  release(target, Next::ends);
+  finish(target);
+}
+
+void Synchronization::leave_queues(std::uint32_t thread, const Event& event) {
+  switch (event.kind) {
+    case EventKind::thread_join:
+      remove(threads_[event.subject].joiners, thread);
+      break;
+    case EventKind::semaphore_wait:
+    case EventKind::semaphore_timedwait:
+      remove(objects_[event.subject].queue, thread);
+      break;
+    case EventKind::condition_wait:
+    case EventKind::condition_timedwait:
+      if (event.outcome == Outcome::ok) {
+        remove(objects_[event.subject].queue, thread);
+        --objects_[event.subject].count;
+      }
+      break;
+    case EventKind::io:
+      remove(objects_[event.subject].queue, thread);
+      release_device(thread, event.subject);
+      break;
+    case EventKind::send:
+      remove(mailbox(event.subject, event.other).senders, thread);
+      break;
+    case EventKind::receive:
+      mailbox(event.subject, thread).receiver_waits = false;
+      break;
+    default:
+      break;
+  }
+}
+
+Next Synchronization::arrive(std::uint32_t thread, const Event& event) {
+  ObjectState& barrier = objects_[event.subject];
+  if (event.other == unknown_count)
+    return Next::runs;
+  if (++barrier.count < event.other) {
+    push(barrier.queue, thread);
+    return Next::blocks;
+  }
+  barrier.count = 0;
+  while (!barrier.queue.empty())
+    release(pop(barrier.queue));
+  return Next::runs;
+}
+
+Next Synchronization::use_device(std::uint32_t thread, std::uint32_t device) {
+  if (device == unknown_count)
+    return Next::waits;
+  ObjectState& state = objects_[device];
+  if (state.owner == nobody) {
+    state.owner = thread;
+    return Next::waits;
+  }
+  push(state.queue, thread);
+  return Next::blocks;
+}
+
+void Synchronization::release_device(std::uint32_t thread, std::uint32_t device) {
+  if (device == unknown_count || objects_[device].owner != thread)
+    return;
+  ObjectState& state = objects_[device];
+  state.owner = state.queue.empty() ? nobody : pop(state.queue);
+  if (state.owner != nobody)
+    release(state.owner, Next::waits);
+}
+
+Synchronization::Mailbox& Synchronization::mailbox(std::uint32_t channel, std::uint32_t receiver) {
+  return mailboxes_[std::uint64_t{channel} << 32U | receiver];
+}
+
+Next Synchronization::send(std::uint32_t thread, const Event& event) {
+  Mailbox& box = mailbox(event.subject, event.other);
+  if (box.receiver_waits) {
+    box.receiver_waits = false;
+    release(event.other);
+    return Next::runs;
+  }
+  push(box.senders, thread);
+  return Next::blocks;
+}
+
+Next Synchronization::receive(std::uint32_t thread, const Event& event) {
+  Mailbox& box = mailbox(event.subject, thread);
+  if (!box.senders.empty()) {
+    release(pop(box.senders));
+    return Next::runs;
+  }
+  box.receiver_waits = true;
+  return Next::blocks;
+}
+
+void Synchronization::push(Queue& queue, std::uint32_t thread) {
+  threads_[thread].next = nobody;
+  if (queue.empty())
+    queue.head = thread;
+  else
+    threads_[queue.tail].next = thread;
+  queue.tail = thread;
+}
+
+std::uint32_t Synchronization::pop(Queue& queue) {
+  const std::uint32_t thread = queue.head;
+  queue.head = threads_[thread].next;
+  return thread;
+}
+
+void Synchronization::remove(Queue& queue, std::uint32_t thread) {
+  std::uint32_t before = nobody;
+  for (std::uint32_t at = queue.head; at != nobody; before = at, at = threads_[at].next) {
+    if (at != thread)
+      continue;
+    if (before == nobody)
+      queue.head = threads_[at].next;
+    else
+      threads_[before].next = threads_[at].next;
+    if (queue.tail == thread)
+      queue.tail = before;
+    return;
+  }
+}
+
+void Synchronization::release(std::uint32_t thread, Next next) {
+  if (threads_[thread].stopped || threads_[thread].finished)
+    return;
+  threads_[thread].at = nullptr;
+  released_.push_back({thread, next});
+}
+
+}  // namespace longpole::simulation

@@ -1,0 +1,163 @@
+// What the recorded calls do to each other: who goes on, who waits and who is let go. Knows no
+// time and no CPUs; every simulated machine asks it at each call and schedules what it answers.
+//
+// Objects are handed over in order of arrival. A call that went well in the recording goes well
+// here too, sooner or later: a try-operation that got its lock waits for it, one that did not
+// changes nothing, a wait that timed out takes its time (thesis, Paper I section 3.2). A call that
+// did not return does what does not wait (posts, unlocks, arrives), and then its thread stands
+// still; that is no deadlock. A lock left behind by a thread that ended is free, an unlock by
+// another thread than the holder counts, because the recorded run went on there. In a program file
+// (Source::program) nothing has been recorded that went on: there such a lock stays held, and
+// `cancel` ends a thread at its first cancellation point.
+//
+// Single-threaded. The Recording must outlive it and be valid (validate()).
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "trace/recording.h"
+
+namespace longpole::simulation {
+
+inline constexpr std::uint32_t nobody = 0xffffffffU;
+
+// What a thread does next.
+enum class Next : std::uint8_t {
+  runs,    // the call returned (or: the thread starts)
+  waits,   // off the CPU for the event's duration; then ask wait_over()
+  blocks,  // until released
+  ends,    // has no further events to come
+};
+
+struct Release {
+  std::uint32_t thread = nobody;
+  Next next = Next::runs;
+};
+
+// What one look over the events tells beforehand.
+struct Survey {
+  explicit Survey(const Recording& recording);
+
+  std::vector<std::uint32_t> fixed_waits;      // per thread
+  std::vector<bool> created;                   // per thread: starts when another creates it
+  std::vector<std::uint32_t> condition_mutex;  // per object: the mutex of a condition, or nobody
+  bool has_open_counts = false;                // some signal's or broadcast's count is unknown
+};
+
+class Synchronization {
+ public:
+  Synchronization(const Recording& recording, const Survey& survey);
+
+  // `thread` makes the call of `event`, or its wait of fixed length is over. `released()` are the
+  // threads that this let go, in order; `thread` itself may be among them when the answer is
+  // `blocks`.
+  [[nodiscard]] Next call(std::uint32_t thread, const Event& event);
+  [[nodiscard]] Next wait_over(std::uint32_t thread, const Event& event);
+  // `thread` has no more events. Adds to released().
+  void out_of_events(std::uint32_t thread);
+
+  [[nodiscard]] const std::vector<Release>& released() const { return released_; }
+  // How many threads the last call, a signal or broadcast, woke.
+  [[nodiscard]] std::uint32_t woken() const { return woken_; }
+
+ private:
+  struct Queue {
+    std::uint32_t head = nobody;
+    std::uint32_t tail = nobody;
+    [[nodiscard]] bool empty() const { return head == nobody; }
+  };
+  struct ObjectState {
+    Queue queue;                   // of whoever waits for it; of a condition: the waiters
+    std::uint32_t owner = nobody;  // mutex, rwlock: who may write; device: who uses it
+    std::uint32_t depth = 0;       // of the owner's recursive use
+    std::uint64_t count = 0;       // semaphore: value; rwlock: readers; barrier: arrivals;
+                                   // condition: waiters
+    std::uint64_t remembered = 0;  // condition: signals that came before their wait;
+                                   // mutex: unlocks by others that came before the lock
+    Queue broadcasters;            // condition: broadcasts that wait for arrivals
+  };
+  struct ThreadState {
+    const Event* at = nullptr;          // the call it is blocked or waits in
+    std::uint32_t next = nobody;        // behind it in the queue it stands in
+    std::uint32_t retake = nobody;      // the mutex that it left in order to wait
+    std::uint32_t retake_depth = 1;     // how often it held it
+    std::uint32_t held = 0;             // locks that it holds
+    std::uint32_t broadcast_needs = 0;  // arrivals that its broadcast waits for
+    std::uint64_t signals_after = 0;    // signals that came after its waiting broadcast
+    Queue joiners;
+    bool started = false;
+    bool finished = false;
+    bool stopped = false;  // stands still in a call that did not return
+    bool cancelled = false;
+    bool retaking = false;  // queues for the mutex that it left
+    bool writes = false;    // what it wants of the rwlock it queues for
+  };
+  struct ReadHold {
+    std::uint32_t object;
+    std::uint32_t count;
+  };
+  struct Mailbox {
+    Queue senders;
+    bool receiver_waits = false;
+  };
+
+  [[nodiscard]] Next perform(std::uint32_t thread, const Event& event);
+  [[nodiscard]] Next perform_not_ok(std::uint32_t thread, const Event& event);
+  [[nodiscard]] Next stop(std::uint32_t thread, const Event& event);
+  [[nodiscard]] Next end(std::uint32_t thread);
+  void finish(std::uint32_t thread);
+  [[nodiscard]] Next create(std::uint32_t thread);
+  [[nodiscard]] Next join(std::uint32_t thread, std::uint32_t target);
+  void cancel(std::uint32_t target);
+  void cancel_written(std::uint32_t target);
+  void leave_queues(std::uint32_t thread, const Event& event);
+
+  [[nodiscard]] Next lock(std::uint32_t thread, std::uint32_t mutex);
+  void unlock(std::uint32_t thread, std::uint32_t mutex);
+  void hand_over(ObjectState& mutex);
+  void unlock_of_free(std::uint32_t mutex);
+  void leave_mutex(std::uint32_t thread, std::uint32_t mutex);
+  [[nodiscard]] bool retake_mutex(std::uint32_t thread);
+  void abandon_locks(std::uint32_t thread);
+
+  [[nodiscard]] Next lock_to_read(std::uint32_t thread, std::uint32_t rwlock);
+  [[nodiscard]] Next lock_to_write(std::uint32_t thread, std::uint32_t rwlock);
+  void unlock_rwlock(std::uint32_t thread, std::uint32_t rwlock);
+  void grant(std::uint32_t rwlock);
+  [[nodiscard]] bool reads(std::uint32_t thread, std::uint32_t rwlock) const;
+  void add_reader(std::uint32_t thread, std::uint32_t rwlock);
+  void drop_reader(std::uint32_t thread, std::uint32_t rwlock);
+
+  void signal(std::uint32_t condition, std::uint32_t count);
+  [[nodiscard]] Next broadcast(std::uint32_t thread, std::uint32_t condition, std::uint32_t count);
+  [[nodiscard]] Next wait_for_condition(std::uint32_t thread, const Event& event);
+  void serve_broadcasts(ObjectState& condition);
+  void wake_waiters(ObjectState& condition, std::uint64_t count);
+
+  [[nodiscard]] Next arrive(std::uint32_t thread, const Event& event);
+  [[nodiscard]] Next use_device(std::uint32_t thread, std::uint32_t device);
+  void release_device(std::uint32_t thread, std::uint32_t device);
+  [[nodiscard]] Next send(std::uint32_t thread, const Event& event);
+  [[nodiscard]] Next receive(std::uint32_t thread, const Event& event);
+  [[nodiscard]] Mailbox& mailbox(std::uint32_t channel, std::uint32_t receiver);
+
+  void push(Queue& queue, std::uint32_t thread);
+  std::uint32_t pop(Queue& queue);
+  void remove(Queue& queue, std::uint32_t thread);
+  void release(std::uint32_t thread, Next next = Next::runs);
+
+  const Recording& recording_;
+  const Survey& survey_;
+  bool written_;  // a program file: nothing has been recorded
+  std::vector<ObjectState> objects_;
+  std::vector<ThreadState> threads_;
+  std::vector<std::vector<ReadHold>> reads_;  // per thread; empty where there are no rwlocks
+  std::unordered_map<std::uint64_t, Mailbox> mailboxes_;  // by channel and receiver
+  std::vector<std::uint32_t> orphans_;  // per object: locks that their own thread never undoes
+  std::vector<Release> released_;
+  std::uint32_t woken_ = 0;
+};
+
+}  // namespace longpole::simulation
