@@ -37,7 +37,7 @@ struct Prediction {
 
 // One row per function. Times in nanoseconds; `critical_*` are Σ weight · time and may be negative.
 struct FunctionRow {
-  FunctionId function;
+  FunctionId function;  // none: CPU time of which nothing is known; there may be one such row
   std::optional<std::uint64_t> calls;           // all entries; none where calls were not recorded
   std::optional<std::uint64_t> critical_calls;  // entries on the path (the papers' count)
   double self_ns = 0;
@@ -53,10 +53,11 @@ struct FunctionRow {
   std::uint64_t samples = 0;  // behind self_ns; 0 and exact when written or counted exactly
 };
 
+// One row per line of a file, or per function where its lines are not known.
 struct LineRow {
   FileId file;  // none: no debug information
   std::uint32_t line = 0;
-  FunctionId function;
+  FunctionId function;  // of several at one line, the heaviest; none as in FunctionRow
   double self_ns = 0;
   double critical_ns = 0;
   double critical_share = 0;
