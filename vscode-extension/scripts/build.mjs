@@ -1,0 +1,38 @@
+// Bundles with esbuild, which does not check types: `npm run types` does. Usage: build.mjs extension|tests
+import { build } from 'esbuild';
+import { readdirSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const here = dirname(dirname(fileURLToPath(import.meta.url)));
+const common = { absWorkingDir: here, bundle: true, platform: 'node', target: 'node20', logLevel: 'warning' };
+
+const what = process.argv[2];
+if (what === 'extension') {
+  rmSync(join(here, 'dist'), { recursive: true, force: true });
+  await build({
+    ...common,
+    entryPoints: ['src/extension.ts'],
+    outfile: 'dist/extension.js',
+    external: ['vscode'],
+    minify: true,
+    sourcemap: true,
+    sourcesContent: false,
+  });
+} else if (what === 'tests') {
+  rmSync(join(here, 'out'), { recursive: true, force: true });
+  const tests = readdirSync(join(here, 'test'), { recursive: true })
+    .filter((path) => path.endsWith('.test.ts') || path.endsWith('fakeDaemon.ts'))
+    .map((path) => join('test', path));
+  await build({
+    ...common,
+    entryPoints: tests,
+    outbase: '.',
+    outdir: 'out',
+    packages: 'external',
+    sourcemap: 'inline',
+  });
+} else {
+  console.error('usage: build.mjs extension|tests');
+  process.exit(2);
+}

@@ -1,0 +1,74 @@
+// Numbers as a person reads them, and the sentences around them. Nothing here rounds a number up into a promise.
+
+/** A share: 38%, 6.1%, 0.4%, −3.2%. Two digits, three from 100% on. */
+export function formatShare(share: number): string {
+  const percent = Math.abs(share) * 100;
+  const digits = percent >= 9.95 ? percent.toFixed(0) : percent.toFixed(1);
+  const sign = share < 0 && Number(digits) !== 0 ? '−' : '';
+  return `${sign}${digits}%`;
+}
+
+/** A time of three digits: 11.6 s, 1.75 s, 174 ms, 3.21 µs. */
+export function formatTime(ns: number): string {
+  const units: readonly [number, string][] = [
+    [1e9, 's'],
+    [1e6, 'ms'],
+    [1e3, 'µs'],
+  ];
+  for (const [size, unit] of units) {
+    // 999.6 ms would print as 1000 ms.
+    if (Math.abs(ns) >= size * 0.9995) {
+      return `${threeDigits(ns / size)} ${unit}`;
+    }
+  }
+  return `${ns.toFixed(0)} ns`;
+}
+
+/** A speed-up: 6.6×, 12×. */
+export function formatSpeedup(speedup: number): string {
+  return `${speedup >= 9.95 ? speedup.toFixed(0) : speedup.toFixed(1)}×`;
+}
+
+export function formatCpus(cpus: number): string {
+  return cpus === 1 ? '1 CPU' : `${cpus} CPUs`;
+}
+
+/** What 10% off a place with this share of the critical path does to the whole program, in percent: 3.8%. */
+export function formatEffect(share: number): string {
+  return formatShare(share * 0.1);
+}
+
+/** "10% faster here makes the whole program 5.8% faster." */
+export function effectSentence(share: number): string {
+  if (isNothing(share)) {
+    return 'Making it faster changes nothing for the whole program.';
+  }
+  if (share < 0) {
+    return `10% faster here makes the whole program ${formatEffect(-share)} slower.`;
+  }
+  return `10% faster here makes the whole program ${formatEffect(share)} faster.`;
+}
+
+/** "58% of the critical path at 8 CPUs (1.03 s of 1.75 s)." */
+export function shareSentence(criticalNs: number, totalNs: number, cpus: number): string {
+  const share = totalNs > 0 ? criticalNs / totalNs : 0;
+  if (isNothing(share)) {
+    return `Not on the critical path at ${formatCpus(cpus)}.`;
+  }
+  return `${formatShare(share)} of the critical path at ${formatCpus(cpus)} (${formatTime(criticalNs)} of ${formatTime(totalNs)}).`;
+}
+
+/** Whether a share would be shown as 0.0%. */
+export function isNothing(share: number): boolean {
+  return Math.abs(share) < 0.0005;
+}
+
+/** 57,337: with a separator that does not depend on the machine's language. */
+export function formatCount(count: bigint | number): string {
+  return count.toString().replace(/\B(?=(\d{3})+(?!\d))/g, ',');
+}
+
+function threeDigits(value: number): string {
+  const size = Math.abs(value);
+  return value.toFixed(size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2);
+}

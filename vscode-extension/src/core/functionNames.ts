@@ -1,0 +1,20 @@
+// Functions as a recording calls them ("Sorter::merge(List&, int) const [clone .constprop.0]") and as they stand in a
+// text ("merge").
+
+/** The last part of a function's name: without scope, template arguments, parameters and what the compiler added. */
+export function shortName(name: string): string {
+  const operator = /\boperator\s*(\(\)|\[\]|[^\w\s(]+)/.exec(name);
+  if (operator !== null) {
+    return `operator${operator[1]}`;
+  }
+  let rest = name
+    .replace(/\[(clone|abi:)[^\]]*\]/g, '')
+    .replace(/\.(constprop|isra|part|cold|lto_priv)\b.*$/, '')
+    .replaceAll('(anonymous namespace)', 'anonymous');
+  for (let before = ''; before !== rest; ) {
+    before = rest;
+    rest = rest.replace(/<[^<>]*>|\([^()]*\)/g, '');
+  }
+  const words = rest.replace(/(\s(const|volatile|&|&&))+\s*$/, '').trim().split(/::|\s+/);
+  return words.at(-1) ?? '';
+}

@@ -1,0 +1,96 @@
+// What a hover says about a function and a line: Markdown, without an editor.
+import { basename } from 'node:path';
+import { effectSentence, formatCount, formatShare, formatTime, shareSentence } from './format';
+import { shortName } from './functionNames';
+import { functionShare, lineShare, type FunctionWeight, type LineWeight, type Weights } from './weights';
+
+export interface HoverSubject {
+  /** The line the pointer is on, when it has weight of its own. */
+  readonly line: LineWeight | undefined;
+  readonly weight: FunctionWeight | undefined;
+}
+
+export interface HoverOptions {
+  readonly cpus: number;
+  /** The CPU counts of the table, ascending; `cpus` is one of them. */
+  readonly columns: readonly number[];
+  /** An image of how the shares go with the CPU count, as the address of a Markdown image; empty: none. */
+  readonly chart: string;
+}
+
+/** The hover's text; undefined when there is nothing to say. */
+export function hoverMarkdown(weights: Weights, subject: HoverSubject, options: HoverOptions): string | undefined {
+  const { line, weight } = subject;
+  const totalNs = weights.totalNs(options.cpus);
+  if (totalNs === undefined || (line === undefined && weight === undefined)) {
+    return undefined;
+  }
+  const parts: string[] = [];
+  if (line !== undefined) {
+    const name = weight?.name ?? line.functions.join(', ');
+    parts.push(heading(`Line ${line.line}`, name === '' ? '' : `in ${shortName(name)}`));
+    parts.push(verdict(line.criticalNs.get(options.cpus) ?? 0, totalNs, options.cpus));
+  } else if (weight !== undefined) {
+    const place = weight.file === '' ? '' : `${basename(weight.file)}:${weight.firstLine}`;
+    parts.push(heading(shortName(weight.name), place));
+    parts.push(verdict(functionCriticalNs(weight, options.cpus), totalNs, options.cpus));
+  }
+  parts.push(table(weights, subject, options));
+  if (options.chart !== '') {
+    parts.push(options.chart);
+  }
+  if (weight !== undefined) {
+    parts.push(functionFacts(weight, line !== undefined, options.cpus));
+  } else if (line !== undefined) {
+    parts.push(`${formatTime(line.selfNs)} of CPU time`);
+  }
+  return parts.join('\n\n');
+}
+
+function heading(title: string, place: string): string {
+  return `**${escapeMarkdown(title)}**${place === '' ? '' : `&nbsp;&nbsp;${escapeMarkdown(place)}`}`;
+}
+
+function verdict(criticalNs: number, totalNs: number, cpus: number): string {
+  const share = totalNs > 0 ? criticalNs / totalNs : 0;
+  return `${shareSentence(criticalNs, totalNs, cpus)}  \n**${effectSentence(share)}**`;
+}
+
+function functionCriticalNs(weight: FunctionWeight, cpus: number): number {
+  return weight.at.get(cpus)?.criticalSelfNs ?? 0;
+}
+
+function table(weights: Weights, subject: HoverSubject, options: HoverOptions): string {
+  const columns = options.columns.filter((count) => weights.has(count));
+  const mark = (text: string, count: number): string => (count === options.cpus ? `**${text}**` : text);
+  const row = (title: string, cell: (count: number) => string): string =>
+    `| ${title} | ${columns.map((count) => mark(cell(count), count)).join(' | ')} |`;
+  const { line, weight } = subject;
+  const rows = [row('CPUs', (count) => String(count)), `|:--|${columns.map(() => '--:').join('|')}|`];
+  if (line !== undefined) {
+    rows.push(row('this line', (count) => formatShare(lineShare(weights, line, count))));
+  }
+  if (weight !== undefined) {
+    const title = line === undefined ? 'share' : escapeMarkdown(shortName(weight.name));
+    rows.push(row(title, (count) => formatShare(functionShare(weights, weight, count))));
+  }
+  rows.push(row('program', (count) => formatTime(weights.totalNs(count) ?? 0)));
+  return rows.join('\n');
+}
+
+function functionFacts(weight: FunctionWeight, named: boolean, cpus: number): string {
+  const facts: string[] = [];
+  if (weight.calls !== undefined) {
+    const calls = `${formatCount(weight.calls)} ${weight.calls === 1n ? 'call' : 'calls'}`;
+    const critical = weight.at.get(cpus)?.criticalCalls;
+    facts.push(critical === undefined ? calls : `${calls}, ${formatCount(critical)} on the path`);
+  }
+  facts.push(`self ${formatTime(weight.selfNs)}`);
+  facts.push(`with descendants ${formatTime(weight.selfAndDescendantsNs)}`);
+  const text = `${facts.join(' · ')} of CPU time`;
+  return named ? `${escapeMarkdown(shortName(weight.name))}: ${text}` : text;
+}
+
+export function escapeMarkdown(text: string): string {
+  return text.replace(/[\\`*_{}[\]()#+\-.!|<>~&$]/g, (character) => `&#${character.charCodeAt(0)};`);
+}

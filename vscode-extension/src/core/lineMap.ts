@@ -1,0 +1,130 @@
+// Where the recorded lines of a text are now, after the edits since.
+//
+// An editor cannot be asked where its decorations went, so the map follows the text itself: a line keeps its number
+// of the recording as long as not one character of it is touched, wherever it moves. A text that is again what was
+// recorded, by undo or otherwise, has all its lines back.
+//
+// Lines count from 0 here, as in editors.
+
+/** One replacement, in positions of the text before the edit. */
+export interface TextChange {
+  readonly startLine: number;
+  readonly startCharacter: number;
+  readonly endLine: number;
+  readonly endCharacter: number;
+  readonly text: string;
+}
+
+interface MappedLine {
+  readonly text: string;
+  /** The line of the recorded text that stands here; undefined for a line that is new or was touched. */
+  readonly recorded: number | undefined;
+}
+
+export class LineMap {
+  private lines: MappedLine[];
+
+  /** `recorded` is the text as it was recorded, split into lines. */
+  constructor(private readonly recorded: readonly string[]) {
+    this.lines = identity(recorded);
+  }
+
+  get lineCount(): number {
+    return this.lines.length;
+  }
+
+  /** Whether the text is what was recorded. */
+  get unchanged(): boolean {
+    return this.lines.length === this.recorded.length && this.lines.every((line, at) => line.recorded === at);
+  }
+
+  /** The recorded line that stands at `line` now. */
+  recordedLine(line: number): number | undefined {
+    return this.lines[line]?.recorded;
+  }
+
+  /** For every recorded line that still stands, where. */
+  currentLines(): Map<number, number> {
+    const current = new Map<number, number>();
+    this.lines.forEach((line, at) => {
+      if (line.recorded !== undefined) {
+        current.set(line.recorded, at);
+      }
+    });
+    return current;
+  }
+
+  /** Applies the changes of one edit, whose positions are all those of the text before it. */
+  apply(changes: readonly TextChange[]): void {
+    const lastFirst = [...changes].sort(
+      (a, b) => b.startLine - a.startLine || b.startCharacter - a.startCharacter,
+    );
+    for (const change of lastFirst) {
+      this.applyOne(change);
+    }
+    if (this.isRecordedText()) {
+      this.lines = identity(this.recorded);
+    }
+  }
+
+  /**
+   * Starts over from a text whose edits were not seen: the lines at its beginning and end that are as recorded keep
+   * their numbers.
+   */
+  reset(current: readonly string[]): void {
+    const shorter = Math.min(current.length, this.recorded.length);
+    let head = 0;
+    while (head < shorter && current[head] === this.recorded[head]) {
+      head++;
+    }
+    let tail = 0;
+    while (
+      tail < shorter - head &&
+      current[current.length - 1 - tail] === this.recorded[this.recorded.length - 1 - tail]
+    ) {
+      tail++;
+    }
+    const shift = this.recorded.length - current.length;
+    this.lines = current.map((text, at) => {
+      if (at < head) {
+        return { text, recorded: at };
+      }
+      return { text, recorded: at >= current.length - tail ? at + shift : undefined };
+    });
+  }
+
+  private applyOne(change: TextChange): void {
+    const first = this.lines[change.startLine];
+    const last = this.lines[change.endLine];
+    if (first === undefined || last === undefined) {
+      return;
+    }
+    const texts = change.text.split(/\r\n|\r|\n/);
+    const end = texts.length - 1;
+    texts[0] = first.text.slice(0, change.startCharacter) + (texts[0] ?? '');
+    texts[end] = (texts[end] ?? '') + last.text.slice(change.endCharacter);
+    const lines = texts.map((text): MappedLine => ({ text, recorded: undefined }));
+
+    // An edit that ends where the first line ends, or starts where the last one starts, moves that line and leaves it whole.
+    const keepsFirst = change.startCharacter === first.text.length && texts[0] === first.text;
+    const keepsLast = change.endCharacter === 0 && texts[end] === last.text;
+    if (keepsFirst) {
+      lines[0] = first;
+    }
+    if (keepsLast && !(keepsFirst && first === last)) {
+      lines[end] = last;
+    }
+    this.lines.splice(change.startLine, change.endLine - change.startLine + 1, ...lines);
+  }
+
+  private isRecordedText(): boolean {
+    return (
+      this.lines.length === this.recorded.length &&
+      this.lines.every((line, at) => line.text === this.recorded[at])
+    );
+  }
+}
+
+function identity(recorded: readonly string[]): MappedLine[] {
+  return recorded.map((text, at) => ({ text, recorded: at }));
+}

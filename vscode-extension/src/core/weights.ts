@@ -1,0 +1,184 @@
+// What a recording says about lines and functions, for the CPU counts that were asked for so far: the answers of the
+// daemon, put together so that a change of the CPU count or a hover needs no further question.
+//
+// Lines count from 1 here, as in recordings.
+import type {
+  FunctionAt,
+  FunctionMessage,
+  GetFunctionsResponse,
+  GetLinesResponse,
+  Prediction,
+} from '../protocol/longpole/v1/longpole';
+
+/** The CPU counts that hovers and the picker show. */
+export const usualCpuCounts: readonly number[] = [1, 2, 4, 8, 16, 64];
+export const pickerCpuCounts: readonly number[] = [1, 2, 4, 8, 16, 32, 64];
+
+export interface LineWeight {
+  readonly line: number;
+  readonly functions: readonly string[];
+  readonly selfNs: number;
+  readonly samples: bigint;
+  /** By CPU count. May be negative. */
+  readonly criticalNs: ReadonlyMap<number, number>;
+}
+
+export interface FunctionWeight {
+  readonly name: string;
+  readonly file: string;
+  readonly firstLine: number;
+  readonly lastLine: number;
+  readonly calls: bigint | undefined;
+  readonly selfNs: number;
+  readonly selfAndDescendantsNs: number;
+  readonly samples: bigint;
+  /** By CPU count. */
+  readonly at: ReadonlyMap<number, FunctionAt>;
+}
+
+interface MutableLine {
+  line: number;
+  functions: string[];
+  selfNs: number;
+  samples: bigint;
+  criticalNs: Map<number, number>;
+}
+
+interface MutableFunction extends Omit<FunctionWeight, 'at'> {
+  at: Map<number, FunctionAt>;
+}
+
+export class Weights {
+  private readonly totals = new Map<number, number>();
+  private readonly predicted = new Map<number, Prediction>();
+  private readonly files = new Map<string, Map<number, MutableLine>>();
+  private readonly functions = new Map<string, MutableFunction>();
+
+  /** Whether lines and functions are known for this CPU count. */
+  has(cpus: number): boolean {
+    return this.totals.has(cpus);
+  }
+
+  /** Completion time in nanoseconds; undefined for a count that was not asked for. */
+  totalNs(cpus: number): number | undefined {
+    return this.totals.get(cpus);
+  }
+
+  prediction(cpus: number): Prediction | undefined {
+    return this.predicted.get(cpus);
+  }
+
+  /** The lines of a file that have weight at some CPU count, by number. */
+  linesOf(file: string): ReadonlyMap<number, LineWeight> {
+    return this.files.get(file) ?? new Map<number, LineWeight>();
+  }
+
+  functionsOf(file: string): FunctionWeight[] {
+    return [...this.functions.values()].filter((weight) => weight.file === file);
+  }
+
+  allFunctions(): Iterable<FunctionWeight> {
+    return this.functions.values();
+  }
+
+  /** The functions with the largest critical time at a CPU count, heaviest first. */
+  heaviestFunctions(cpus: number, count: number): FunctionWeight[] {
+    const self = (weight: FunctionWeight): number => weight.at.get(cpus)?.criticalSelfNs ?? 0;
+    return [...this.functions.values()].sort((a, b) => self(b) - self(a)).slice(0, count);
+  }
+
+  addPredictions(predictions: readonly Prediction[]): void {
+    for (const prediction of predictions) {
+      this.predicted.set(prediction.cpus, prediction);
+    }
+  }
+
+  /**
+   * Adds the answers for these CPU counts.
+   *
+   * @throws Error when an answer has not one number for each count.
+   */
+  add(cpus: readonly number[], lines: GetLinesResponse, functions: GetFunctionsResponse): void {
+    mustMatch(cpus, lines.totalNs, 'completion times');
+    cpus.forEach((count, at) => this.totals.set(count, lines.totalNs[at] ?? 0));
+    const seen = new Map<MutableLine, boolean>();
+    for (const answer of lines.lines) {
+      mustMatch(cpus, answer.criticalNs, `numbers for line ${answer.file}:${answer.line}`);
+      const file = getOrAdd(this.files, answer.file, () => new Map<number, MutableLine>());
+      const weight = getOrAdd(file, answer.line, () => emptyLine(answer.line));
+      // A line may come several times, once for each function it was inlined into.
+      const again = seen.get(weight) ?? false;
+      seen.set(weight, true);
+      weight.selfNs = (again ? weight.selfNs : 0) + answer.selfNs;
+      weight.samples = (again ? weight.samples : 0n) + answer.samples;
+      if (!weight.functions.includes(answer.function)) {
+        weight.functions.push(answer.function);
+      }
+      cpus.forEach((count, at) => {
+        const before = again ? (weight.criticalNs.get(count) ?? 0) : 0;
+        weight.criticalNs.set(count, before + (answer.criticalNs[at] ?? 0));
+      });
+    }
+    for (const answer of functions.functions) {
+      mustMatch(cpus, answer.at, `numbers for function ${answer.name}`);
+      const weight = getOrAdd(this.functions, functionKey(answer), () => emptyFunction(answer));
+      cpus.forEach((count, at) => {
+        const numbers = answer.at[at];
+        if (numbers !== undefined) {
+          weight.at.set(count, numbers);
+        }
+      });
+    }
+  }
+}
+
+/** The share of the critical path of a line at a CPU count. */
+export function lineShare(weights: Weights, line: LineWeight, cpus: number): number {
+  return share(line.criticalNs.get(cpus) ?? 0, weights.totalNs(cpus));
+}
+
+/** The share of the critical path of a function itself at a CPU count, without what it calls. */
+export function functionShare(weights: Weights, weight: FunctionWeight, cpus: number): number {
+  return share(weight.at.get(cpus)?.criticalSelfNs ?? 0, weights.totalNs(cpus));
+}
+
+function share(criticalNs: number, totalNs: number | undefined): number {
+  return totalNs !== undefined && totalNs > 0 ? criticalNs / totalNs : 0;
+}
+
+function functionKey(answer: FunctionMessage): string {
+  return [answer.name, answer.file, answer.line, answer.module].join('\0');
+}
+
+function emptyLine(line: number): MutableLine {
+  return { line, functions: [], selfNs: 0, samples: 0n, criticalNs: new Map<number, number>() };
+}
+
+function emptyFunction(answer: FunctionMessage): MutableFunction {
+  return {
+    name: answer.name,
+    file: answer.file,
+    firstLine: answer.line,
+    lastLine: Math.max(answer.line, answer.lastLine),
+    calls: answer.calls,
+    selfNs: answer.selfNs,
+    selfAndDescendantsNs: answer.selfAndDescendantsNs,
+    samples: answer.samples,
+    at: new Map<number, FunctionAt>(),
+  };
+}
+
+function getOrAdd<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  let value = map.get(key);
+  if (value === undefined) {
+    value = make();
+    map.set(key, value);
+  }
+  return value;
+}
+
+function mustMatch(cpus: readonly number[], numbers: readonly unknown[], what: string): void {
+  if (cpus.length !== numbers.length) {
+    throw new Error(`The daemon's answer has ${numbers.length} ${what} for ${cpus.length} CPU counts.`);
+  }
+}

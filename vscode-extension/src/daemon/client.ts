@@ -1,0 +1,118 @@
+// The daemon's calls as promises, and nothing more: the generated client over a Unix socket.
+import { credentials, Metadata, type ClientReadableStream, type ServiceError, type status } from '@grpc/grpc-js';
+import {
+  LongpoleClient,
+  RecordRequest,
+  type GetFunctionsResponse,
+  type GetLinesResponse,
+  type GetServerInfoResponse,
+  type PredictResponse,
+  type RecordResponse,
+  type Recording,
+} from '../protocol/longpole/v1/longpole';
+
+/** What the daemon refused, in its own words: they are written for the user. */
+export class DaemonError extends Error {
+  constructor(
+    message: string,
+    readonly code: status,
+  ) {
+    super(message);
+  }
+}
+
+/** A call that neither runs a program nor reads a file answers well within this. */
+const shortCallMs = 15_000;
+/** Opening and analysing the largest recordings. */
+const longCallMs = 10 * 60_000;
+
+type Done<Response> = (error: ServiceError | null, response: Response) => void;
+
+export class DaemonClient {
+  private readonly client: LongpoleClient;
+
+  constructor(socket: string) {
+    this.client = new LongpoleClient(`unix:${socket}`, credentials.createInsecure(), {
+      'grpc.enable_http_proxy': 0,
+      'grpc.max_receive_message_length': -1,
+    });
+  }
+
+  close(): void {
+    this.client.close();
+  }
+
+  getServerInfo(): Promise<GetServerInfoResponse> {
+    return call((done) => this.client.getServerInfo({}, new Metadata(), within(shortCallMs), done));
+  }
+
+  record(request: Partial<RecordRequest>): ClientReadableStream<RecordResponse> {
+    return this.client.record(RecordRequest.create(request));
+  }
+
+  async stopRecording(run: bigint): Promise<void> {
+    await call((done: Done<object>) =>
+      this.client.stopRecording({ run }, new Metadata(), within(shortCallMs), done),
+    );
+  }
+
+  async openRecording(path: string): Promise<Recording> {
+    const response = await call((done: Done<{ recording: Recording | undefined }>) =>
+      this.client.openRecording({ path }, new Metadata(), within(longCallMs), done),
+    );
+    return present(response.recording);
+  }
+
+  async closeRecording(handle: bigint): Promise<void> {
+    await call((done: Done<object>) =>
+      this.client.closeRecording({ handle }, new Metadata(), within(shortCallMs), done),
+    );
+  }
+
+  predict(handle: bigint, cpus: readonly number[]): Promise<PredictResponse> {
+    const request = { handle, cpus: [...cpus], scheduler: '' };
+    return call((done) => this.client.predict(request, new Metadata(), within(longCallMs), done));
+  }
+
+  getLines(handle: bigint, cpus: readonly number[]): Promise<GetLinesResponse> {
+    const request = { handle, file: '', cpus: [...cpus] };
+    return call((done) => this.client.getLines(request, new Metadata(), within(longCallMs), done));
+  }
+
+  getFunctions(handle: bigint, cpus: readonly number[]): Promise<GetFunctionsResponse> {
+    const request = { handle, cpus: [...cpus] };
+    return call((done) => this.client.getFunctions(request, new Metadata(), within(longCallMs), done));
+  }
+}
+
+/** A failed call as what the user should read. */
+export function daemonError(error: Error): Error {
+  const { code, details } = error as Partial<ServiceError>;
+  if (code === undefined || details === undefined) {
+    return error;
+  }
+  return new DaemonError(details === '' ? error.message : details, code);
+}
+
+export function present<T>(value: T | undefined): T {
+  if (value === undefined) {
+    throw new Error("The daemon's answer lacks its recording.");
+  }
+  return value;
+}
+
+function within(ms: number): { deadline: number } {
+  return { deadline: Date.now() + ms };
+}
+
+function call<Response>(start: (done: Done<Response>) => void): Promise<Response> {
+  return new Promise((resolve, reject) => {
+    start((error, response) => {
+      if (error === null) {
+        resolve(response);
+      } else {
+        reject(daemonError(error));
+      }
+    });
+  });
+}

@@ -1,0 +1,162 @@
+// Keeps one daemon running for this window: started when first needed, checked before it is used, started again when it
+// crashed, stopped with the extension.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import * as vscode from 'vscode';
+import { protocolProblem } from '../core/handshake';
+import { RestartLimit } from '../core/restarts';
+import type { GetServerInfoResponse } from '../protocol/longpole/v1/longpole';
+import { DaemonClient } from './client';
+import { startDaemon, type DaemonProcess } from './process';
+
+export interface Connection {
+  readonly client: DaemonClient;
+  readonly info: GetServerInfoResponse;
+}
+
+export type DaemonState = 'stopped' | 'starting' | 'running' | 'failed';
+
+export class Daemon implements vscode.Disposable {
+  private readonly stateChanged = new vscode.EventEmitter<DaemonState>();
+  private readonly restarts = new RestartLimit(3, 60_000);
+  private current: DaemonState = 'stopped';
+  private connecting: Promise<Connection> | undefined;
+  private running: { process: DaemonProcess; client: DaemonClient } | undefined;
+  private disposed = false;
+
+  readonly onDidChangeState = this.stateChanged.event;
+
+  constructor(
+    private readonly context: vscode.ExtensionContext,
+    private readonly log: vscode.LogOutputChannel,
+  ) {}
+
+  get state(): DaemonState {
+    return this.current;
+  }
+
+  /**
+   * The running daemon; starts it when there is none.
+   *
+   * @throws Error for the user: no trust, no daemon, another protocol.
+   */
+  connection(): Promise<Connection> {
+    this.connecting ??= this.connect().catch((error: unknown) => {
+      this.connecting = undefined;
+      this.setState('failed');
+      throw error;
+    });
+    return this.connecting;
+  }
+
+  async restart(): Promise<void> {
+    this.restarts.forget();
+    await this.stop();
+    await this.connection();
+  }
+
+  async stop(): Promise<void> {
+    // A start under way is waited for: what it started would be left behind otherwise.
+    await this.connecting?.catch(() => undefined);
+    const running = this.running;
+    this.running = undefined;
+    this.connecting = undefined;
+    if (running !== undefined) {
+      running.client.close();
+      await running.process.stop();
+      this.log.info('daemon stopped');
+    }
+    this.setState('stopped');
+  }
+
+  dispose(): void {
+    this.disposed = true;
+    void this.stop();
+    this.stateChanged.dispose();
+  }
+
+  private async connect(): Promise<Connection> {
+    if (!vscode.workspace.isTrusted) {
+      throw new Error('Longpole runs nothing in a workspace that is not trusted.');
+    }
+    this.setState('starting');
+    const path = this.findProgram();
+    this.log.info(`starting ${path}`);
+    const process = await startDaemon(path, (line) => this.log.info(`daemon: ${line}`));
+    const client = new DaemonClient(process.ready.socket);
+    try {
+      const info = await client.getServerInfo();
+      const own = (this.context.extension.packageJSON as { version: string }).version;
+      const problem = protocolProblem(info, own);
+      if (problem !== undefined) {
+        throw new Error(problem);
+      }
+      this.log.info(`daemon ${info.version} ${info.commit} at ${process.ready.socket}, protocol ${info.protocol}`);
+      if (info.version !== own) {
+        this.log.warn(`daemon ${info.version} and extension ${own} are of different versions`);
+      }
+      if (this.disposed) {
+        throw new Error('The extension is being stopped.');
+      }
+      this.running = { process, client };
+      void process.ended.then((how) => this.processEnded(process, how));
+      this.setState('running');
+      return { client, info };
+    } catch (error) {
+      client.close();
+      await process.stop();
+      throw error;
+    }
+  }
+
+  private processEnded(process: DaemonProcess, how: string): void {
+    if (this.running?.process !== process) {
+      return;
+    }
+    this.running.client.close();
+    this.running = undefined;
+    this.connecting = undefined;
+    this.log.error(`daemon ${how}`);
+    if (this.restarts.mayRestart(Date.now())) {
+      this.connection().catch((error: unknown) => this.log.error(String(error)));
+    } else {
+      this.setState('failed');
+      void this.offerRestart(how);
+    }
+  }
+
+  private async offerRestart(how: string): Promise<void> {
+    const again = 'Restart Daemon';
+    const log = 'Show Log';
+    const answer = await vscode.window.showErrorMessage(`Longpole's daemon ${how} again and again.`, again, log);
+    if (answer === again) {
+      await vscode.commands.executeCommand('longpole.restartDaemon');
+    } else if (answer === log) {
+      this.log.show();
+    }
+  }
+
+  private findProgram(): string {
+    const configured = vscode.workspace.getConfiguration('longpole').get<string>('daemon.path', '');
+    if (configured !== '') {
+      return configured;
+    }
+    const bundled = join(this.context.extensionPath, 'bin', 'longpole');
+    if (!existsSync(bundled)) {
+      throw new Error(
+        `This package of Longpole brings no daemon for this machine (${process.platform} ${process.arch}): ` +
+          'build Longpole on Linux and name its build/release/bin/longpole in the setting longpole.daemon.path.',
+      );
+    }
+    return bundled;
+  }
+
+  private setState(state: DaemonState): void {
+    if (this.current !== state) {
+      this.current = state;
+      if (!this.disposed) {
+        this.stateChanged.fire(state);
+      }
+    }
+  }
+}

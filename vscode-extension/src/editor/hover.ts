@@ -1,0 +1,116 @@
+// Hovers on lines and functions that the recording knows.
+import * as vscode from 'vscode';
+import { shareChart, type ChartColours } from '../core/chart';
+import { shortName } from '../core/functionNames';
+import { hoverMarkdown } from '../core/hoverText';
+import { functionShare, type FunctionWeight, type LineWeight, type Weights } from '../core/weights';
+import type { Documents } from './documents';
+import type { Session } from './session';
+
+export class Hovers implements vscode.HoverProvider {
+  constructor(
+    private readonly session: Session,
+    private readonly documents: Documents,
+  ) {}
+
+  provideHover(document: vscode.TextDocument, position: vscode.Position): vscode.Hover | undefined {
+    const weights = this.session.recording?.weights;
+    const state = this.documents.stateOf(document);
+    if (
+      weights === undefined ||
+      state?.kind !== 'followed' ||
+      !vscode.workspace.getConfiguration('longpole').get('hover.enabled', true)
+    ) {
+      return undefined;
+    }
+    const recordedLine = state.lines.recordedLine(position.line);
+    const number = recordedLine === undefined ? undefined : recordedLine + 1;
+    const wordRange = document.getWordRangeAtPosition(position);
+    const named = wordRange && functionNamed(weights, state.file, document.getText(wordRange), number);
+    const around = number === undefined ? undefined : functionAround(weights, state.file, number);
+    const line = number === undefined ? undefined : weights.linesOf(state.file).get(number);
+    // On a function's name the function is meant, anywhere else the line.
+    const subject =
+      named !== undefined ? { weight: named, line: undefined } : { weight: around, line: visibleLine(line) };
+
+    const text = hoverMarkdown(weights, subject, {
+      cpus: this.session.cpus,
+      columns: this.session.columns,
+      chart: subject.weight === undefined ? '' : this.chart(weights, subject.weight),
+    });
+    if (text === undefined) {
+      return undefined;
+    }
+    const edited = state.lines.unchanged ? '' : '\n\n*This file has changed since it was recorded.*';
+    const content = new vscode.MarkdownString(text + edited);
+    return new vscode.Hover(content, named === undefined ? document.lineAt(position.line).range : wordRange);
+  }
+
+  private chart(weights: Weights, weight: FunctionWeight): string {
+    const { cpus } = this.session;
+    const columns = this.session.columns.filter((count) => weights.has(count));
+    const series = (shown: FunctionWeight): { name: string; shares: number[] } => ({
+      name: shortName(shown.name),
+      shares: columns.map((count) => functionShare(weights, shown, count)),
+    });
+    const image = shareChart(
+      series(weight),
+      rival(weights, weight, columns, series),
+      columns.indexOf(cpus),
+      chartColours(),
+    );
+    return `![](data:image/svg+xml;base64,${Buffer.from(image).toString('base64')})`;
+  }
+}
+
+/** Of the other functions, the one that leads at some CPU count by most: what takes the lead where this one loses it. */
+function rival(
+  weights: Weights,
+  weight: FunctionWeight,
+  columns: readonly number[],
+  series: (shown: FunctionWeight) => { name: string; shares: number[] },
+): { name: string; shares: number[] } | undefined {
+  let best: { name: string; shares: number[] } | undefined;
+  for (const count of columns) {
+    const other = weights.heaviestFunctions(count, 2).find((candidate) => candidate !== weight);
+    const shown = other && series(other);
+    if (shown !== undefined && Math.max(...shown.shares) > Math.max(0.01, ...(best?.shares ?? []))) {
+      best = shown;
+    }
+  }
+  return best;
+}
+
+function functionNamed(weights: Weights, file: string, word: string, line: number | undefined): FunctionWeight | undefined {
+  const named = [...weights.allFunctions()].filter((weight) => shortName(weight.name) === word);
+  // Overloads and static functions share names: nearest first.
+  return (
+    named.find((weight) => weight.file === file && weight.firstLine === line) ??
+    named.find((weight) => weight.file === file) ??
+    (named.length === 1 ? named[0] : undefined)
+  );
+}
+
+function functionAround(weights: Weights, file: string, line: number): FunctionWeight | undefined {
+  const around = weights.functionsOf(file).filter((weight) => weight.firstLine <= line && line <= weight.lastLine);
+  // A lambda stands inside a function: the shortest is the innermost.
+  return around.sort((a, b) => a.lastLine - a.firstLine - (b.lastLine - b.firstLine))[0];
+}
+
+function visibleLine(line: LineWeight | undefined): LineWeight | undefined {
+  return line !== undefined && (line.selfNs > 0 || [...line.criticalNs.values()].some((ns) => ns !== 0)) ? line : undefined;
+}
+
+/** An image knows no theme colours. */
+function chartColours(): ChartColours {
+  switch (vscode.window.activeColorTheme.kind) {
+    case vscode.ColorThemeKind.Light:
+      return { line: '#9a5b00', other: '#6b6b6b', mark: '#9a5b00' };
+    case vscode.ColorThemeKind.HighContrastLight:
+      return { line: '#6b3a00', other: '#292929', mark: '#6b3a00' };
+    case vscode.ColorThemeKind.HighContrast:
+      return { line: '#ffc14d', other: '#d4d4d4', mark: '#ffc14d' };
+    case vscode.ColorThemeKind.Dark:
+      return { line: '#ffb93c', other: '#9d9d9d', mark: '#ffb93c' };
+  }
+}

@@ -1,0 +1,172 @@
+// The recording that this window shows, and at how many CPUs: the one state that annotations, hovers and the status bar
+// are drawn from. They listen to onDidChange and read; only commands write.
+import * as vscode from 'vscode';
+import { pickerCpuCounts, usualCpuCounts, Weights } from '../core/weights';
+import type { DaemonClient } from '../daemon/client';
+import type { Connection, Daemon } from '../daemon/daemon';
+import type { Recording } from '../protocol/longpole/v1/longpole';
+
+export interface ShownRecording {
+  readonly path: string;
+  readonly info: Recording;
+  readonly weights: Weights;
+}
+
+/** A recording with the daemon that holds it open, under a handle that dies with that daemon. */
+interface OpenRecording extends ShownRecording {
+  connection: Connection;
+  handle: bigint;
+}
+
+const chosenKey = 'longpole.chosenCpus';
+
+export class Session implements vscode.Disposable {
+  private readonly changed = new vscode.EventEmitter<void>();
+  private shown: OpenRecording | undefined;
+  private previewed: number | undefined;
+  private machineCpus = 1;
+  private asking = 0;
+  /** Raised by whatever makes an answer still on its way worthless. */
+  private turn = 0;
+
+  readonly onDidChange = this.changed.event;
+
+  constructor(
+    private readonly daemon: Daemon,
+    private readonly memory: vscode.Memento,
+  ) {}
+
+  get recording(): ShownRecording | undefined {
+    return this.shown;
+  }
+
+  /** The CPU count that everything is shown for. */
+  get cpus(): number {
+    return this.previewed ?? this.chosenCpus;
+  }
+
+  get busy(): boolean {
+    return this.asking > 0;
+  }
+
+  /** CPU counts for a table: the usual ones and the one that is shown. */
+  get columns(): number[] {
+    return ascending([...usualCpuCounts, this.cpus]);
+  }
+
+  /** CPU counts to choose from. */
+  get choices(): number[] {
+    return ascending([...pickerCpuCounts, this.machineCpus, this.chosenCpus]);
+  }
+
+  async open(path: string): Promise<void> {
+    const connection = await this.daemon.connection();
+    const info = await this.whileBusy(() => connection.client.openRecording(path));
+    await this.show(connection, path, info);
+  }
+
+  /** Shows a recording that the daemon has open already. */
+  async show(connection: Connection, path: string, info: Recording): Promise<void> {
+    const before = this.shown;
+    const turn = ++this.turn;
+    this.machineCpus = connection.info.machineCpus;
+    const next: OpenRecording = { path, info, weights: new Weights(), connection, handle: info.handle };
+    await this.whileBusy(() => this.learn(next, ascending([...this.choices, ...this.columns])));
+    if (turn !== this.turn) {
+      return;
+    }
+    this.shown = next;
+    this.previewed = undefined;
+    this.changed.fire();
+    if (before !== undefined) {
+      await this.close(before);
+    }
+  }
+
+  clear(): void {
+    const before = this.shown;
+    this.turn++;
+    this.shown = undefined;
+    this.previewed = undefined;
+    this.changed.fire();
+    if (before !== undefined) {
+      void this.close(before);
+    }
+  }
+
+  /** Shows another CPU count, for good. */
+  async choose(cpus: number): Promise<void> {
+    await this.memory.update(chosenKey, cpus);
+    await this.preview(cpus);
+    this.previewed = undefined;
+    this.changed.fire();
+  }
+
+  /** Shows another CPU count until the next call; `undefined` goes back to the chosen one. */
+  async preview(cpus: number | undefined): Promise<void> {
+    const turn = ++this.turn;
+    const wanted = cpus ?? this.chosenCpus;
+    const shown = this.shown;
+    if (shown !== undefined && !shown.weights.has(wanted)) {
+      await this.whileBusy(() => this.learn(shown, [wanted]));
+      if (turn !== this.turn) {
+        return;
+      }
+    }
+    this.previewed = cpus;
+    this.changed.fire();
+  }
+
+  dispose(): void {
+    this.turn++;
+    this.changed.dispose();
+  }
+
+  private get chosenCpus(): number {
+    const setting = vscode.workspace.getConfiguration('longpole').get<number>('cpus', 0);
+    const fallback = setting > 0 ? setting : this.machineCpus;
+    return this.memory.get<number>(chosenKey) ?? fallback;
+  }
+
+  /** Asks for everything there is to know at these CPU counts. */
+  private async learn(open: OpenRecording, cpus: readonly number[]): Promise<void> {
+    const client = await this.clientFor(open);
+    const [predictions, lines, functions] = await Promise.all([
+      client.predict(open.handle, cpus),
+      client.getLines(open.handle, cpus),
+      client.getFunctions(open.handle, cpus),
+    ]);
+    open.weights.addPredictions(predictions.predictions);
+    open.weights.add(cpus, lines, functions);
+  }
+
+  /** The daemon may be another one since: then it is given the recording's file again. */
+  private async clientFor(open: OpenRecording): Promise<DaemonClient> {
+    const connection = await this.daemon.connection();
+    if (connection !== open.connection) {
+      open.handle = (await connection.client.openRecording(open.path)).handle;
+      open.connection = connection;
+    }
+    return connection.client;
+  }
+
+  private async close(open: OpenRecording): Promise<void> {
+    // A daemon that is gone has forgotten the handle by itself.
+    await open.connection.client.closeRecording(open.handle).catch(() => undefined);
+  }
+
+  private async whileBusy<T>(work: () => Promise<T>): Promise<T> {
+    this.asking++;
+    this.changed.fire();
+    try {
+      return await work();
+    } finally {
+      this.asking--;
+      this.changed.fire();
+    }
+  }
+}
+
+function ascending(cpus: readonly number[]): number[] {
+  return [...new Set(cpus)].sort((a, b) => a - b);
+}

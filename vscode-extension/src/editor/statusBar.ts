@@ -1,0 +1,146 @@
+// The one status bar item: how many CPUs, and how much faster the program is there than on one.
+import { basename } from 'node:path';
+import * as vscode from 'vscode';
+import { formatCpus, formatShare, formatSpeedup, formatTime } from '../core/format';
+import { escapeMarkdown } from '../core/hoverText';
+import { shortName } from '../core/functionNames';
+import { functionShare } from '../core/weights';
+import type { Daemon } from '../daemon/daemon';
+import type { Documents } from './documents';
+import type { Session, ShownRecording } from './session';
+
+const cLanguages: vscode.DocumentSelector = ['c', 'cpp'];
+const functionsInTooltip = 5;
+
+export class StatusBar implements vscode.Disposable {
+  private readonly item = vscode.window.createStatusBarItem('cpus', vscode.StatusBarAlignment.Left, 0);
+  private readonly subscriptions: vscode.Disposable[];
+
+  constructor(
+    private readonly session: Session,
+    private readonly documents: Documents,
+    private readonly daemon: Daemon,
+  ) {
+    this.item.name = 'Longpole CPU Count';
+    const draw = (): void => this.draw();
+    this.subscriptions = [
+      this.item,
+      session.onDidChange(draw),
+      documents.onDidChange(draw),
+      daemon.onDidChangeState(draw),
+      vscode.window.onDidChangeActiveTextEditor(draw),
+      vscode.window.onDidChangeVisibleTextEditors(draw),
+    ];
+    this.draw();
+  }
+
+  dispose(): void {
+    this.subscriptions.forEach((subscription) => void subscription.dispose());
+  }
+
+  private draw(): void {
+    const recording = this.session.recording;
+    if (recording === undefined && !isAnyCEditorVisible()) {
+      this.item.hide();
+      return;
+    }
+    const failed = this.daemon.state === 'failed';
+    this.item.backgroundColor = failed ? new vscode.ThemeColor('statusBarItem.warningBackground') : undefined;
+    const icon = this.session.busy ? '$(loading~spin)' : failed ? '$(warning)' : '$(pulse)';
+    if (recording === undefined) {
+      this.item.text = `${icon} Longpole`;
+      this.item.tooltip = failed
+        ? "Longpole's daemon does not run: select to start it again."
+        : 'Record a program and see what holds it back.';
+      this.item.command = failed ? 'longpole.restartDaemon' : 'longpole.record';
+    } else {
+      const { cpus } = this.session;
+      const prediction = recording.weights.prediction(cpus);
+      const parts = [formatCpus(cpus)];
+      if (prediction !== undefined) {
+        parts.push(prediction.deadlock === undefined ? formatSpeedup(prediction.speedup) : 'deadlock');
+      }
+      const stale = this.staleness();
+      if (stale !== undefined) {
+        parts.push('stale');
+      }
+      this.item.text = `${icon} ${parts.join(' · ')}`;
+      this.item.tooltip = tooltip(recording, cpus, stale);
+      this.item.command = 'longpole.setCpuCount';
+    }
+    this.item.accessibilityInformation = { label: this.item.text.replace(/\$\([^)]*\)\s*/, 'Longpole: ') };
+    this.item.show();
+  }
+
+  private staleness(): string | undefined {
+    const document = vscode.window.activeTextEditor?.document;
+    const state = document && this.documents.stateOf(document);
+    if (document === undefined || state === undefined) {
+      return undefined;
+    }
+    const name = basename(document.fileName);
+    if (state.kind === 'otherVersion') {
+      return `${name} is of another version than the recorded one and shows no numbers. Record again.`;
+    }
+    return state.lines.unchanged ? undefined : `${name} has changed since it was recorded.`;
+  }
+}
+
+function isAnyCEditorVisible(): boolean {
+  return vscode.window.visibleTextEditors.some((editor) => vscode.languages.match(cLanguages, editor.document) > 0);
+}
+
+function tooltip(recording: ShownRecording, cpus: number, stale: string | undefined): vscode.MarkdownString {
+  const { info, weights } = recording;
+  const name = info.command[0] === undefined ? basename(recording.path) : basename(info.command[0]);
+  const when = info.startedAtUnixNs > 0n ? `, recorded ${new Date(Number(info.startedAtUnixNs / 1_000_000n)).toLocaleString()}` : '';
+  const lines = [`**${escapeMarkdown(name)}**${escapeMarkdown(when)}`];
+  const prediction = weights.prediction(cpus);
+  if (prediction?.deadlock !== undefined) {
+    const { threads, atNs } = prediction.deadlock;
+    lines.push(
+      escapeMarkdown(`Deadlocks at ${formatCpus(cpus)} after ${formatTime(Number(atNs))}; blocked: ${threads.join(', ')}.`),
+    );
+  } else if (prediction !== undefined) {
+    lines.push(
+      `${formatTime(prediction.totalNs)} at ${formatCpus(cpus)}, ${formatSpeedup(prediction.speedup)} as fast as at one.`,
+    );
+  }
+  const functions = weights
+    .heaviestFunctions(cpus, functionsInTooltip)
+    .map((weight) => ({ weight, share: functionShare(weights, weight, cpus) }))
+    .filter(({ share }) => share >= 0.01);
+  if (functions.length > 0) {
+    const rows = functions.map(({ weight, share }) => {
+      const title = escapeMarkdown(shortName(weight.name));
+      const link = commandLink('longpole.goToLine', weight.file, weight.firstLine);
+      return `| ${formatShare(share)} | ${weight.file === '' ? title : `[${title}](${link})`} |`;
+    });
+    lines.push(`|  | holds the program back |\n|--:|:--|\n${rows.join('\n')}`);
+  }
+  if (stale !== undefined) {
+    lines.push(`$(warning) ${escapeMarkdown(stale)}`);
+  }
+  for (const notice of info.notices) {
+    lines.push(`$(info) ${escapeMarkdown(notice.text)}`);
+  }
+  lines.push(
+    '[Record again](command:longpole.record) · [CPU count](command:longpole.setCpuCount) · ' +
+      '[Annotations on or off](command:longpole.toggleAnnotations) · [Log](command:longpole.showLog)',
+  );
+  const markdown = new vscode.MarkdownString(lines.join('\n\n'), true);
+  markdown.isTrusted = {
+    enabledCommands: [
+      'longpole.record',
+      'longpole.setCpuCount',
+      'longpole.toggleAnnotations',
+      'longpole.showLog',
+      'longpole.goToLine',
+    ],
+  };
+  return markdown;
+}
+
+function commandLink(command: string, ...args: unknown[]): string {
+  return `command:${command}?${encodeURIComponent(JSON.stringify(args))}`;
+}

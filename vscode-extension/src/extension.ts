@@ -1,0 +1,107 @@
+// Puts the parts together and offers the commands.
+//
+//   commands ──▶ Session ──onDidChange──▶ Annotations, StatusBar, Hovers   (read the session and the documents)
+//                   │                        ▲
+//                   ▼                    Documents                          (follows the texts)
+//                Daemon ── gRPC ──▶ longpole serve
+import * as vscode from 'vscode';
+import { Daemon } from './daemon/daemon';
+import { Annotations } from './editor/annotations';
+import { pickCpus } from './editor/cpuPicker';
+import { Documents } from './editor/documents';
+import { Hovers } from './editor/hover';
+import { ProgramTerminal } from './editor/programTerminal';
+import { Recorder } from './editor/recordCommand';
+import { Session } from './editor/session';
+import { StatusBar } from './editor/statusBar';
+
+let daemon: Daemon | undefined;
+
+export function activate(context: vscode.ExtensionContext): void {
+  const log = vscode.window.createOutputChannel('Longpole', { log: true });
+  daemon = new Daemon(context, log);
+  const session = new Session(daemon, context.workspaceState);
+  const documents = new Documents(session, log);
+  const annotations = new Annotations(session, documents, context.workspaceState);
+  const statusBar = new StatusBar(session, documents, daemon);
+  const terminal = new ProgramTerminal();
+  const recorder = new Recorder(context, daemon, session, terminal, log);
+  const running = daemon;
+
+  const report = (error: unknown): void => void showError(error, log);
+  const command = (name: string, run: (...args: never[]) => Promise<unknown>, needsTrust = false): vscode.Disposable =>
+    vscode.commands.registerCommand(`longpole.${name}`, async (...args: never[]) => {
+      try {
+        // A command can be called even where it is not offered.
+        if (!needsTrust || (await isTrusted())) {
+          await run(...args);
+        }
+      } catch (error) {
+        report(error);
+      }
+    });
+
+  context.subscriptions.push(
+    log,
+    running,
+    session,
+    documents,
+    annotations,
+    statusBar,
+    terminal,
+    vscode.languages.registerHoverProvider([{ scheme: 'file' }], new Hovers(session, documents)),
+    command('record', () => recorder.recordAndSimulate(), true),
+    command('changeProgram', () => recorder.changeCommand(), true),
+    command('openRecording', () => openRecording(session), true),
+    command('setCpuCount', () => pickCpus(session, report), true),
+    command('toggleAnnotations', () => annotations.toggle()),
+    command('clear', () => Promise.resolve(session.clear())),
+    command('restartDaemon', () => running.restart(), true),
+    command('showLog', () => Promise.resolve(log.show())),
+    command('goToLine', goToLine),
+  );
+}
+
+export async function deactivate(): Promise<void> {
+  await daemon?.stop();
+}
+
+async function openRecording(session: Session): Promise<void> {
+  const [file] =
+    (await vscode.window.showOpenDialog({
+      title: 'Longpole: Open Recording',
+      filters: { 'Recordings and programs': ['lptrace', 'prog', 'rec'] },
+    })) ?? [];
+  if (file !== undefined) {
+    await vscode.window.withProgress(
+      { location: vscode.ProgressLocation.Window, title: 'Longpole: opening' },
+      () => session.open(file.fsPath),
+    );
+  }
+}
+
+async function goToLine(file: string, line: number): Promise<void> {
+  const at = new vscode.Position(Math.max(0, line - 1), 0);
+  await vscode.window.showTextDocument(vscode.Uri.file(file), { selection: new vscode.Range(at, at) });
+}
+
+async function isTrusted(): Promise<boolean> {
+  if (vscode.workspace.isTrusted) {
+    return true;
+  }
+  const manage = 'Manage Workspace Trust';
+  const answer = await vscode.window.showWarningMessage('Longpole runs nothing until you trust this workspace.', manage);
+  if (answer === manage) {
+    await vscode.commands.executeCommand('workbench.trust.manage');
+  }
+  return false;
+}
+
+async function showError(error: unknown, log: vscode.LogOutputChannel): Promise<void> {
+  const message = error instanceof Error ? error.message : String(error);
+  log.error(error instanceof Error && error.stack !== undefined ? error.stack : message);
+  const show = 'Show Log';
+  if ((await vscode.window.showErrorMessage(message, show)) === show) {
+    log.show();
+  }
+}

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { annotateLines, functionHeat, type AnnotationOptions } from '../../src/core/annotate';
+import { Weights } from '../../src/core/weights';
+import { GetFunctionsResponse, GetLinesResponse } from '../../src/protocol/longpole/v1/longpole';
+import { file, weights } from './numbers';
+
+const usual: AnnotationOptions = { inline: 'percentAndEffect', threshold: 1 };
+
+function texts(cpus: number, options: Partial<AnnotationOptions> = {}): Record<number, string> {
+  return Object.fromEntries(
+    annotateLines(weights(), file, cpus, { ...usual, ...options }).map(({ line, text }) => [line, text]),
+  );
+}
+
+void test('the share stands at the line, and what it means at the heaviest', () => {
+  assert.deepEqual(texts(8), {
+    3: 'not on the critical path at 8 CPUs',
+    12: '38%  · 10% faster → 3.8% overall',
+    13: '15%',
+  });
+});
+
+void test('another CPU count, other lines', () => {
+  assert.deepEqual(texts(1), { 5: '70%  · 10% faster → 7.0% overall', 12: '15%', 13: '6.0%' });
+});
+
+void test('options', () => {
+  assert.deepEqual(texts(1, { inline: 'percent' }), { 5: '70%', 12: '15%', 13: '6.0%' });
+  assert.deepEqual(texts(1, { inline: 'none' }), { 5: '', 12: '', 13: '' });
+  assert.deepEqual(texts(1, { inline: 'percent', threshold: 10 }), { 5: '70%', 12: '15%' });
+  assert.deepEqual(texts(1, { inline: 'percent', threshold: 0 }), { 5: '70%', 12: '15%', 13: '6.0%', 14: '0.2%' });
+});
+
+void test('a file the recording does not know has none', () => {
+  assert.deepEqual(annotateLines(weights(), '/src/other.c', 8, usual), []);
+});
+
+void test('a negative share is shown as one, without a promise', () => {
+  const negative = new Weights();
+  negative.add(
+    [3],
+    GetLinesResponse.create({ totalNs: [300], lines: [{ file, line: 1, function: 's', criticalNs: [-100] }] }),
+    GetFunctionsResponse.create({ totalNs: [300] }),
+  );
+  assert.deepEqual(
+    annotateLines(negative, file, 3, usual).map(({ text }) => text),
+    ['−33%'],
+  );
+});
+
+void test('functions are hot along all their lines, the hottest drawn last', () => {
+  assert.deepEqual(functionHeat(weights(), file, 8, 1), [{ firstLine: 10, lastLine: 16, step: 7 }]);
+  assert.deepEqual(
+    functionHeat(weights(), file, 1, 1).map(({ firstLine }) => firstLine),
+    [10, 3],
+  );
+});

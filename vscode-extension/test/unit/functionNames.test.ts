@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { shortName } from '../../src/core/functionNames';
+
+void test('the name as it stands in the text', () => {
+  const names: [string, string][] = [
+    ['merge', 'merge'],
+    ['Sorter::merge(List&, std::vector<int, std::allocator<int> > const&)', 'merge'],
+    ['Sorter::size() const', 'size'],
+    ['void sort<int*, std::less<int> >(int*, int*, std::less<int>)', 'sort'],
+    ['(anonymous namespace)::helper(int)', 'helper'],
+    ['merge [clone .constprop.0]', 'merge'],
+    ['merge.constprop.0', 'merge'],
+    ['std::string f[abi:cxx11](int)', 'f'],
+    ['Matrix<3, 3>::~Matrix()', '~Matrix'],
+    ['List::operator[](unsigned long)', 'operator[]'],
+    ['operator<<(std::ostream&, List const&)', 'operator<<'],
+    ['main::{lambda(int)#1}::operator()(int) const', 'operator()'],
+    ['', ''],
+  ];
+  for (const [name, short] of names) {
+    assert.equal(shortName(name), short, name);
+  }
+});

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { escapeMarkdown, hoverMarkdown } from '../../src/core/hoverText';
+import { file, weights } from './numbers';
+
+const all = weights();
+const merge = all.functionsOf(file).find(({ name }) => name === 'merge');
+const options = { cpus: 8, columns: [1, 2, 8], chart: '' };
+
+void test('a function: what it means, at every CPU count that is known', () => {
+  assert.equal(
+    hoverMarkdown(all, { weight: merge, line: undefined }, options),
+    [
+      '**merge**&nbsp;&nbsp;sorter&#46;c:10',
+      '',
+      '53% of the critical path at 8 CPUs (212 ns of 400 ns).  ',
+      '**10% faster here makes the whole program 5.3% faster.**',
+      '',
+      '| CPUs | 1 | **8** |',
+      '|:--|--:|--:|',
+      '| share | 21% | **53%** |',
+      '| program | 1.00 µs | **400 ns** |',
+      '',
+      '7 calls · self 212 ns · with descendants 212 ns of CPU time',
+    ].join('\n'),
+  );
+});
+
+void test('a line: its own numbers beside those of its function', () => {
+  const text = hoverMarkdown(all, { weight: merge, line: all.linesOf(file).get(12) }, { ...options, cpus: 1 }) ?? '';
+  assert.match(text, /^\*\*Line 12\*\*&nbsp;&nbsp;in merge\n\n15% of the critical path at 1 CPU /);
+  assert.match(text, /\*\*10% faster here makes the whole program 1\.5% faster\.\*\*/);
+  assert.match(text, /\| this line \| \*\*15%\*\* \| 38% \|\n\| merge \| \*\*21%\*\* \| 53% \|/);
+  assert.match(text, /\n\nmerge: 7 calls/);
+});
+
+void test('a place off the path says so', () => {
+  const bubble = all.functionsOf(file).find(({ name }) => name === 'bubble_sort');
+  const text = hoverMarkdown(all, { weight: bubble, line: undefined }, options) ?? '';
+  assert.match(text, /Not on the critical path at 8 CPUs\. {2}\n\*\*Making it faster changes nothing/);
+  assert.match(text, /\| share \| 70% \| \*\*0\.0%\*\* \|/);
+});
+
+void test('nothing known, nothing said', () => {
+  assert.equal(hoverMarkdown(all, { weight: undefined, line: undefined }, options), undefined);
+  assert.equal(hoverMarkdown(all, { weight: merge, line: undefined }, { ...options, cpus: 3 }), undefined);
+});
+
+void test('a name cannot become markup or a link', () => {
+  assert.doesNotMatch(escapeMarkdown('[x](command:y) <img src=z> **b** `c` $(bug)'), /[[\]<>*`$(]/);
+});
