@@ -29,9 +29,31 @@ RecordProgress::Phase phase_of(recording::Phase phase) {
 
 }  // namespace
 
+void LiveCalls::begin() {
+  const std::lock_guard lock(mutex_);
+  ++count_;
+}
+
+void LiveCalls::end() {
+  const std::lock_guard lock(mutex_);
+  --count_;
+  none_left_.notify_all();
+}
+
+void LiveCalls::wait(std::chrono::milliseconds patience) {
+  std::unique_lock lock(mutex_);
+  none_left_.wait_for(lock, patience, [this] { return count_ == 0; });
+}
+
+RecordCall::RecordCall(Runs& runs, Recordings& recordings, LiveCalls& calls)
+    : runs_(runs), recordings_(recordings), calls_(calls), run_(runs.new_id()) {
+  calls_.begin();
+}
+
 grpc::ServerWriteReactor<RecordResponse>* RecordCall::begin(Runs& runs, Recordings& recordings,
+                                                            LiveCalls& calls,
                                                             const v1::RecordRequest& request) {
-  const std::shared_ptr<RecordCall> call(new RecordCall(runs, recordings));
+  const std::shared_ptr<RecordCall> call(new RecordCall(runs, recordings, calls));
   call->self_ = call;
   auto read = read_record_request(request);
   if (read)
@@ -198,6 +220,7 @@ void RecordCall::OnDone() {
 RecordCall::~RecordCall() {
   if (handle_ != 0 && !delivered_)
     static_cast<void>(recordings_.close(handle_));
+  calls_.end();
 }
 
 }  // namespace longpole::service

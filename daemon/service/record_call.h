@@ -7,6 +7,8 @@
 
 #include <grpcpp/support/server_callback.h>
 
+#include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <deque>
 #include <memory>
@@ -18,10 +20,24 @@
 
 namespace longpole::service {
 
+// Counts the calls that gRPC or a run still works on.
+class LiveCalls {
+ public:
+  void begin();
+  void end();
+  // Waits until there is none, at most so long.
+  void wait(std::chrono::milliseconds patience);
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable none_left_;
+  std::size_t count_ = 0;
+};
+
 class RecordCall final : public grpc::ServerWriteReactor<v1::RecordResponse>, public RunListener {
  public:
   [[nodiscard]] static grpc::ServerWriteReactor<v1::RecordResponse>* begin(
-      Runs& runs, Recordings& recordings, const v1::RecordRequest& request);
+      Runs& runs, Recordings& recordings, LiveCalls& calls, const v1::RecordRequest& request);
 
   ~RecordCall() override;
 
@@ -36,8 +52,7 @@ class RecordCall final : public grpc::ServerWriteReactor<v1::RecordResponse>, pu
   void finished(Expected<RunResult> result) override;
 
  private:
-  RecordCall(Runs& runs, Recordings& recordings)
-      : runs_(runs), recordings_(recordings), run_(runs.new_id()) {}
+  RecordCall(Runs& runs, Recordings& recordings, LiveCalls& calls);
   void enqueue(v1::RecordResponse message);
   void enqueue_phase(v1::RecordProgress::Phase phase, std::uint64_t events);
   void end(const grpc::Status& status);
@@ -45,6 +60,7 @@ class RecordCall final : public grpc::ServerWriteReactor<v1::RecordResponse>, pu
 
   Runs& runs_;
   Recordings& recordings_;
+  LiveCalls& calls_;
   const RunId run_;
   std::shared_ptr<RecordCall> self_;  // until OnDone
 

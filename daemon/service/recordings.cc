@@ -32,6 +32,8 @@ Expected<Recordings::FileIdentity> Recordings::identify(const std::filesystem::p
     const std::string why = std::generic_category().message(error);
     if (error == ENOENT || error == ENOTDIR)
       return not_found(what, why);
+    if (error == ENAMETOOLONG || error == ELOOP)
+      return bad_input(what, why);
     return failure(what, why);
   }
   return FileIdentity{status.st_dev, status.st_ino, status.st_size, nanoseconds(status.st_mtim),

@@ -36,7 +36,7 @@ namespace {
 
 namespace asio = boost::asio;
 
-// How long clients have to take what was sent before the daemon ends.
+// How long clients have to take the last results before the daemon ends.
 constexpr std::chrono::seconds farewell(2);
 
 void log(const std::string& text) {
@@ -146,8 +146,10 @@ int serve(const ServeOptions& options) {
   print_ready(place->path());
   context.run();
 
-  // Results of the last runs are still on their way to their clients.
-  server->Shutdown(std::chrono::system_clock::now() + farewell);
+  // Results of the last runs may still be on their way. With a deadline here, gRPC would wait for
+  // clients that are merely connected as well.
+  service.say_farewell(farewell);
+  server->Shutdown(std::chrono::system_clock::now());
   server->Wait();
   requests.join();
   workers.join();

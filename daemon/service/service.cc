@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "service/marshalling.h"
-#include "service/record_call.h"
 #include "version/version.h"
 
 namespace longpole::service {
@@ -62,7 +61,7 @@ grpc::ServerUnaryReactor* Service::GetServerInfo(grpc::CallbackServerContext* co
 
 grpc::ServerWriteReactor<v1::RecordResponse>* Service::Record(
     grpc::CallbackServerContext* /*context*/, const v1::RecordRequest* request) {
-  return RecordCall::begin(runs_, recordings_, *request);
+  return RecordCall::begin(runs_, recordings_, record_calls_, *request);
 }
 
 grpc::ServerUnaryReactor* Service::StopRecording(grpc::CallbackServerContext* context,

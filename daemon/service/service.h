@@ -5,9 +5,11 @@
 #pragma once
 
 #include <boost/asio/thread_pool.hpp>
+#include <chrono>
 #include <cstdint>
 
 #include "longpole/v1/longpole.grpc.pb.h"
+#include "service/record_call.h"
 #include "service/recordings.h"
 #include "service/runs.h"
 
@@ -45,10 +47,14 @@ class Service final : public v1::Longpole::CallbackService {
                                          const v1::GetFunctionsRequest* request,
                                          v1::GetFunctionsResponse* response) override;
 
+  // Once the runs have ended: waits until their clients have the results, at most so long.
+  void say_farewell(std::chrono::milliseconds patience) { record_calls_.wait(patience); }
+
  private:
   Recordings& recordings_;
   Runs& runs_;
   boost::asio::thread_pool& requests_;
+  LiveCalls record_calls_;
 };
 
 }  // namespace longpole::service
