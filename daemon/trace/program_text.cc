@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "trace/limits.h"
@@ -100,13 +100,12 @@ class ProgramReader {
     if (!word)
       return tl::unexpected(word.error());
     if (const auto value = word->setting("priority=")) {
-      const bool negative = value->starts_with('-');
-      const auto number = line.count_of(*word, value->substr(negative ? 1 : 0), "a priority", 0,
-                                        std::uint64_t{1} << 30U);
-      if (!number)
-        return tl::unexpected(number.error());
-      const auto magnitude = static_cast<std::int32_t>(*number);
-      thread.priority = negative ? -magnitude : magnitude;
+      const auto priority =
+          line.integer_of(*word, *value, "a priority", std::numeric_limits<std::int32_t>::min(),
+                          std::numeric_limits<std::int32_t>::max());
+      if (!priority)
+        return tl::unexpected(priority.error());
+      thread.priority = static_cast<std::int32_t>(*priority);
       return {};
     }
     if (const auto value = word->setting("cpu=")) {

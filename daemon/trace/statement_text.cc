@@ -38,11 +38,10 @@ Expected<StatementReader::Statement> StatementReader::read(TextLine& line) {
   Event& event = statement.event;
 
   if (*kind == EventKind::run) {
-    const auto function = line.name("the name of a function");
+    const auto function = read_function(line);
     if (!function)
       return tl::unexpected(function.error());
-    if (!is_unknown(*function))
-      statement.run_function = tables_.function(function->text);
+    statement.run_function = *function;
     const auto cpu = line.duration("a duration");
     if (!cpu)
       return tl::unexpected(cpu.error());
@@ -64,36 +63,41 @@ Expected<StatementReader::Statement> StatementReader::read(TextLine& line) {
   return statement;
 }
 
+Expected<FunctionId> StatementReader::read_function(TextLine& line) {
+  const auto name = line.name("the name of a function");
+  if (!name)
+    return tl::unexpected(name.error());
+  if (is_unknown(*name))
+    return FunctionId::none();
+  const auto number = name->setting("@");
+  if (form_ == TextForm::program || !number)
+    return tables_.function(name->text);
+  const auto n =
+      line.count_of(*name, *number, "the number of a function after @", 0, largest_count);
+  if (!n)
+    return tl::unexpected(n.error());
+  if (*n >= tables_.function_count())
+    return line.error_at(*name, fmt::format("there is no function {}", *n));
+  return FunctionId{static_cast<std::uint32_t>(*n)};
+}
+
 Expected<void> StatementReader::read_subject(TextLine& line, const EventForm& form, Event& event) {
   if (form.subject == SubjectForm::none)
     return {};
-  const std::string_view sort = form.subject == SubjectForm::thread ? "thread"
-                                : form.subject == SubjectForm::function
-                                    ? "function"
-                                    : object_kind_word(form.object_kind);
+  if (form.subject == SubjectForm::function)
+    return read_function(line).map([&](FunctionId function) { event.subject = function.value; });
+  const bool is_thread = form.subject == SubjectForm::thread;
+  const std::string_view sort = is_thread ? "thread" : object_kind_word(form.object_kind);
   const auto name = line.name(fmt::format("the name of a {}", sort));
   if (!name)
     return tl::unexpected(name.error());
   if (is_unknown(*name))
     return {};
-  switch (form.subject) {
-    case SubjectForm::none:
-      break;
-    case SubjectForm::function:
-      event.subject = tables_.function(name->text).value;
-      break;
-    case SubjectForm::object:
-      event.subject = tables_.object(form.object_kind, name->text).value;
-      break;
-    case SubjectForm::thread: {
-      const auto thread = find_thread_(line, *name);
-      if (!thread)
-        return tl::unexpected(thread.error());
-      event.subject = thread->value;
-      break;
-    }
+  if (!is_thread) {
+    event.subject = tables_.object(form.object_kind, name->text).value;
+    return {};
   }
-  return {};
+  return find_thread_(line, *name).map([&](ThreadId thread) { event.subject = thread.value; });
 }
 
 Expected<void> StatementReader::read_other(TextLine& line, const EventForm& form, Event& event) {
@@ -122,11 +126,7 @@ Expected<void> StatementReader::read_other(TextLine& line, const EventForm& form
     event.other = tables_.object(ObjectKind::mutex, name->text).value;
     return {};
   }
-  const auto receiver = find_thread_(line, *name);
-  if (!receiver)
-    return tl::unexpected(receiver.error());
-  event.other = receiver->value;
-  return {};
+  return find_thread_(line, *name).map([&](ThreadId thread) { event.other = thread.value; });
 }
 
 Expected<void> StatementReader::read_outcome(TextLine& line, const EventForm& form, Event& event) {
@@ -150,19 +150,26 @@ Expected<void> StatementReader::read_outcome(TextLine& line, const EventForm& fo
   return word ? line.unexpected_word(*word, allowed) : tl::unexpected(word.error());
 }
 
-void append_statement(std::string& out, const Recording& recording, const Event& event,
-                      FunctionId run_function) {
+void append_statement(std::string& out, const Recording& recording, const TextIndex& index,
+                      const Event& event, FunctionId run_function) {
   const EventForm& form = event_form(event.kind);
   out += form.word;
-  const auto append_known = [&](bool known, const auto& table, std::uint32_t index) {
+  const auto append_known = [&](bool known, const auto& table, std::uint32_t entry) {
     out += ' ';
     if (known)
-      append_name(out, table[index].name);
+      append_name(out, table[entry].name);
     else
       out += '?';
   };
+  // Functions of different files may have one name, which then stands for the first.
+  const auto append_function = [&](FunctionId function) {
+    if (function.known() && index.function(recording.functions[function.index()].name) != function)
+      out += fmt::format(" @{}", function.value);
+    else
+      append_known(function.known(), recording.functions, function.value);
+  };
   if (event.kind == EventKind::run) {
-    append_known(run_function.known(), recording.functions, run_function.value);
+    append_function(run_function);
     out += ' ';
     append_milliseconds(out, event.cpu);
     return;
@@ -170,7 +177,7 @@ void append_statement(std::string& out, const Recording& recording, const Event&
   const bool has_subject = event.subject != unknown_count;
   const bool has_other = event.other != unknown_count;
   if (form.subject == SubjectForm::function)
-    append_known(has_subject, recording.functions, event.subject);
+    append_function(event.callee());
   else if (form.subject == SubjectForm::thread)
     append_known(has_subject, recording.threads, event.subject);
   else if (form.subject == SubjectForm::object)

@@ -34,6 +34,8 @@ class StatementReader {
   [[nodiscard]] Expected<Statement> read(TextLine& line);
 
  private:
+  // none where it is not said, which only a recording may leave open.
+  [[nodiscard]] Expected<FunctionId> read_function(TextLine& line);
   [[nodiscard]] Expected<void> read_subject(TextLine& line, const EventForm& form, Event& event);
   [[nodiscard]] Expected<void> read_other(TextLine& line, const EventForm& form, Event& event);
   [[nodiscard]] Expected<void> read_outcome(TextLine& line, const EventForm& form, Event& event);
@@ -46,8 +48,9 @@ class StatementReader {
   FindThread find_thread_;
 };
 
-// Prints what StatementReader reads. `run_function` as there.
-void append_statement(std::string& out, const Recording& recording, const Event& event,
-                      FunctionId run_function);
+// Prints what StatementReader reads from a recording. `run_function` as there. `index` is that of
+// the recording.
+void append_statement(std::string& out, const Recording& recording, const TextIndex& index,
+                      const Event& event, FunctionId run_function);
 
 }  // namespace longpole

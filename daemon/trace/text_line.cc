@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <type_traits>
 #include <utility>
 
 namespace longpole {
@@ -76,6 +77,10 @@ Expected<void> TextLine::check_length() const {
     return {};
   return error_at(
       {}, fmt::format("a line of {} bytes; the limit is {}", text_.size(), limits_.line_bytes));
+}
+
+bool TextLine::next_is_number() {
+  return !at_end() && is_digit(text_[at_]);
 }
 
 Expected<Word> TextLine::word(std::string_view expected) {
@@ -184,18 +189,32 @@ Expected<std::uint64_t> TextLine::count(std::string_view expected, std::uint64_t
   return count_of(*found, found->text, expected, least, most);
 }
 
-Expected<std::uint64_t> TextLine::count_of(const Word& word, std::string_view value,
-                                           std::string_view expected, std::uint64_t least,
-                                           std::uint64_t most) const {
-  std::uint64_t number = 0;
-  const auto [end, problem] = std::from_chars(value.data(), value.data() + value.size(), number);
-  const bool digits_only = !value.empty() && std::ranges::all_of(value, is_digit);
-  if (!digits_only)
+template <typename Integer>
+Expected<Integer> TextLine::number_of(const Word& word, std::string_view value,
+                                      std::string_view expected, Integer least,
+                                      Integer most) const {
+  const std::string_view digits =
+      value.substr(std::is_signed_v<Integer> && value.starts_with('-') ? 1 : 0);
+  if (digits.empty() || !std::ranges::all_of(digits, is_digit))
     return unexpected_word(word, expected);
+  Integer number = 0;
+  const auto [end, problem] = std::from_chars(value.data(), value.data() + value.size(), number);
   if (problem != std::errc{} || number < least || number > most)
     return error_at(word, fmt::format("expected {} from {} to {}, found {}", expected, least, most,
                                       quoted(value)));
   return number;
+}
+
+Expected<std::uint64_t> TextLine::count_of(const Word& word, std::string_view value,
+                                           std::string_view expected, std::uint64_t least,
+                                           std::uint64_t most) const {
+  return number_of(word, value, expected, least, most);
+}
+
+Expected<std::int64_t> TextLine::integer_of(const Word& word, std::string_view value,
+                                            std::string_view expected, std::int64_t least,
+                                            std::int64_t most) const {
+  return number_of(word, value, expected, least, most);
 }
 
 Expected<Nanoseconds> TextLine::duration(std::string_view expected) {
@@ -307,7 +326,7 @@ std::size_t utf8_length(std::string_view text) {
 }
 
 bool can_stand_bare(std::string_view name) {
-  if (name.empty() || name == "?" || name == "=")
+  if (name.empty() || name == "?" || name == "=" || name.front() == '@')
     return false;
   return std::ranges::all_of(
       name, [](char c) { return c > ' ' && c < '\x7f' && c != '"' && c != '#' && c != '\\'; });

@@ -18,8 +18,8 @@
 namespace longpole {
 
 struct Word {
-  std::string_view text{};   // without quotes and escapes; valid until the next line
-  std::size_t offset = 0;  // of its first byte in the line
+  std::string_view text{};  // without quotes and escapes; valid until the next line
+  std::size_t offset = 0;   // of its first byte in the line
   bool quoted = false;
 
   // Quoted words are names, never keywords or settings.
@@ -44,6 +44,8 @@ class TextLine {
   // Whether nothing but blanks and a comment is left.
   [[nodiscard]] bool at_end();
 
+  [[nodiscard]] bool next_is_number();  // whether the next word begins with a digit
+
   // Each takes the next word; `expected` says in the error what should have stood there.
   [[nodiscard]] Expected<Word> word(std::string_view expected);
   [[nodiscard]] Expected<Word> name(std::string_view expected);  // not empty, within the limit
@@ -62,6 +64,9 @@ class TextLine {
   [[nodiscard]] Expected<std::uint64_t> count_of(const Word& word, std::string_view value,
                                                  std::string_view expected, std::uint64_t least,
                                                  std::uint64_t most) const;
+  [[nodiscard]] Expected<std::int64_t> integer_of(const Word& word, std::string_view value,
+                                                  std::string_view expected, std::int64_t least,
+                                                  std::int64_t most) const;
 
   [[nodiscard]] tl::unexpected<Error> error_at(const Word& word, std::string_view message) const;
   // "expected …, found …"
@@ -71,6 +76,10 @@ class TextLine {
  private:
   void skip_blanks();
   [[nodiscard]] Expected<Word> quoted_word();
+  template <typename Integer>
+  [[nodiscard]] Expected<Integer> number_of(const Word& word, std::string_view value,
+                                            std::string_view expected, Integer least,
+                                            Integer most) const;
   [[nodiscard]] Expected<Nanoseconds> scaled(const Word& word, std::string_view number,
                                              std::string_view unit,
                                              std::string_view expected) const;

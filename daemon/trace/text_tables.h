@@ -69,6 +69,7 @@ class TextTables {
   ProfileId add(Profile profile);
 
   [[nodiscard]] const TextIndex& index() const { return index_; }
+  [[nodiscard]] std::size_t function_count() const { return recording_.functions.size(); }
   ObjectId object(ObjectKind kind, std::string_view name);
   FunctionId function(std::string_view name);
   StackId stack(StackId caller, FunctionId function);

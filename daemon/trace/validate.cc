@@ -130,6 +130,8 @@ class Validator {
       if (size > limits.table_entries)
         return contradiction(
             fmt::format("it has {} {}; the limit is {}", size, name, limits.table_entries));
+    if (r_.threads.empty())
+      return contradiction("it has no thread");
     if (r_.threads.size() > limits.threads)
       return contradiction(
           fmt::format("it has {} threads; the limit is {}", r_.threads.size(), limits.threads));
