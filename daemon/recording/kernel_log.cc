@@ -1,0 +1,248 @@
+#include "recording/kernel_log.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "recording/perf_records.h"
+
+namespace longpole::recording {
+namespace {
+
+// Between a thread's giving up a CPU and the next one's having it, when nothing came between.
+constexpr std::int64_t handover_ns = 10'000;
+
+// The process clock counts what the kernel does before exec and after the exit record as well; only
+// where there are many switches can the difference be told to be theirs.
+constexpr std::size_t many_intervals = 1000;
+constexpr std::int64_t longest_switch_ns = 5'000;
+
+struct Interval {
+  std::int32_t tid = 0;
+  std::int64_t in = 0;
+  std::int64_t out = 0;
+  std::int64_t ready = 0;  // when it could have had the CPU, at the latest `in`
+  bool blocked = false;    // gave up the CPU at `out` of its own accord
+};
+
+struct Moment {
+  std::int32_t tid = 0;
+  std::int64_t time = 0;
+
+  friend auto operator<=>(const Moment&, const Moment&) = default;
+};
+
+struct Sampled {
+  Moment moment;
+  std::uint32_t path = 0;
+};
+
+class Reader {
+ public:
+  Reader(std::int32_t pid, std::int64_t base_ns, std::int64_t ended_ns)
+      : pid_(pid), base_(base_ns), ended_(ended_ns - base_ns) {}
+
+  void read_cpu(std::span<const std::uint8_t> spool);
+  KernelLog finish(std::int64_t cpu_time_ns);
+
+ private:
+  void open(const PerfRecord& record, std::int64_t time);
+  void close(std::int64_t time, bool blocked);
+  void take_sample(const PerfRecord& record, std::int64_t time);
+  void make_tasks();
+  void fill_tasks(std::int64_t cpu_time_ns);
+  Task* task_at(std::int32_t tid, std::int64_t time);
+
+  std::int32_t pid_;
+  std::int64_t base_;
+  std::int64_t ended_;
+  KernelLog log_;
+  std::map<std::vector<std::uint64_t>, std::uint32_t> path_ids_;
+
+  // Of all CPUs.
+  std::vector<Interval> intervals_;
+  std::vector<Moment> births_;
+  std::vector<Moment> deaths_;
+  std::vector<Sampled> samples_;
+  std::map<std::int32_t, std::vector<Task>> lives_;
+
+  // Of the CPU being read.
+  bool running_ = false;
+  bool running_ours_ = false;
+  Interval current_;
+  std::optional<Interval> previous_;
+};
+
+void Reader::open(const PerfRecord& record, std::int64_t time) {
+  if (running_)
+    close(time, false);  // the record of its leaving was lost
+  running_ = true;
+  running_ours_ = record.pid == pid_;
+  const bool waited_for_cpu = previous_ && previous_->blocked &&
+                              previous_->out + handover_ns >= time && previous_->tid != record.tid;
+  current_ = {record.tid, time, time, waited_for_cpu ? previous_->in : time, false};
+}
+
+void Reader::close(std::int64_t time, bool blocked) {
+  if (!running_)
+    return;
+  running_ = false;
+  current_.out = std::max(time, current_.in);
+  current_.blocked = blocked;
+  previous_ = current_;
+  if (running_ours_)
+    intervals_.push_back(current_);
+}
+
+void Reader::take_sample(const PerfRecord& record, std::int64_t time) {
+  if (record.pid != pid_ || record.addresses.empty())
+    return;
+  const auto [place, is_new] =
+      path_ids_.try_emplace(record.addresses, static_cast<std::uint32_t>(log_.paths.size()));
+  if (is_new)
+    log_.paths.push_back(record.addresses);
+  samples_.push_back({{record.tid, time}, place->second});
+}
+
+void Reader::read_cpu(std::span<const std::uint8_t> spool) {
+  running_ = false;
+  previous_.reset();
+  PerfReader reader(spool);
+  while (const PerfRecord* record = reader.next()) {
+    const std::int64_t time = record->time_ns - base_;
+    switch (record->kind) {
+      case PerfRecord::Kind::switch_in:
+        ++log_.switches;
+        open(*record, time);
+        break;
+      case PerfRecord::Kind::switch_out:
+        if (running_ && current_.tid == record->tid)
+          close(time, !record->preempted);
+        break;
+      case PerfRecord::Kind::exec:
+        log_.execs += record->pid == pid_ ? 1 : 0;
+        // The events are switched on by exec, with the thread on its CPU already.
+        if (!running_)
+          open(*record, time);
+        break;
+      case PerfRecord::Kind::fork:
+        if (record->pid == pid_)
+          births_.push_back({record->tid, time});
+        break;
+      case PerfRecord::Kind::exit:
+        if (record->pid == pid_)
+          deaths_.push_back({record->tid, time});
+        if (running_ && current_.tid == record->tid)
+          close(time, true);
+        break;
+      case PerfRecord::Kind::sample:
+        take_sample(*record, time);
+        break;
+      case PerfRecord::Kind::mapping:
+        if (record->pid == pid_)
+          log_.mappings.push_back(
+              {time, std::string(record->path), record->start, record->end, record->file_offset});
+        break;
+      case PerfRecord::Kind::lost:
+        log_.lost += record->lost;
+        break;
+    }
+  }
+  close(ended_, false);
+  log_.torn = log_.torn || reader.torn();
+}
+
+// The life of `tid` that `time` falls into: the last that began before it.
+Task* Reader::task_at(std::int32_t tid, std::int64_t time) {
+  std::vector<Task>& lives = lives_[tid];
+  const auto after =
+      std::upper_bound(lives.begin(), lives.end(), time,
+                       [](std::int64_t t, const Task& task) { return t < task.born; });
+  if (after == lives.begin())
+    return nullptr;
+  return &*std::prev(after);
+}
+
+void Reader::make_tasks() {
+  for (const Moment& birth : births_) {
+    Task task;
+    task.tid = birth.tid;
+    task.born = birth.time;
+    task.died = ended_;
+    lives_[birth.tid].push_back(std::move(task));
+  }
+  // The thread that execs, and any whose birth record was lost, begin with their first interval.
+  for (const Interval& interval : intervals_)
+    if (task_at(interval.tid, interval.in) == nullptr) {
+      Task task;
+      task.tid = interval.tid;
+      task.born = interval.in;
+      task.died = ended_;
+      std::vector<Task>& lives = lives_[interval.tid];
+      lives.insert(lives.begin(), std::move(task));
+    }
+  for (const Moment& death : deaths_)
+    if (Task* task = task_at(death.tid, death.time); task != nullptr)
+      task->died = death.time;
+}
+
+void Reader::fill_tasks(std::int64_t cpu_time_ns) {
+  std::int64_t sum = 0;
+  for (const Interval& interval : intervals_)
+    sum += interval.out - interval.in;
+  std::int64_t per_switch = 0;
+  if (intervals_.size() >= many_intervals && cpu_time_ns > sum)
+    per_switch = std::min((cpu_time_ns - sum) / static_cast<std::int64_t>(intervals_.size()),
+                          longest_switch_ns);
+
+  Task* task_before = nullptr;
+  const Interval* before = nullptr;
+  for (const Interval& interval : intervals_) {  // in order of thread and time
+    Task* task = task_at(interval.tid, interval.in);
+    if (task == task_before && before->blocked)
+      task->gaps.push_back(
+          {before->out, std::clamp(interval.ready, before->out, std::max(before->out, interval.in)),
+           interval.in});
+    const std::int64_t used = task->cpu.total();
+    task->cpu.add(interval.in, used);
+    task->cpu.add(interval.out, used + interval.out - interval.in + per_switch);
+    task_before = task;
+    before = &interval;
+  }
+  for (const Sampled& sample : samples_)
+    if (Task* task = task_at(sample.moment.tid, sample.moment.time); task != nullptr)
+      task->samples.push_back({sample.moment.time, sample.path, 1});
+}
+
+KernelLog Reader::finish(std::int64_t cpu_time_ns) {
+  std::sort(births_.begin(), births_.end());
+  std::sort(deaths_.begin(), deaths_.end());
+  std::stable_sort(intervals_.begin(), intervals_.end(), [](const Interval& a, const Interval& b) {
+    return std::pair(a.tid, a.in) < std::pair(b.tid, b.in);
+  });
+  std::stable_sort(samples_.begin(), samples_.end(),
+                   [](const Sampled& a, const Sampled& b) { return a.moment < b.moment; });
+  std::stable_sort(log_.mappings.begin(), log_.mappings.end(),
+                   [](const TimedMapping& a, const TimedMapping& b) { return a.time < b.time; });
+  make_tasks();
+  fill_tasks(cpu_time_ns);
+  for (auto& [tid, lives] : lives_)
+    for (Task& task : lives)
+      log_.tasks.push_back(std::move(task));
+  std::stable_sort(log_.tasks.begin(), log_.tasks.end(),
+                   [](const Task& a, const Task& b) { return a.born < b.born; });
+  return std::move(log_);
+}
+
+}  // namespace
+
+KernelLog read_kernel_log(std::span<const std::span<const std::uint8_t>> spools, std::int32_t pid,
+                          std::int64_t base_ns, std::int64_t ended_ns, std::int64_t cpu_time_ns) {
+  Reader reader(pid, base_ns, ended_ns);
+  for (const std::span<const std::uint8_t> spool : spools)
+    reader.read_cpu(spool);
+  return reader.finish(cpu_time_ns);
+}
+
+}  // namespace longpole::recording

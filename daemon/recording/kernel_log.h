@@ -1,0 +1,75 @@
+// What the kernel's perf records say about each thread of the program: when it was on a CPU, when
+// it slept, where it was sampled; and what the program mapped.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "recording/cpu_curve.h"
+#include "recording/merged_run.h"
+
+namespace longpole::recording {
+
+// The thread gave up its CPU of its own accord at `from` and had it again at `until`. It could have
+// had it at `ready`, as far as the records tell: see read_kernel_log().
+struct Gap {
+  std::int64_t from = 0;
+  std::int64_t ready = 0;
+  std::int64_t until = 0;
+};
+
+struct TimedSample {
+  std::int64_t time = 0;
+  std::uint32_t path = 0;  // index into a table of paths
+  std::uint32_t weight = 1;
+};
+
+// One life of a thread id; ids are used again.
+struct Task {
+  std::int32_t tid = 0;
+  std::int64_t born = 0;
+  std::int64_t died = 0;
+  CpuCurve cpu;
+  std::vector<Gap> gaps;
+  std::vector<TimedSample> samples;
+};
+
+struct TimedMapping {
+  std::int64_t time = 0;
+  std::string path;
+  std::uint64_t start = 0;
+  std::uint64_t end = 0;
+  std::uint64_t file_offset = 0;
+};
+
+struct KernelLog {
+  std::vector<Task> tasks;  // of the program, by birth
+  std::vector<std::vector<std::uint64_t>> paths;
+  std::vector<TimedMapping> mappings;  // in order of time
+  std::uint64_t lost = 0;              // records
+  std::uint64_t switches = 0;
+  std::uint64_t execs = 0;  // how often the process became another program
+  bool torn = false;
+};
+
+// `spools`: one a CPU. All times in the log count from `base_ns`; `ended_ns`: when the program was
+// seen to have ended; both CLOCK_MONOTONIC. `cpu_time_ns`: what the process clock says was used in
+// all.
+//
+// The time of a context switch itself, about 0.6 µs, belongs to nobody's interval but stands on the
+// threads' clocks. Where it adds up (hundreds of thousands of switches a second), what the process
+// clock has more than the intervals is shared out among them evenly.
+//
+// When was a thread that slept ready to run again? Nothing unprivileged says. If its CPU was idle
+// before it came back, or the thread before it was preempted, it was ready just then: an idle CPU
+// takes it at once, and being woken is what makes the kernel preempt another. If the thread before
+// it blocked, it may have been waiting for that CPU, for as long as that thread was on it but hardly
+// longer, since a thread that has slept goes first: so it counts as ready from when that thread came
+// on. The error is below one time slice.
+[[nodiscard]] KernelLog read_kernel_log(std::span<const std::span<const std::uint8_t>> spools,
+                                        std::int32_t pid, std::int64_t base_ns,
+                                        std::int64_t ended_ns, std::int64_t cpu_time_ns);
+
+}  // namespace longpole::recording

@@ -1,0 +1,300 @@
+#include "recording/merge.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "recording/notices.h"
+#include "recording/portable_times.h"
+#include "recording/raw_chunks.h"
+#include "recording/thread_events.h"
+#include "recording/wakers.h"
+
+namespace longpole::recording {
+namespace {
+
+constexpr std::int64_t always = 0;
+
+class Merger {
+ public:
+  explicit Merger(const MergeInput& input);
+  Expected<MergedRun> merge();
+
+ private:
+  void survey();
+  void choose_threads();
+  void find_times();
+  void make_events();
+  void add_unrecorded_tasks();
+  void link_creations();
+  void start_at_birth(MergedThread& thread, std::int64_t born);
+  void fill_run_info();
+  ThreadId of_handle(std::uint64_t handle, std::int64_t time) const;
+
+  const MergeInput& input_;
+  MergeContext context_;
+  RawEvents raw_;
+  PathTable paths_;
+  std::map<std::uint32_t, std::int64_t> created_at_;    // by thread number
+  std::map<std::uint32_t, std::int64_t> first_record_;  // by thread number
+  std::map<std::uint32_t, ThreadId> ids_;               // by thread number
+  std::map<std::uint64_t, std::vector<std::pair<std::int64_t, ThreadId>>> handles_;
+  std::vector<ThreadTimes> times_;  // by ThreadId
+  std::vector<bool> task_taken_;
+  std::int64_t taken_out_ns_ = 0;
+  MergedRun run_;
+};
+
+Merger::Merger(const MergeInput& input)
+    : input_(input),
+      context_{StampClock([&] {
+                 std::vector<ClockPair> pairs = input.result.clock_pairs;
+                 pairs.push_back({input.control.start.tsc, input.control.start.monotonic_ns});
+                 return pairs;
+               }()),
+               input.result.started_ns,
+               input.result.ended_ns - input.result.started_ns,
+               input.control.cost_ps,
+               {},
+               {},
+               {},
+               {}},
+      raw_(read_raw_events(input.events, input.control.next_unit)),
+      paths_(input.kernel.paths) {}
+
+// What must be known of all threads before the events of any one can be made.
+void Merger::survey() {
+  for (const RawThread& thread : raw_.threads)
+    thread.for_each_record([&](const longpole_record& record) {
+      const std::int64_t time = context_.time_of(record.tsc);
+      first_record_.try_emplace(thread.number, time);
+      switch (LONGPOLE_KIND(record.kind_and_flags)) {
+        case LONGPOLE_CREATE:
+          // A second record tells of its return.
+          if (record.result == 0)
+            created_at_.try_emplace(static_cast<std::uint32_t>(record.object), time);
+          else
+            created_at_.erase(static_cast<std::uint32_t>(record.object));
+          break;
+        case LONGPOLE_SEMAPHORE_INIT:
+          if (record.result == 0)
+            context_.objects.add_initialization(ObjectKind::semaphore, record.object, time,
+                                                static_cast<std::uint32_t>(std::min<std::uint64_t>(
+                                                    other_of(record), unknown_count - 1)),
+                                                context_.sites.add(record.site, {}));
+          break;
+        case LONGPOLE_BARRIER_INIT:
+          if (record.result == 0)
+            context_.objects.add_initialization(
+                ObjectKind::barrier, record.object, time,
+                static_cast<std::uint32_t>(
+                    std::clamp<std::uint64_t>(other_of(record), 1, unknown_count - 1)),
+                context_.sites.add(record.site, {}));
+          break;
+        default:
+          break;
+      }
+    });
+}
+
+// Threads that recorded something, and those that were created and never got that far.
+void Merger::choose_threads() {
+  std::set<std::uint32_t> known;
+  for (const RawThread& thread : raw_.threads)
+    known.insert(thread.number);
+  for (const auto& [number, time] : created_at_)
+    if (!known.contains(number)) {
+      RawThread lost;
+      lost.number = number;
+      raw_.threads.push_back(std::move(lost));
+    }
+  std::erase_if(raw_.threads, [&](const RawThread& thread) {
+    return !first_record_.contains(thread.number) && !created_at_.contains(thread.number);
+  });
+  std::sort(raw_.threads.begin(), raw_.threads.end(),
+            [](const RawThread& a, const RawThread& b) { return a.number < b.number; });
+  for (std::uint32_t i = 0; i < raw_.threads.size(); ++i) {
+    const RawThread& thread = raw_.threads[i];
+    ids_[thread.number] = ThreadId{i};
+    const auto created = created_at_.find(thread.number);
+    if (thread.handle != 0)
+      handles_[thread.handle].emplace_back(created != created_at_.end() ? created->second : always,
+                                           ThreadId{i});
+  }
+  for (auto& [handle, threads] : handles_)
+    std::sort(threads.begin(), threads.end());
+}
+
+// The thread that had the handle at that time: the last that was created with it.
+ThreadId Merger::of_handle(std::uint64_t handle, std::int64_t time) const {
+  const auto found = handles_.find(handle);
+  if (found == handles_.end())
+    return ThreadId::none();
+  ThreadId best = ThreadId::none();
+  for (const auto& [created, thread] : found->second)
+    if (created <= time)
+      best = thread;
+  return best;
+}
+
+void Merger::find_times() {
+  task_taken_.assign(input_.kernel.tasks.size(), false);
+  for (const RawThread& thread : raw_.threads) {
+    const auto first = first_record_.find(thread.number);
+    const auto created = created_at_.find(thread.number);
+    if (!input_.result.kernel_source) {
+      times_.push_back(portable_times(thread, context_, input_.control.sample_hz, paths_));
+    } else {
+      // The life of its kernel thread that was under way at its first record.
+      std::optional<std::size_t> task;
+      for (std::size_t i = 0; i < input_.kernel.tasks.size() && first != first_record_.end(); ++i)
+        if (input_.kernel.tasks[i].tid == thread.tid && !task_taken_[i] &&
+            input_.kernel.tasks[i].born <= first->second)
+          task = i;
+      if (!task) {
+        times_.emplace_back();
+        times_.back().born = first != first_record_.end() ? first->second : context_.end_ns;
+        times_.back().died = context_.end_ns;
+      } else {
+        const Task& found = input_.kernel.tasks[*task];
+        task_taken_[*task] = true;
+        times_.push_back({found.born, found.died, found.cpu, found.gaps, found.samples});
+      }
+    }
+    ThreadTimes& times = times_.back();
+    if (created != created_at_.end())
+      times.born = std::max(times.born, created->second);
+    times.born =
+        std::clamp<std::int64_t>(times.born, 0, std::max<std::int64_t>(context_.end_ns, 0));
+  }
+  if (!input_.result.kernel_source)
+    find_portable_gaps(times_, input_.result.cpus == 1);
+}
+
+void Merger::make_events() {
+  context_.created_thread = [this](std::uint64_t number) {
+    const auto found = ids_.find(static_cast<std::uint32_t>(number));
+    return found != ids_.end() && created_at_.contains(found->first) ? found->second
+                                                                     : ThreadId::none();
+  };
+  context_.thread_of_handle = [this](std::uint64_t handle, std::int64_t time) {
+    return of_handle(handle, time);
+  };
+  for (std::size_t i = 0; i < raw_.threads.size(); ++i)
+    run_.threads.push_back(
+        make_thread_events(raw_.threads[i], context_, std::move(times_[i]), taken_out_ns_));
+}
+
+// Threads that the kernel saw and the recorder did not: made without pthread_create, or busy in no
+// recorded call.
+void Merger::add_unrecorded_tasks() {
+  for (std::size_t i = 0; i < input_.kernel.tasks.size(); ++i) {
+    const Task& task = input_.kernel.tasks[i];
+    if (task_taken_[i] || task.cpu.total() == 0)
+      continue;
+    RawThread raw;
+    raw.tid = task.tid;
+    run_.threads.push_back(make_thread_events(
+        raw, context_, {task.born, task.died, task.cpu, task.gaps, task.samples}, taken_out_ns_));
+  }
+}
+
+// A thread that nobody is seen to create starts at 0: it waits until it was born.
+void Merger::start_at_birth(MergedThread& thread, std::int64_t born) {
+  if (born <= 0)
+    return;
+  Event wait;
+  wait.kind = EventKind::external_wait;
+  wait.duration = Nanoseconds{born};
+  thread.events.insert(thread.events.begin(), wait);
+  thread.sites.insert(thread.sites.begin(), no_site);
+  for (MergedSample& sample : thread.samples)
+    ++sample.event;
+}
+
+void Merger::link_creations() {
+  for (std::uint32_t t = 0; t < run_.threads.size(); ++t)
+    for (Event& event : run_.threads[t].events) {
+      if (event.kind != EventKind::thread_create || event.subject == unknown_count)
+        continue;
+      MergedThread& created = run_.threads[event.subject];
+      if (created.is_main || created.creator.known() || event.subject == t) {
+        event.subject = unknown_count;  // two records name the same new thread: damage
+        event.outcome = Outcome::failed;
+      } else {
+        created.creator = ThreadId{t};
+      }
+    }
+}
+
+void Merger::fill_run_info() {
+  const Result& result = input_.result;
+  RunInfo& run = run_.run;
+  run.source = result.kernel_source ? Source::kernel : Source::portable;
+  run.command = input_.command;
+  run.directory = input_.directory;
+  run.started_at_unix_ns = result.started_at_unix_ns;
+  run.elapsed = Nanoseconds{std::max<std::int64_t>(context_.end_ns, 0)};
+  run.cpu_time = Nanoseconds{std::max<std::int64_t>(result.cpu_time_ns, 0)};
+  run.cpus = std::max(result.cpus, 1U);
+  run.machine_cpus = std::max(result.machine_cpus, 1U);
+  run.exit_status = result.exit_status;
+  run.exit_signal = result.exit_signal;
+  run.cost_per_event =
+      Nanoseconds{static_cast<std::int64_t>((input_.control.cost_ps + 500) / 1000)};
+  run.complete =
+      !result.stopped && !result.exit_signal && input_.control.stop_reason == LONGPOLE_STOP_NONE;
+  for (const MergedThread& thread : run_.threads)
+    for (const MergedSample& sample : thread.samples)
+      run.samples += sample.weight;
+}
+
+Expected<MergedRun> Merger::merge() {
+  if (input_.control.pid == 0 || raw_.threads.empty())
+    return failure(fmt::format("cannot record {}",
+                               input_.command.empty() ? "the program" : input_.command.front()),
+                   "the recorder was not loaded into it",
+                   "does it start another program, clear LD_PRELOAD or use a C library other than "
+                   "glibc? Record the program that does the work directly");
+  if (!context_.clock.usable())
+    return failure("cannot merge the recording", "the launcher wrote down no clock");
+  survey();
+  choose_threads();
+  find_times();
+  std::vector<std::int64_t> born;
+  for (const ThreadTimes& times : times_)
+    born.push_back(times.born);
+  make_events();
+  if (!run_.threads.empty())
+    run_.threads.front().is_main = raw_.threads.front().tid == input_.control.pid;
+  add_unrecorded_tasks();
+  for (std::size_t i = 0; i < input_.kernel.tasks.size(); ++i)
+    if (!task_taken_[i] && input_.kernel.tasks[i].cpu.total() != 0)
+      born.push_back(input_.kernel.tasks[i].born);
+  link_creations();
+  for (std::size_t i = 0; i < run_.threads.size(); ++i)
+    if (!run_.threads[i].is_main && !run_.threads[i].creator.known())
+      start_at_birth(run_.threads[i], born[i]);
+  find_wakers(run_.threads, context_.objects);
+  run_.objects = std::move(context_.objects.objects());
+  run_.sites = context_.sites.take();
+  run_.paths = paths_.take();
+  fill_run_info();
+  const bool created = std::any_of(run_.threads.begin(), run_.threads.end(),
+                                   [](const MergedThread& t) { return t.creator.known(); });
+  run_.notices = notices_of(input_, {raw_.damaged, created});
+  return std::move(run_);
+}
+
+}  // namespace
+
+Expected<MergedRun> merge_run(const MergeInput& input) {
+  return Merger(input).merge();
+}
+
+}  // namespace longpole::recording

@@ -1,0 +1,28 @@
+// Merges what the recorder wrote and what the kernel saw of one run. Pure: bytes and structs in, a
+// MergedRun out.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "longpole/raw_record.h"
+#include "recording/kernel_log.h"
+#include "recording/merged_run.h"
+#include "recording/run_files.h"
+
+namespace longpole::recording {
+
+struct MergeInput {
+  longpole_control control{};
+  std::span<const std::uint8_t> events;  // the recorder's file
+  Result result;                         // of the launcher
+  KernelLog kernel;                      // empty under the portable source
+  std::vector<std::string> command;
+  std::string directory;
+};
+
+// Fails only when there is nothing that could be called a recording: the recorder never spoke.
+[[nodiscard]] Expected<MergedRun> merge_run(const MergeInput& input);
+
+}  // namespace longpole::recording

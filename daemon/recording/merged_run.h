@@ -1,0 +1,56 @@
+// A run after merging and before symbolizing: a Recording whose places are still addresses.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "trace/recording.h"
+
+namespace longpole::recording {
+
+inline constexpr std::uint32_t no_site = 0xffffffffU;
+
+// Where a recorded call came from.
+struct CallSite {
+  std::uint64_t address = 0;              // its return address
+  std::vector<std::uint64_t> candidates;  // return addresses further out, innermost first
+
+  friend auto operator<=>(const CallSite&, const CallSite&) = default;
+};
+
+// `weight` samples of one call path, taken in the stretch that the event ends.
+struct MergedSample {
+  std::uint32_t event = 0;  // index into the thread's events
+  std::uint32_t path = 0;   // index into MergedRun::paths
+  std::uint32_t weight = 1;
+};
+
+struct MergedThread {
+  std::int32_t tid = 0;
+  bool is_main = false;
+  std::uint64_t start_function = 0;  // 0: not known
+  ThreadId creator;
+  std::vector<Event> events;          // without site and profile
+  std::vector<std::uint32_t> sites;   // of each event: index into MergedRun::sites, or no_site
+  std::vector<MergedSample> samples;  // in order of event
+};
+
+struct MergedObject {
+  ObjectKind kind = ObjectKind::mutex;
+  std::uint64_t address = 0;
+  std::uint32_t first_site = no_site;  // of the call that made it or first used it
+  std::uint32_t initial = 0;
+};
+
+struct MergedRun {
+  RunInfo run;
+  std::vector<Notice> notices;
+  std::vector<MergedThread> threads;
+  std::vector<MergedObject> objects;
+  std::vector<CallSite> sites;
+  std::vector<std::vector<std::uint64_t>> paths;  // innermost first, the first exact
+};
+
+}  // namespace longpole::recording

@@ -1,0 +1,80 @@
+#include "recording/notices.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <cstring>
+
+namespace longpole::recording {
+namespace {
+
+std::string stop_text(const longpole_control& control) {
+  switch (control.stop_reason) {
+    case LONGPOLE_STOP_NO_SPACE:
+      return "The recording ends early because there was no space left for it; make room, or set "
+             "TMPDIR to a larger disk.";
+    case LONGPOLE_STOP_TOO_MANY_UNITS:
+      return "The recording ends early because it reached the limit on its size; record a shorter "
+             "run.";
+    default:
+      return fmt::format(
+          "The recording ends early because the system refused memory for it ({}); record a "
+          "shorter "
+          "run.",
+          std::strerror(static_cast<int>(control.stop_errno)));
+  }
+}
+
+}  // namespace
+
+std::vector<Notice> notices_of(const MergeInput& input, const Losses& losses) {
+  std::vector<Notice> notices;
+  const Result& result = input.result;
+  const longpole_control& control = input.control;
+  if (!result.perf_refused.empty())
+    notices.push_back({"perf-refused",
+                       fmt::format("CPU times come from thread clocks and samples from timers, "
+                                   "which is coarser, because {}.",
+                                   result.perf_refused),
+                       0});
+  if (result.stopped)
+    notices.push_back(
+        {"cut-short", "The program was stopped; all that it did until then is here.", 0});
+  else if (result.exit_signal)
+    notices.push_back({"cut-short",
+                       fmt::format("The program was ended by a signal ({}); all that it did until "
+                                   "then is here.",
+                                   ::strsignal(*result.exit_signal)),
+                       0});
+  if (control.stop_reason != LONGPOLE_STOP_NONE)
+    notices.push_back({"recording-stopped", stop_text(control), control.dropped});
+  else if (control.dropped + losses.damaged_chunks != 0)
+    notices.push_back({"records-dropped",
+                       "Some recorded calls were lost; waits and wake-ups near them may be wrong.",
+                       control.dropped + losses.damaged_chunks});
+  if (!result.spool_error.empty())
+    notices.push_back({"recording-stopped",
+                       fmt::format("CPU times and samples end early ({}); make room, or set TMPDIR "
+                                   "to a larger disk.",
+                                   result.spool_error),
+                       0});
+  if (input.kernel.lost != 0 || input.kernel.torn)
+    notices.push_back({"samples-lost",
+                       "The kernel dropped samples or context switches; CPU times near them may be "
+                       "wrong. Record with a lower --rate, or on a quieter machine.",
+                       input.kernel.lost});
+  if (!losses.created_threads)
+    notices.push_back(
+        {"no-threads-created",
+         "The program created no thread with pthread_create, so more CPUs cannot make "
+         "it faster.",
+         0});
+  if (input.kernel.execs > 1)
+    notices.push_back({"program-replaced",
+                       "The program replaced itself by another one (exec), whose calls were not "
+                       "recorded; record that one directly.",
+                       input.kernel.execs - 1});
+  return notices;
+}
+
+}  // namespace longpole::recording

@@ -1,0 +1,17 @@
+// What a user should know about a recording besides its numbers.
+#pragma once
+
+#include <vector>
+
+#include "recording/merge.h"
+
+namespace longpole::recording {
+
+struct Losses {
+  std::uint64_t damaged_chunks = 0;
+  bool created_threads = false;
+};
+
+[[nodiscard]] std::vector<Notice> notices_of(const MergeInput& input, const Losses& losses);
+
+}  // namespace longpole::recording

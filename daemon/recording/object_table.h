@@ -1,0 +1,52 @@
+// The locks, semaphores, conditions and barriers of a run, told apart by address, kind and lifetime.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "recording/merged_run.h"
+
+namespace longpole::recording {
+
+// An address is an object of one kind from one initialization to the next; where none was recorded,
+// for the whole run. First all initializations are told, then the uses are looked up.
+class ObjectTable {
+ public:
+  void add_initialization(ObjectKind kind, std::uint64_t address, std::int64_t time,
+                          std::uint32_t value, std::uint32_t site);
+
+  // The object at `address` at `time`, which is used there from `site`.
+  [[nodiscard]] ObjectId use(ObjectKind kind, std::uint64_t address, std::int64_t time,
+                             std::uint32_t site);
+
+  // What it was last initialized with; none when that was not recorded.
+  [[nodiscard]] std::optional<std::uint32_t> initialized_with(ObjectId id) const {
+    return details_[id.index()].value;
+  }
+
+  void set_initial(ObjectId id, std::uint32_t value) { objects_[id.index()].initial = value; }
+  [[nodiscard]] std::vector<MergedObject>& objects() { return objects_; }
+
+ private:
+  struct Life {
+    std::int64_t from;
+    ObjectId id;  // none until it is used
+    std::optional<std::uint32_t> value;
+    std::uint32_t site;
+  };
+  struct Details {
+    std::optional<std::uint32_t> value;
+    std::int64_t first_use;
+  };
+
+  ObjectId make(ObjectKind kind, std::uint64_t address, std::int64_t time, const Life& life,
+                std::uint32_t site);
+
+  std::unordered_map<std::uint64_t, std::vector<Life>> lives_;
+  std::vector<MergedObject> objects_;
+  std::vector<Details> details_;
+};
+
+}  // namespace longpole::recording

@@ -1,0 +1,57 @@
+// Reads a spool of perf records (perf_event_open(2), "MMAP layout") as the launcher asked for them:
+// bytes in, one record after the other out. Accepts any bytes; what is torn ends the stream.
+//
+//   PerfReader reader(spool);
+//   while (const PerfRecord* record = reader.next()) …
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace longpole::recording {
+
+struct PerfRecord {
+  enum class Kind : std::uint8_t {
+    switch_in,   // the thread got the CPU
+    switch_out,  // the thread gave up the CPU; preempted: it could have gone on
+    sample,      // `addresses` are where it was
+    fork,        // the thread began
+    exit,        // the thread ended
+    exec,        // the process became another program; its mappings follow
+    mapping,     // `path` was mapped
+    lost,        // `lost` records found no place in the ring
+  };
+  Kind kind = Kind::lost;
+  bool preempted = false;
+  std::int32_t pid = 0;
+  std::int32_t tid = 0;
+  std::int64_t time_ns = 0;  // CLOCK_MONOTONIC
+  std::uint64_t lost = 0;
+  std::vector<std::uint64_t> addresses;  // user space only, innermost first, the first exact
+  std::string_view path;                 // points into the spool
+  std::uint64_t start = 0;
+  std::uint64_t end = 0;
+  std::uint64_t file_offset = 0;
+};
+
+class PerfReader {
+ public:
+  explicit PerfReader(std::span<const std::uint8_t> spool) : rest_(spool) {}
+
+  // The next record of a kind above, valid until the next call; nullptr at the end.
+  [[nodiscard]] const PerfRecord* next();
+
+  // Whether the stream ended in the middle of a record, or in bytes that are none.
+  [[nodiscard]] bool torn() const { return torn_; }
+
+ private:
+  bool decode(std::uint32_t type, std::uint16_t misc, std::span<const std::uint8_t> body);
+
+  std::span<const std::uint8_t> rest_;
+  PerfRecord record_;
+  bool torn_ = false;
+};
+
+}  // namespace longpole::recording

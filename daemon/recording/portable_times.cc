@@ -1,0 +1,170 @@
+#include "recording/portable_times.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace longpole::recording {
+namespace {
+
+// Under the thread clock, what the record says of it; none where its `other` means something else.
+std::optional<std::int64_t> reading_of(const longpole_record& record) {
+  std::uint64_t cpu = 0;
+  switch (LONGPOLE_KIND(record.kind_and_flags)) {
+    case LONGPOLE_CPU_CLOCK:
+      cpu = record.object;
+      break;
+    case LONGPOLE_CONDITION_WAIT:
+    case LONGPOLE_CONDITION_TIMEDWAIT:
+    case LONGPOLE_SEMAPHORE_INIT:
+    case LONGPOLE_BARRIER_INIT:
+    case LONGPOLE_SAMPLE:
+    case LONGPOLE_FRAMES:
+      break;
+    default:
+      cpu = other_of(record);
+  }
+  if (cpu == 0)
+    return std::nullopt;
+  return static_cast<std::int64_t>(cpu);
+}
+
+class Builder {
+ public:
+  Builder(MergeContext& context, std::uint32_t sample_hz, PathTable& paths)
+      : context_(context),
+        period_ns_(sample_hz != 0 ? 1'000'000'000 / sample_hz : 0),
+        paths_(paths) {}
+
+  void visit(const longpole_record& record) {
+    last_time_ = std::max(last_time_, context_.time_of(record.tsc));
+    const unsigned kind = LONGPOLE_KIND(record.kind_and_flags);
+    const unsigned flags = LONGPOLE_FLAGS(record.kind_and_flags);
+    if (kind == LONGPOLE_SAMPLE)
+      take_sample(record);
+    else if (const std::optional<std::int64_t> cpu = reading_of(record); cpu)
+      take_reading(*cpu);
+    if ((flags & LONGPOLE_BEGINS) != 0)
+      waiting_ = true;
+    if ((flags & LONGPOLE_RETURNS) != 0)
+      waiting_ = false;
+  }
+
+  ThreadTimes finish() {
+    // Cut short: the samples since the last reading are what is left to go by.
+    for (const auto& [time, cpu] : since_reading_)
+      times_.cpu.add(time, times_.cpu.total() + cpu);
+    times_.died = last_time_;
+    return std::move(times_);
+  }
+
+ private:
+  void take_sample(const longpole_record& record) {
+    std::vector<std::uint64_t> addresses = {record.object};
+    if (const std::uint64_t caller = other_of(record); caller != 0)
+      addresses.push_back(caller);
+    const std::uint64_t weight = std::clamp<std::uint64_t>(record.site, 1, 1'000'000);
+    times_.samples.push_back(
+        {last_time_, paths_.add(addresses), static_cast<std::uint32_t>(weight)});
+    const std::int64_t cpu = static_cast<std::int64_t>(weight) * period_ns_;
+    since_reading_.emplace_back(last_time_, cpu);
+    take_point(cpu);
+  }
+
+  void take_reading(std::int64_t cpu) {
+    if (times_.cpu.empty()) {
+      times_.born = std::max<std::int64_t>(last_time_ - cpu, 0);
+      times_.cpu.add(times_.born, 0);
+      last_point_ = times_.born;
+    }
+    const std::int64_t before = times_.cpu.total();
+    times_.cpu.add(last_time_, cpu);
+    since_reading_.clear();
+    take_point(cpu - std::max(before, sampled_cpu_));
+    sampled_cpu_ = cpu;
+  }
+
+  // `cpu`: what the thread used since the point before.
+  void take_point(std::int64_t cpu) {
+    const std::int64_t off = last_time_ - last_point_ - std::max<std::int64_t>(cpu, 0);
+    if (!waiting_ && off >= shortest_portable_wait_ns)
+      times_.gaps.push_back({last_point_, last_point_ + off, last_time_});
+    sampled_cpu_ += std::max<std::int64_t>(cpu, 0);
+    last_point_ = last_time_;
+  }
+
+  MergeContext& context_;
+  std::int64_t period_ns_;
+  PathTable& paths_;
+  ThreadTimes times_;
+  std::int64_t last_time_ = 0;
+  std::int64_t last_point_ = 0;
+  std::int64_t sampled_cpu_ = 0;  // used until the last point
+  std::vector<std::pair<std::int64_t, std::int64_t>> since_reading_;
+  bool waiting_ = false;
+};
+
+// CPU time of all threads together.
+CpuCurve sum_of(const std::vector<ThreadTimes>& threads) {
+  std::vector<std::pair<std::int64_t, double>> slopes;  // changes of the slope
+  for (const ThreadTimes& thread : threads) {
+    const std::vector<CpuCurve::Point>& points = thread.cpu.points();
+    for (std::size_t i = 1; i < points.size(); ++i) {
+      const std::int64_t length = points[i].time - points[i - 1].time;
+      if (length == 0 || points[i].cpu == points[i - 1].cpu)
+        continue;
+      const double slope =
+          static_cast<double>(points[i].cpu - points[i - 1].cpu) / static_cast<double>(length);
+      slopes.emplace_back(points[i - 1].time, slope);
+      slopes.emplace_back(points[i].time, -slope);
+    }
+  }
+  std::sort(slopes.begin(), slopes.end());
+  CpuCurve sum;
+  double slope = 0;
+  double cpu = 0;
+  std::int64_t time = slopes.empty() ? 0 : slopes.front().first;
+  for (const auto& [next, change] : slopes) {
+    cpu += slope * static_cast<double>(next - time);
+    time = next;
+    slope += change;
+    sum.add(time, static_cast<std::int64_t>(cpu));
+  }
+  return sum;
+}
+
+}  // namespace
+
+PathTable::PathTable(std::vector<std::vector<std::uint64_t>> paths) : paths_(std::move(paths)) {
+  for (std::uint32_t i = 0; i < paths_.size(); ++i)
+    ids_.emplace(paths_[i], i);
+}
+
+std::uint32_t PathTable::add(const std::vector<std::uint64_t>& addresses) {
+  const auto [place, is_new] =
+      ids_.try_emplace(addresses, static_cast<std::uint32_t>(paths_.size()));
+  if (is_new)
+    paths_.push_back(addresses);
+  return place->second;
+}
+
+ThreadTimes portable_times(const RawThread& raw, MergeContext& context, std::uint32_t sample_hz,
+                           PathTable& paths) {
+  Builder builder(context, sample_hz, paths);
+  raw.for_each_record([&](const longpole_record& record) { builder.visit(record); });
+  return builder.finish();
+}
+
+void find_portable_gaps(std::vector<ThreadTimes>& threads, bool one_cpu) {
+  CpuCurve all = one_cpu ? sum_of(threads) : CpuCurve{};
+  for (ThreadTimes& thread : threads) {
+    for (Gap& gap : thread.gaps) {
+      const std::int64_t own = thread.cpu.at(gap.until) - thread.cpu.at(gap.from);
+      const std::int64_t others = all.at(gap.until) - all.at(gap.from) - own;
+      gap.ready -= std::clamp<std::int64_t>(others, 0, gap.ready - gap.from);
+    }
+    std::erase_if(thread.gaps,
+                  [](const Gap& gap) { return gap.ready - gap.from < shortest_portable_wait_ns; });
+  }
+}
+
+}  // namespace longpole::recording

@@ -1,0 +1,40 @@
+// The portable source: what a thread's own records say about its CPU time, its sleeps and where it
+// was.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "recording/clock.h"
+#include "recording/raw_chunks.h"
+#include "recording/thread_events.h"
+
+namespace longpole::recording {
+
+// Call paths, numbered in the order in which they are first seen.
+class PathTable {
+ public:
+  explicit PathTable(std::vector<std::vector<std::uint64_t>> paths = {});
+  [[nodiscard]] std::uint32_t add(const std::vector<std::uint64_t>& addresses);
+  [[nodiscard]] std::vector<std::vector<std::uint64_t>> take() { return std::move(paths_); }
+
+ private:
+  std::vector<std::vector<std::uint64_t>> paths_;
+  std::map<std::vector<std::uint64_t>, std::uint32_t> ids_;
+};
+
+// Between two readings of its clock a thread's CPU time is spread evenly. Before the first reading it
+// is taken to have run without a break; after the last, its samples say how much it ran. `gaps` are
+// candidates only: find_portable_gaps() has the last word.
+[[nodiscard]] ThreadTimes portable_times(const RawThread& raw, MergeContext& context,
+                                         std::uint32_t sample_hz, PathTable& paths);
+
+// Sleeps outside recorded calls, of all threads together: where between two readings or samples more
+// time passed than the thread had CPU time, and (`one_cpu`) than the other threads of the program
+// can have had of its CPU. What other programs took from it looks the same, so that only what is
+// longer than their usual time slice counts.
+inline constexpr std::int64_t shortest_portable_wait_ns = 5'000'000;
+void find_portable_gaps(std::vector<ThreadTimes>& threads, bool one_cpu);
+
+}  // namespace longpole::recording

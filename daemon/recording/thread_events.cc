@@ -1,0 +1,315 @@
+#include "recording/thread_events.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <optional>
+
+namespace longpole::recording {
+namespace {
+
+struct CallForm {
+  EventKind event;
+  ObjectKind object = ObjectKind::mutex;
+  bool has_object = false;
+};
+
+std::optional<CallForm> call_form(unsigned kind) {
+  switch (kind) {
+    case LONGPOLE_THREAD_END:
+      return CallForm{EventKind::thread_end};
+    case LONGPOLE_CREATE:
+      return CallForm{EventKind::thread_create};
+    case LONGPOLE_JOIN:
+      return CallForm{EventKind::thread_join};
+    case LONGPOLE_DETACH:
+      return CallForm{EventKind::thread_detach};
+    case LONGPOLE_MUTEX_LOCK:
+      return CallForm{EventKind::mutex_lock, ObjectKind::mutex, true};
+    case LONGPOLE_MUTEX_TRYLOCK:
+      return CallForm{EventKind::mutex_trylock, ObjectKind::mutex, true};
+    case LONGPOLE_MUTEX_TIMEDLOCK:
+      return CallForm{EventKind::mutex_timedlock, ObjectKind::mutex, true};
+    case LONGPOLE_MUTEX_UNLOCK:
+      return CallForm{EventKind::mutex_unlock, ObjectKind::mutex, true};
+    case LONGPOLE_CONDITION_WAIT:
+      return CallForm{EventKind::condition_wait, ObjectKind::condition, true};
+    case LONGPOLE_CONDITION_TIMEDWAIT:
+      return CallForm{EventKind::condition_timedwait, ObjectKind::condition, true};
+    case LONGPOLE_CONDITION_SIGNAL:
+      return CallForm{EventKind::condition_signal, ObjectKind::condition, true};
+    case LONGPOLE_CONDITION_BROADCAST:
+      return CallForm{EventKind::condition_broadcast, ObjectKind::condition, true};
+    case LONGPOLE_SEMAPHORE_WAIT:
+      return CallForm{EventKind::semaphore_wait, ObjectKind::semaphore, true};
+    case LONGPOLE_SEMAPHORE_TRYWAIT:
+      return CallForm{EventKind::semaphore_trywait, ObjectKind::semaphore, true};
+    case LONGPOLE_SEMAPHORE_TIMEDWAIT:
+      return CallForm{EventKind::semaphore_timedwait, ObjectKind::semaphore, true};
+    case LONGPOLE_SEMAPHORE_POST:
+      return CallForm{EventKind::semaphore_post, ObjectKind::semaphore, true};
+    case LONGPOLE_BARRIER_WAIT:
+      return CallForm{EventKind::barrier_wait, ObjectKind::barrier, true};
+    default:
+      return std::nullopt;  // no call of its own, or of a later version
+  }
+}
+
+Outcome outcome_of(EventKind kind, int result) {
+  const bool tries = kind == EventKind::mutex_trylock || kind == EventKind::semaphore_trywait;
+  const bool timed = kind == EventKind::mutex_timedlock || kind == EventKind::semaphore_timedwait ||
+                     kind == EventKind::condition_timedwait;
+  if (result == 0 || result == EOWNERDEAD)  // the lock of a dead owner was taken all the same
+    return Outcome::ok;
+  if (tries && (result == EBUSY || result == EAGAIN))
+    return Outcome::busy;
+  if (timed && result == ETIMEDOUT)
+    return Outcome::timeout;
+  return Outcome::failed;
+}
+
+class Builder {
+ public:
+  Builder(const RawThread& raw, MergeContext& context, ThreadTimes& times, std::int64_t& taken_out)
+      : context_(context),
+        times_(times),
+        taken_out_(taken_out),
+        last_time_(times.born),
+        free_from_(times.born) {
+    thread_.tid = raw.tid;
+    thread_.start_function = raw.start_function;
+  }
+
+  void visit(const longpole_record& record);
+  MergedThread finish();
+
+ private:
+  struct Pending {
+    unsigned kind;
+    std::uint64_t object;
+    std::size_t event;
+  };
+
+  void begin_call(const longpole_record& record, const CallForm& form, std::int64_t time);
+  void finish_call(std::size_t event, int result, std::int64_t time);
+  void emit(const Event& event, std::uint32_t site);
+  void emit_external_waits(std::int64_t until);
+  void drop_abandoned_calls();
+  void give_samples_to_events();
+  Nanoseconds cpu_until(std::int64_t time);
+
+  MergeContext& context_;
+  ThreadTimes& times_;
+  std::int64_t& taken_out_;
+  MergedThread thread_;
+  std::vector<Pending> pending_;
+  std::vector<std::uint64_t> candidates_;  // of the next create or join
+  std::size_t next_gap_ = 0;
+  std::int64_t last_time_;  // stamps never go back
+  std::int64_t free_from_;  // outside recorded calls from here on
+  std::int64_t cpu_so_far_ = 0;
+  std::int64_t cost_ps_ = 0;  // of the records since the last event, not yet taken out
+  std::int64_t short_waits_ns_ = 0;
+};
+
+// CPU time since the last event, without what recording cost.
+Nanoseconds Builder::cpu_until(std::int64_t time) {
+  const std::int64_t cpu = std::max(times_.cpu.at(time), cpu_so_far_);
+  const std::int64_t used = cpu - cpu_so_far_;
+  cpu_so_far_ = cpu;
+  const std::int64_t cost = std::min(cost_ps_ / 1000, used);
+  cost_ps_ -= cost * 1000;
+  taken_out_ += cost;
+  return Nanoseconds{used - cost};
+}
+
+void Builder::emit(const Event& event, std::uint32_t site) {
+  thread_.events.push_back(event);
+  thread_.sites.push_back(site);
+}
+
+// Sleeps between the last recorded call and `until`.
+void Builder::emit_external_waits(std::int64_t until) {
+  for (; next_gap_ < times_.gaps.size() && times_.gaps[next_gap_].from < until; ++next_gap_) {
+    const Gap& gap = times_.gaps[next_gap_];
+    if (!pending_.empty() || gap.from < free_from_)
+      continue;
+    short_waits_ns_ += gap.ready - gap.from;
+    if (short_waits_ns_ < shortest_external_wait_ns)
+      continue;
+    Event event;
+    event.kind = EventKind::external_wait;
+    event.time = Nanoseconds{gap.from};
+    event.duration = Nanoseconds{short_waits_ns_};
+    event.cpu = cpu_until(gap.from);
+    emit(event, no_site);
+    last_time_ = std::max(last_time_, gap.from);
+    short_waits_ns_ = 0;
+  }
+}
+
+void Builder::visit(const longpole_record& record) {
+  const unsigned kind = LONGPOLE_KIND(record.kind_and_flags);
+  const unsigned flags = LONGPOLE_FLAGS(record.kind_and_flags);
+  if (kind == LONGPOLE_FRAMES) {
+    for (const std::uint64_t address : {record.object, other_of(record)})
+      if (address != 0)
+        candidates_.push_back(address);
+    return;
+  }
+  if (kind == LONGPOLE_SAMPLE || kind == LONGPOLE_CPU_CLOCK)
+    return;  // read before, see merge.cc
+  last_time_ = std::max(last_time_, context_.time_of(record.tsc));
+  cost_ps_ += static_cast<std::int64_t>(context_.cost_ps);
+  const std::optional<CallForm> form = call_form(kind);
+  if (!form)
+    return;
+  if ((flags & LONGPOLE_RETURNS) != 0) {
+    const auto call = std::find_if(pending_.rbegin(), pending_.rend(), [&](const Pending& pending) {
+      return pending.kind == kind && pending.object == record.object;
+    });
+    if (call != pending_.rend()) {
+      finish_call(call->event, record.result, last_time_);
+      pending_.erase(std::prev(call.base()), pending_.end());
+      free_from_ = last_time_;
+      return;
+    }
+  }
+  begin_call(record, *form, last_time_);
+  const std::size_t event = thread_.events.size() - 1;
+  if ((flags & LONGPOLE_BEGINS) != 0) {
+    thread_.events[event].outcome = Outcome::unfinished;
+    pending_.push_back({kind, record.object, event});
+    return;
+  }
+  finish_call(event, record.result, last_time_);
+  if (pending_.empty())
+    free_from_ = last_time_;
+}
+
+void Builder::begin_call(const longpole_record& record, const CallForm& form, std::int64_t time) {
+  emit_external_waits(time);
+  Event event;
+  event.kind = form.event;
+  event.time = Nanoseconds{time};
+  event.cpu = cpu_until(time);
+  if (!thread_.events.empty() && thread_.events.back().kind == EventKind::thread_end) {
+    // It was on its way out and went on: destructors of the program that run after ours.
+    event.cpu += thread_.events.back().cpu;
+    thread_.events.pop_back();
+    thread_.sites.pop_back();
+  }
+  const std::uint32_t site = context_.sites.add(record.site, candidates_);
+  candidates_.clear();
+  if (form.has_object) {
+    event.subject = context_.objects.use(form.object, record.object, time, site).value;
+    if (form.event == EventKind::condition_wait || form.event == EventKind::condition_timedwait)
+      event.other = context_.objects.use(ObjectKind::mutex, other_of(record), time, site).value;
+    if (form.event == EventKind::barrier_wait)
+      event.other =
+          std::max(context_.objects.initialized_with(event.object()).value_or(unknown_count), 1U);
+  } else if (form.event == EventKind::thread_create) {
+    event.subject = context_.created_thread(record.object).value;
+  } else if (form.event == EventKind::thread_join || form.event == EventKind::thread_detach) {
+    event.subject = context_.thread_of_handle(record.object, time).value;
+  }
+  emit(event, site);
+}
+
+void Builder::finish_call(std::size_t index, int result, std::int64_t time) {
+  Event& event = thread_.events[index];
+  event.duration = Nanoseconds{time - event.time.count()};
+  const bool names_thread = event.kind == EventKind::thread_create ||
+                            event.kind == EventKind::thread_join ||
+                            event.kind == EventKind::thread_detach;
+  if (event.kind == EventKind::thread_end)
+    event.outcome = Outcome::ok;
+  else if (names_thread && event.subject == unknown_count)
+    event.outcome = Outcome::failed;  // of a thread that was not recorded: nothing to simulate
+  else
+    event.outcome = outcome_of(event.kind, result);
+  if (event.kind == EventKind::thread_create && event.outcome == Outcome::failed)
+    event.subject = unknown_count;
+  if (event.outcome == Outcome::failed && event.duration.count() >= shortest_external_wait_ns) {
+    event.kind = EventKind::external_wait;
+    event.outcome = Outcome::ok;
+    event.subject = unknown_count;
+    event.other = unknown_count;
+  }
+}
+
+// Calls that never returned although the thread went on.
+void Builder::drop_abandoned_calls() {
+  for (std::size_t i = 0; i + 1 < thread_.events.size(); ++i) {
+    Event& event = thread_.events[i];
+    if (event.outcome != Outcome::unfinished)
+      continue;
+    const Event& next = thread_.events[i + 1];
+    event.kind = EventKind::external_wait;
+    event.outcome = Outcome::ok;
+    event.subject = unknown_count;
+    event.other = unknown_count;
+    event.duration = std::max(next.time - event.time - next.cpu, Nanoseconds{});
+  }
+}
+
+void Builder::give_samples_to_events() {
+  std::uint32_t event = 0;
+  for (const TimedSample& sample : times_.samples) {
+    while (event + 1 < thread_.events.size() && thread_.events[event].time.count() < sample.time)
+      ++event;
+    thread_.samples.push_back({event, sample.path, sample.weight});
+  }
+}
+
+MergedThread Builder::finish() {
+  std::vector<Event>& events = thread_.events;
+  const bool ended = !events.empty() && events.back().kind == EventKind::thread_end;
+  if (!ended) {
+    drop_abandoned_calls();
+    const std::int64_t time = std::max(last_time_, std::max(times_.died, times_.born));
+    emit_external_waits(time);
+    Event end;
+    end.kind = EventKind::thread_end;
+    end.time = Nanoseconds{time};
+    emit(end, no_site);
+  } else {
+    drop_abandoned_calls();
+  }
+  // What the thread still did on its way out belongs to its last stretch.
+  events.back().duration = Nanoseconds{};
+  events.back().cpu += cpu_until(std::max({last_time_, times_.died, context_.end_ns}));
+  give_samples_to_events();
+  return std::move(thread_);
+}
+
+}  // namespace
+
+std::uint32_t SiteTable::add(std::uint64_t address, const std::vector<std::uint64_t>& candidates) {
+  if (address == 0)
+    return no_site;
+  const auto next = static_cast<std::uint32_t>(sites_.size());
+  if (candidates.empty()) {
+    const auto [place, is_new] = plain_.try_emplace(address, next);
+    if (is_new)
+      sites_.push_back({address, {}});
+    return place->second;
+  }
+  const auto [place, is_new] = with_candidates_.try_emplace(CallSite{address, candidates}, next);
+  if (is_new)
+    sites_.push_back(place->first);
+  return place->second;
+}
+
+std::vector<CallSite> SiteTable::take() {
+  return std::move(sites_);
+}
+
+MergedThread make_thread_events(const RawThread& raw, MergeContext& context, ThreadTimes times,
+                                std::int64_t& taken_out_ns) {
+  Builder builder(raw, context, times, taken_out_ns);
+  raw.for_each_record([&](const longpole_record& record) { builder.visit(record); });
+  return builder.finish();
+}
+
+}  // namespace longpole::recording

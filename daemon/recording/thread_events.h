@@ -1,0 +1,79 @@
+// The events of one thread, from what its recorder wrote and what the kernel saw of it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <unordered_map>
+#include <vector>
+
+#include "recording/clock.h"
+#include "recording/cpu_curve.h"
+#include "recording/kernel_log.h"
+#include "recording/merged_run.h"
+#include "recording/object_table.h"
+#include "recording/raw_chunks.h"
+
+namespace longpole::recording {
+
+// Call sites, numbered in the order in which they are first seen.
+class SiteTable {
+ public:
+  // no_site for an address of 0.
+  [[nodiscard]] std::uint32_t add(std::uint64_t address,
+                                  const std::vector<std::uint64_t>& candidates);
+  [[nodiscard]] std::vector<CallSite> take();
+
+ private:
+  std::unordered_map<std::uint64_t, std::uint32_t> plain_;
+  std::map<CallSite, std::uint32_t> with_candidates_;
+  std::vector<CallSite> sites_;
+};
+
+// What all threads of a run have in common while their events are made. Times count from `base_ns`.
+struct MergeContext {
+  StampClock clock;
+  std::int64_t base_ns = 0;
+  std::int64_t end_ns = 0;  // of the run, from base
+  std::uint64_t cost_ps = 0;
+  ObjectTable objects;
+  SiteTable sites;
+  // The thread that a CREATE record's number means, and that a join or detach of a pthread_t at
+  // some time means; none where nobody knows.
+  std::function<ThreadId(std::uint64_t)> created_thread;
+  std::function<ThreadId(std::uint64_t, std::int64_t)> thread_of_handle;
+
+  [[nodiscard]] std::int64_t time_of(std::uint64_t stamp) {
+    return clock.nanoseconds(stamp) - base_ns;
+  }
+};
+
+// When the thread was on a CPU and when it slept. Times from base.
+struct ThreadTimes {
+  std::int64_t born = 0;
+  std::int64_t died = 0;
+  CpuCurve cpu;
+  std::vector<Gap> gaps;
+  std::vector<TimedSample> samples;
+};
+
+// Off the CPU of one's own accord for less than this is not an event: the thread's own page faults
+// and the kernel's short waits, which a wake-up alone outlasts. It is kept and added to the next
+// wait that is long enough, or becomes one itself when there is enough of it.
+inline constexpr std::int64_t shortest_external_wait_ns = 20'000;
+
+// Rules (DESIGN section 3):
+//  - The CPU time of an event is that between its own beginning and the beginning of the event
+//    before it: what the thread computed inside a blocking call counts for what follows it.
+//  - The measured cost of the records is taken out of it, never more than there is; what cannot be
+//    taken out of one stretch is taken out of the thread's next ones.
+//  - Sleeping outside a recorded call that waits is an external_wait of its own.
+//  - A call that began and never returned is `unfinished` if nothing came after it; else it was
+//    cancelled or jumped out of, and its time is an external_wait. So is that of a call which waited
+//    and failed.
+//  - Every thread ends with thread_end; where none was recorded, at its death or the end of the run.
+// Adds to `taken_out_ns` what was taken out.
+[[nodiscard]] MergedThread make_thread_events(const RawThread& raw, MergeContext& context,
+                                              ThreadTimes times, std::int64_t& taken_out_ns);
+
+}  // namespace longpole::recording
