@@ -1,0 +1,113 @@
+#include "recording/launcher_process.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+namespace longpole::recording {
+namespace {
+
+struct PipeEnds {
+  Descriptor read;
+  Descriptor write;
+};
+
+Expected<PipeEnds> make_pipe() {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0)
+    return failure("cannot start the launcher", std::strerror(errno), "close some files");
+  return PipeEnds{Descriptor(ends[0]), Descriptor(ends[1])};
+}
+
+// posix_spawn's settings, which have to be destroyed.
+struct SpawnSettings {
+  posix_spawn_file_actions_t files{};
+  posix_spawnattr_t attributes{};
+
+  SpawnSettings() {
+    ::posix_spawn_file_actions_init(&files);
+    ::posix_spawnattr_init(&attributes);
+  }
+  ~SpawnSettings() {
+    ::posix_spawn_file_actions_destroy(&files);
+    ::posix_spawnattr_destroy(&attributes);
+  }
+  SpawnSettings(const SpawnSettings&) = delete;
+  SpawnSettings& operator=(const SpawnSettings&) = delete;
+
+  void start_afresh() {
+    sigset_t none;
+    sigset_t pipe;
+    ::sigemptyset(&none);
+    ::sigemptyset(&pipe);
+    ::sigaddset(&pipe, SIGPIPE);
+    ::posix_spawnattr_setsigmask(&attributes, &none);
+    ::posix_spawnattr_setsigdefault(&attributes, &pipe);
+    ::posix_spawnattr_setpgroup(&attributes, 0);
+    ::posix_spawnattr_setflags(
+        &attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+  }
+};
+
+}  // namespace
+
+Expected<LauncherProcess> start_launcher(const std::filesystem::path& launcher,
+                                         const std::filesystem::path& run_directory,
+                                         Output output) {
+  const char* what = "cannot start the launcher";
+  std::array<int, 2> lifeline{};
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, lifeline.data()) != 0)
+    return failure(what, std::strerror(errno), "close some files");
+  LauncherProcess process;
+  process.lifeline = Descriptor(lifeline[0]);
+  const Descriptor its_lifeline(lifeline[1]);
+
+  SpawnSettings settings;
+  // To itself: the copy in the child is open across exec.
+  ::posix_spawn_file_actions_adddup2(&settings.files, its_lifeline.get(), its_lifeline.get());
+  Descriptor its_output;
+  Descriptor its_error;
+  if (output == Output::piped) {
+    auto standard_output = make_pipe();
+    auto standard_error = make_pipe();
+    if (!standard_output || !standard_error)
+      return tl::unexpected((standard_output ? standard_error : standard_output).error());
+    process.standard_output = std::move(standard_output->read);
+    process.standard_error = std::move(standard_error->read);
+    its_output = std::move(standard_output->write);
+    its_error = std::move(standard_error->write);
+    ::posix_spawn_file_actions_addopen(&settings.files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    ::posix_spawn_file_actions_adddup2(&settings.files, its_output.get(), STDOUT_FILENO);
+    ::posix_spawn_file_actions_adddup2(&settings.files, its_error.get(), STDERR_FILENO);
+    settings.start_afresh();
+  }
+  std::array<std::string, 4> arguments = {"longpole", "launch", run_directory.string(),
+                                          fmt::format("{}", its_lifeline.get())};
+  std::array<char*, 5> argv{};
+  for (std::size_t i = 0; i < arguments.size(); ++i)
+    argv[i] = arguments[i].data();
+  const int error = ::posix_spawn(&process.pid, launcher.c_str(), &settings.files,
+                                  &settings.attributes, argv.data(), environ);
+  if (error != 0)
+    return failure(what, fmt::format("{}: {}", launcher.string(), std::strerror(error)));
+  process.exited = Descriptor(open_pidfd(process.pid));
+  if (!process.exited) {
+    const int reason = errno;
+    ::kill(process.pid, SIGTERM);
+    ::waitpid(process.pid, nullptr, 0);
+    return failure(what, fmt::format("no pidfd: {}", std::strerror(reason)),
+                   "Linux 5.3 or newer is needed");
+  }
+  return process;
+}
+
+}  // namespace longpole::recording

@@ -1,0 +1,29 @@
+// From the files of a run directory to a Recording.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "recording/run_files.h"
+#include "trace/recording.h"
+
+namespace longpole::recording {
+
+struct RunDescription {
+  std::filesystem::path run_directory;
+  std::filesystem::path program;     // the file that was run
+  std::vector<std::string> command;  // as the user gave it
+  std::string directory;             // where it was run
+};
+
+// What went wrong before the program could start comes back as the launcher's error. Calls
+// `symbolizing` when the merge is done. Takes seconds for millions of events; safe on any thread.
+[[nodiscard]] Expected<Recording> read_run(const RunDescription& run,
+                                           const std::function<void()>& symbolizing);
+
+// How many records the events file holds so far; for progress, while the program runs.
+[[nodiscard]] std::uint64_t count_records(const std::filesystem::path& run_directory);
+
+}  // namespace longpole::recording

@@ -1,0 +1,246 @@
+#include "recording/symbolize.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "recording/profiles.h"
+
+namespace longpole::recording {
+namespace {
+
+using symbols::Addresses;
+using symbols::SymbolTable;
+
+class Symbolizer {
+ public:
+  Symbolizer(MergedRun run, const std::vector<symbols::Mapping>& mappings, std::string program)
+      : run_(std::move(run)), program_(std::move(program)) {
+    for (const symbols::Mapping& mapping : mappings)
+      table_.add_mapping(mapping);
+  }
+
+  Recording symbolize();
+
+ private:
+  StackId resolve_site(const CallSite& site);
+  bool is_user(StackId stack) const { return stack.known() && table_.user_frame(stack) == stack; }
+  FunctionId start_function(const MergedThread& thread);
+  FunctionId outermost_user_function(StackId stack) const;
+  std::string place_name(StackId stack) const;
+  void name_threads();
+  void name_objects();
+  void notice_missing_debug_information();
+
+  MergedRun run_;
+  std::string program_;
+  SymbolTable table_;
+  std::vector<StackId> sites_;                         // by index into run_.sites
+  std::vector<StackId> paths_;                         // by index into run_.paths
+  std::vector<FunctionId> starts_;                     // by thread
+  std::vector<std::optional<std::string>> variables_;  // by object
+  std::vector<StackId> user_sites_;  // by object: the user's frame at its first site
+  Recording recording_;
+};
+
+// The innermost place in the user's own code; calls from the inside of libraries come with
+// candidates for the frames further out.
+StackId Symbolizer::resolve_site(const CallSite& site) {
+  const StackId own = table_.stack(std::span(&site.address, 1), Addresses::returns);
+  if (own.known() && table_.user_frame(own).known())
+    return own;
+  for (const std::uint64_t& candidate : site.candidates) {
+    const StackId outer = table_.stack(std::span(&candidate, 1), Addresses::returns);
+    if (outer.known() && table_.user_frame(outer).known())
+      return outer;
+  }
+  return own;
+}
+
+FunctionId Symbolizer::outermost_user_function(StackId stack) const {
+  FunctionId outermost = FunctionId::none();
+  while (stack.known()) {
+    const StackId user = table_.user_frame(stack);
+    if (!user.known())
+      break;
+    outermost = table_.frame(user).function;
+    stack = table_.frame(user).caller;
+  }
+  return outermost;
+}
+
+FunctionId Symbolizer::start_function(const MergedThread& thread) {
+  FunctionId given = FunctionId::none();
+  if (thread.start_function != 0) {
+    given = table_.function(thread.start_function);
+    const StackId start = table_.stack(std::span(&thread.start_function, 1), Addresses::exact);
+    if (start.known() && table_.user_frame(start).known())
+      return given;
+  }
+  if (thread.is_main)
+    return given;
+  std::map<FunctionId, std::uint64_t> weights;
+  for (const MergedSample& sample : thread.samples)
+    if (const FunctionId function = outermost_user_function(paths_[sample.path]); function.known())
+      weights[function] += sample.weight;
+  if (weights.empty())
+    for (const std::uint32_t site : thread.sites)
+      if (site != no_site)
+        if (const FunctionId function = outermost_user_function(sites_[site]); function.known())
+          ++weights[function];
+  if (weights.empty())
+    return given;
+  return std::max_element(weights.begin(), weights.end(),
+                          [](const auto& a, const auto& b) { return a.second < b.second; })
+      ->first;
+}
+
+Recording Symbolizer::symbolize() {
+  for (const CallSite& site : run_.sites)
+    sites_.push_back(resolve_site(site));
+  for (const std::vector<std::uint64_t>& path : run_.paths)
+    paths_.push_back(table_.stack(path, Addresses::exact));
+
+  recording_.run = std::move(run_.run);
+  recording_.notices = std::move(run_.notices);
+  ProfilePools pools(sites_, paths_);
+  for (MergedThread& merged : run_.threads) {
+    Thread thread;
+    thread.start_function = start_function(merged);
+    thread.creator = merged.creator;
+    StackId fallback;
+    if (merged.start_function != 0)
+      fallback = table_.stack(std::span(&merged.start_function, 1), Addresses::exact);
+    pools.add_thread(merged, thread.start_function, fallback);
+    for (std::size_t i = 0; i < merged.events.size(); ++i)
+      if (merged.sites[i] != no_site)
+        merged.events[i].site = sites_[merged.sites[i]];
+    thread.events = std::move(merged.events);
+    recording_.threads.push_back(std::move(thread));
+  }
+  recording_.profiles = pools.take_profiles(recording_.threads);
+
+  for (const MergedObject& merged : run_.objects) {
+    Object object;
+    object.kind = merged.kind;
+    object.initial = merged.initial;
+    if (merged.first_site != no_site)
+      object.first_site = sites_[merged.first_site];
+    const StackId user =
+        object.first_site.known() ? table_.user_frame(object.first_site) : StackId::none();
+    user_sites_.push_back(user.known() ? user : object.first_site);
+    variables_.push_back(table_.object_name(merged.address));
+    recording_.objects.push_back(std::move(object));
+  }
+  table_.move_into(recording_);
+  name_threads();
+  name_objects();
+  notice_missing_debug_information();
+  return std::move(recording_);
+}
+
+void Symbolizer::name_threads() {
+  std::map<std::string, int> ordinals;
+  std::set<std::string> taken;
+  for (std::size_t i = 0; i < recording_.threads.size(); ++i) {
+    Thread& thread = recording_.threads[i];
+    if (run_.threads[i].is_main) {
+      thread.name = "main";
+    } else {
+      const std::string base = thread.start_function.known()
+                                   ? recording_.functions[thread.start_function.index()].name
+                                   : "thread";
+      thread.name = fmt::format("{}.{}", base, ++ordinals[base]);
+    }
+    while (!taken.insert(thread.name).second)
+      thread.name += "'";
+  }
+}
+
+// "queue.c:17"; without line tables the function.
+std::string Symbolizer::place_name(StackId stack) const {
+  if (!stack.known())
+    return {};
+  const Stack& frame = recording_.stacks[stack.index()];
+  if (!frame.file.known())
+    return recording_.functions[frame.function.index()].name;
+  return fmt::format(
+      "{}:{}", std::filesystem::path(recording_.files[frame.file.index()].path).filename().string(),
+      frame.line);
+}
+
+void Symbolizer::name_objects() {
+  std::set<std::pair<ObjectKind, std::string>> taken;
+  for (std::size_t i = 0; i < recording_.objects.size(); ++i) {
+    Object& object = recording_.objects[i];
+    std::string base = variables_[i] ? *variables_[i] : place_name(user_sites_[i]);
+    if (base.empty())
+      base = "unnamed";
+    object.name = base;
+    for (int ordinal = 2; !taken.emplace(object.kind, object.name).second; ++ordinal)
+      object.name = fmt::format("{}#{}", base, ordinal);
+  }
+}
+
+void Symbolizer::notice_missing_debug_information() {
+  for (const Module& module : recording_.modules)
+    if (module.path == program_ && !module.has_line_table)
+      recording_.notices.push_back(
+          {"no-debug-information",
+           fmt::format("{} has no debug information, so functions and lines of it are not known; "
+                       "compile and link it with -g.",
+                       program_),
+           0});
+}
+
+}  // namespace
+
+Recording symbolize(MergedRun run, const std::vector<symbols::Mapping>& mappings,
+                    const std::string& program) {
+  return Symbolizer(std::move(run), mappings, program).symbolize();
+}
+
+std::vector<symbols::Mapping> read_maps(std::string_view snapshots) {
+  std::vector<symbols::Mapping> mappings;
+  std::set<std::string_view> seen;
+  while (!snapshots.empty()) {
+    const std::size_t end = std::min(snapshots.find('\n'), snapshots.size());
+    const std::string_view line = snapshots.substr(0, end);
+    snapshots.remove_prefix(std::min(end + 1, snapshots.size()));
+    // start-end permissions offset device inode path
+    std::vector<std::string_view> fields;
+    std::string_view rest = line;
+    while (fields.size() < 5 && !rest.empty()) {
+      const std::size_t space = std::min(rest.find(' '), rest.size());
+      fields.push_back(rest.substr(0, space));
+      rest.remove_prefix(space);
+      rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+    }
+    if (fields.size() < 5 || (!rest.starts_with('/') && rest != "[vdso]") ||
+        !seen.insert(line).second)
+      continue;
+    symbols::Mapping mapping;
+    const std::string_view range = fields[0];
+    const std::size_t dash = std::min(range.find('-'), range.size());
+    const auto parse = [](std::string_view text, std::uint64_t& value) {
+      const auto [last, error] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
+      return error == std::errc{} && last == text.data() + text.size();
+    };
+    if (dash == range.size() || !parse(range.substr(0, dash), mapping.start) ||
+        !parse(range.substr(dash + 1), mapping.end) || !parse(fields[2], mapping.file_offset) ||
+        mapping.end <= mapping.start)
+      continue;
+    mapping.path = rest;
+    mappings.push_back(std::move(mapping));
+  }
+  return mappings;
+}
+
+}  // namespace longpole::recording
