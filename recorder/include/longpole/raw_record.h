@@ -155,9 +155,9 @@ struct longpole_record {
   uint8_t kind_and_flags; /* kind in the low 6 bits, flags in the high 2; written last */
 };
 
-#define LONGPOLE_KIND_AND_FLAGS(kind, flags) ((uint8_t)((kind) | ((flags) << 6)))
+#define LONGPOLE_KIND_AND_FLAGS(kind, flags) ((kind) | ((flags) << 6))
 #define LONGPOLE_KIND(kind_and_flags) ((kind_and_flags)&0x3fu)
-#define LONGPOLE_FLAGS(kind_and_flags) ((unsigned)(kind_and_flags) >> 6)
+#define LONGPOLE_FLAGS(kind_and_flags) ((kind_and_flags) >> 6)
 
 LONGPOLE_STATIC_ASSERT(sizeof(struct longpole_record) == 32, "a record is half a cache line");
 LONGPOLE_STATIC_ASSERT(sizeof(struct longpole_chunk) == 64, "records start on a cache line");

@@ -1,0 +1,45 @@
+// The recording as a whole: one a process, from the library's constructor to the process's end.
+//
+// The library records when LONGPOLE_RUN_DIRECTORY names a directory with a valid control file that
+// no process has claimed. It then takes the variable and itself out of the environment, so that
+// whatever the program starts is left alone. In every other case each hook passes straight through.
+#pragma once
+
+#include <cstdint>
+
+#include "longpole/raw_record.h"
+
+namespace longpole::recorder {
+
+enum class Mode : std::uint32_t {
+  kOff = 0,
+  kKernelClock = 1,  // the launcher measures CPU time
+  kThreadClock = 2,  // every record carries the thread's CPU time
+};
+
+// Points into a page that the kernel wipes in forked children, whichever way they are forked: there
+// it reads kOff. Before the start it points to a constant kOff.
+extern const Mode* recording_mode;
+
+inline Mode mode() {
+  return __atomic_load_n(recording_mode, __ATOMIC_RELAXED);
+}
+inline bool recording() {
+  return mode() != Mode::kOff;
+}
+
+// The CPU count to tell the program; 0: the truth. Stays when the recording stops, and in children,
+// because the pinning does.
+extern std::uint32_t told_cpus;
+
+// Valid while recording().
+longpole_control& control();
+
+// A descriptor of `events`, also when the program has closed the one that was opened at the start,
+// or -1 with errno set.
+int events_descriptor();
+
+// Sticky: the first reason stays. The program goes on unrecorded. Any thread, any context.
+void stop_recording(longpole_stop_reason reason, int error);
+
+}  // namespace longpole::recorder

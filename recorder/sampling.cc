@@ -1,0 +1,136 @@
+#include "sampling.h"
+
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <ucontext.h>
+#include <unistd.h>
+#include <cerrno>
+#include <climits>
+#include <csignal>
+#include <cstdint>
+#include <ctime>
+
+#include "process.h"
+#include "thread_log.h"
+
+#ifndef sigev_notify_thread_id
+#define sigev_notify_thread_id _sigev_un._tid
+#endif
+
+namespace longpole::recorder {
+
+namespace {
+
+int sampling_signal = 0;  // 0: no samples are taken
+std::int64_t period_ns = 0;
+
+std::uint64_t bit_of(int signal) {
+  return std::uint64_t{1} << (signal - 1);
+}
+
+// The return address of the frame that was interrupted, as its frame pointer has it; 0 when what
+// the register holds cannot be one. Code without frame pointers may leave anything there: the kernel
+// reads it, so that nothing can fault.
+std::uint64_t caller_of(std::uintptr_t stack_pointer, std::uintptr_t frame_pointer) {
+  constexpr std::uintptr_t kLongestFrame = 1u << 20;
+  if (frame_pointer < stack_pointer || frame_pointer - stack_pointer > kLongestFrame ||
+      frame_pointer % sizeof(void*) != 0) {
+    return 0;
+  }
+  std::uint64_t address = 0;
+  const iovec to{&address, sizeof(address)};
+  const iovec from{reinterpret_cast<void*>(frame_pointer + sizeof(void*)), sizeof(address)};
+  return process_vm_readv(control().pid, &to, 1, &from, 1, 0) == sizeof(address) ? address : 0;
+}
+
+void on_sample(int /*signal*/, siginfo_t* info, void* context) {
+  if (info->si_code != SI_TIMER || !recording() || thread_log.state != ThreadLog::State::kLive) {
+    return;
+  }
+  const int errno_before = errno;
+  const auto& registers = static_cast<ucontext_t*>(context)->uc_mcontext;
+#if defined(__x86_64__)
+  const auto instruction = static_cast<std::uint64_t>(registers.gregs[REG_RIP]);
+  const auto stack_pointer = static_cast<std::uintptr_t>(registers.gregs[REG_RSP]);
+  const auto frame_pointer = static_cast<std::uintptr_t>(registers.gregs[REG_RBP]);
+#else
+  const std::uint64_t instruction = registers.pc;
+  const std::uintptr_t stack_pointer = registers.sp;
+  const std::uintptr_t frame_pointer = registers.regs[29];
+#endif
+  // Ticks that came while the signal could not be delivered.
+  const auto stands_for = static_cast<std::uint64_t>(info->si_overrun) + 1;
+  write_record(stamp(), LONGPOLE_SAMPLE, 0, instruction, stands_for,
+               caller_of(stack_pointer, frame_pointer) & kOtherMask, 0);
+  errno = errno_before;
+}
+
+}  // namespace
+
+void prepare_sampling() {
+  if (mode() != Mode::kThreadClock || control().sample_hz == 0) {
+    return;
+  }
+  for (int signal = SIGRTMAX; signal >= SIGRTMIN; --signal) {
+    struct sigaction present;
+    if (sigaction(signal, nullptr, &present) != 0 || present.sa_handler != SIG_DFL) {
+      continue;
+    }
+    struct sigaction action {};
+    action.sa_sigaction = &on_sample;
+    action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
+    sigfillset(&action.sa_mask);
+    if (sigaction(signal, &action, nullptr) == 0) {
+      sampling_signal = signal;
+      period_ns = 1'000'000'000 / std::int64_t{control().sample_hz};
+    }
+    return;
+  }
+}
+
+void start_sampling() {
+  if (sampling_signal == 0) {
+    return;
+  }
+  ThreadLog& log = thread_log;
+  sigevent event{};
+  event.sigev_notify = SIGEV_THREAD_ID;
+  event.sigev_signo = sampling_signal;
+  event.sigev_notify_thread_id = static_cast<pid_t>(syscall(SYS_gettid));
+  const itimerspec period{{0, period_ns}, {0, period_ns}};
+  // The system calls: timer_create is in librt before glibc 2.34.
+  if (syscall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, &log.timer) == 0) {
+    log.has_timer = syscall(SYS_timer_settime, log.timer, 0, &period, nullptr) == 0;
+  }
+}
+
+void stop_sampling() {
+  if (thread_log.has_timer) {
+    syscall(SYS_timer_delete, thread_log.timer);
+    thread_log.has_timer = false;
+  }
+}
+
+SamplingHeldBack::SamplingHeldBack() {
+  if (sampling_signal == 0) [[likely]] {
+    return;
+  }
+  const std::uint64_t own = bit_of(sampling_signal);
+  std::uint64_t before = 0;
+  const int errno_before = errno;
+  held_ = syscall(SYS_rt_sigprocmask, SIG_BLOCK, &own, &before, sizeof(own)) == 0 &&
+          (before & own) == 0;
+  errno = errno_before;
+}
+
+SamplingHeldBack::~SamplingHeldBack() {
+  if (!held_) {
+    return;
+  }
+  const std::uint64_t own = bit_of(sampling_signal);
+  const int errno_before = errno;
+  syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, &own, nullptr, sizeof(own));
+  errno = errno_before;
+}
+
+}  // namespace longpole::recorder

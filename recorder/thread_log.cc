@@ -1,0 +1,144 @@
+#include "thread_log.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <climits>
+
+#include "chunk.h"
+#include "next_definition.h"
+#include "sampling.h"
+
+namespace longpole::recorder {
+
+__thread ThreadLog thread_log;
+
+namespace {
+
+pthread_key_t end_key;
+
+bool is_slot_of(const longpole_chunk* chunk, std::uintptr_t slot) {
+  return chunk != nullptr && slot >= first_slot(chunk) &&
+         slot + sizeof(longpole_record) <= reinterpret_cast<std::uintptr_t>(chunk) + chunk->bytes;
+}
+
+void use_chunk(longpole_chunk* chunk) {
+  ThreadLog& log = thread_log;
+  log.chunk = chunk;
+  log.next_slot = first_slot(chunk);
+  if (log.next_chunk_bytes < LONGPOLE_CHUNK_BYTES) {
+    log.next_chunk_bytes = chunk->bytes * 4;
+  }
+}
+
+bool change_chunk() {
+  ThreadLog& log = thread_log;
+  longpole_chunk* full = log.chunk;
+  longpole_chunk* fresh = make_chunk(log.next_chunk_bytes, full->thread, full->sequence + 1,
+                                     full->creator, full->start_function);
+  if (fresh == nullptr) {
+    return false;
+  }
+  fresh->tid = full->tid;
+  fresh->handle = full->handle;
+  full->used = full->bytes;
+  unmap_chunk(log.previous);
+  log.previous = full;
+  use_chunk(fresh);
+  return true;
+}
+
+// glibc calls the destructors of all keys up to PTHREAD_DESTRUCTOR_ITERATIONS times while values are
+// set: by setting its own again, this one comes in the last round, after those of the program.
+void on_thread_end(void* round) {
+  const auto reached = reinterpret_cast<std::uintptr_t>(round);
+  if (reached < PTHREAD_DESTRUCTOR_ITERATIONS) {
+    next().pthread_setspecific(end_key, reinterpret_cast<void*>(reached + 1));
+  } else {
+    end_thread_log();
+  }
+}
+
+}  // namespace
+
+bool prepare_thread_logs() {
+  return next().pthread_key_create(&end_key, &on_thread_end) == 0;
+}
+
+bool register_thread() {
+  const std::uint32_t number = __atomic_fetch_add(&control().next_thread, 1, __ATOMIC_RELAXED);
+  longpole_chunk* chunk = make_chunk(LONGPOLE_UNIT_BYTES, number, 0, UINT32_MAX, 0);
+  if (chunk == nullptr) {
+    return false;
+  }
+  adopt_chunk(chunk);
+  return true;
+}
+
+void adopt_chunk(longpole_chunk* chunk) {
+  ThreadLog& log = thread_log;
+  chunk->tid = static_cast<std::int32_t>(syscall(SYS_gettid));
+  chunk->handle = static_cast<std::uint64_t>(pthread_self());
+  log.number = chunk->thread;
+  log.state = ThreadLog::State::kLive;
+  use_chunk(chunk);
+  next().pthread_setspecific(end_key, reinterpret_cast<void*>(std::uintptr_t{1}));
+  record(
+      stamp(),
+      {LONGPOLE_THREAD_START,
+       reinterpret_cast<const void*>(static_cast<std::uintptr_t>(chunk->start_function)), nullptr},
+      0, 0);
+  start_sampling();
+}
+
+void end_thread_log() {
+  ThreadLog& log = thread_log;
+  if (log.state != ThreadLog::State::kLive) {
+    return;
+  }
+  stop_sampling();
+  if (recording()) {
+    record(stamp(), {LONGPOLE_THREAD_END, nullptr, log.exit_site}, 0, 0);
+  }
+  const SignalsBlocked blocked;
+  if (recording() && is_slot_of(log.chunk, log.next_slot - sizeof(longpole_record))) {
+    log.chunk->used =
+        static_cast<std::uint32_t>(log.next_slot - reinterpret_cast<std::uintptr_t>(log.chunk));
+  }
+  log.state = ThreadLog::State::kEnded;
+  log.next_slot = 0;
+  unmap_chunk(log.previous);
+  unmap_chunk(log.chunk);
+  unmap_chunk(log.spare);
+  log.previous = log.chunk = log.spare = nullptr;
+}
+
+__attribute__((noinline, cold)) longpole_record* claim_slot_slowly() {
+  const SignalsBlocked blocked;
+  ThreadLog& log = thread_log;
+  bool ready = false;
+  if (recording()) {
+    switch (log.state) {
+      case ThreadLog::State::kUnknown:
+        ready = register_thread();
+        break;
+      case ThreadLog::State::kLive:
+        // A handler may have changed chunks since the claim that ran over.
+        ready = is_slot_of(log.chunk, log.next_slot) || change_chunk();
+        break;
+      case ThreadLog::State::kEnded:
+        break;
+    }
+    if (!ready) {
+      __atomic_fetch_add(&control().dropped, 1, __ATOMIC_RELAXED);
+    }
+  }
+  if (!ready) {
+    log.next_slot = 0;
+    return nullptr;
+  }
+  const std::uintptr_t slot = log.next_slot;
+  log.next_slot += sizeof(longpole_record);
+  return reinterpret_cast<longpole_record*>(slot);
+}
+
+}  // namespace longpole::recorder

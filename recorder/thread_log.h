@@ -1,0 +1,185 @@
+// What each thread appends records to.
+//
+//   frame of LONGPOLE_CHUNK_BYTES, aligned to its size
+//   ├─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─┬────────────┬─────┬─────┬─────┬─────┤
+//   │  (nothing mapped)     │ the chunk  │ rec │ rec │     │     │
+//   ├─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─┴────────────┴─────┴─────┴──▲──┴─────┤
+//                                                       next_slot
+//
+// A slot is claimed by one addition to next_slot, in one instruction, so that a signal handler that
+// records in the middle of anything gets a slot of its own. Chunks of all lengths end where their
+// frame ends: a claim that runs over the end, or that is made without a chunk (next_slot 0), yields
+// an address near the start of a frame and takes the slow path. No other check is on the way.
+//
+// Threads: everything here belongs to the calling thread. Signal handlers may interrupt anywhere.
+#pragma once
+
+#include <pthread.h>
+#include <time.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "longpole/raw_record.h"
+#include "process.h"
+
+namespace longpole::recorder {
+
+struct ThreadLog {
+  enum class State : std::uint8_t {
+    kUnknown = 0,  // not registered: the thread has not made a recorded call
+    kLive,
+    kEnded,  // its last record is written; what it still calls counts as dropped
+  };
+
+  std::uintptr_t next_slot;
+  longpole_chunk* chunk;
+  // Stays mapped until the next change: a handler may have changed chunks between the claim of a
+  // slot and its filling.
+  longpole_chunk* previous;
+  longpole_chunk* spare;  // made for a thread whose pthread_create failed
+  const void* exit_site;  // the caller of pthread_exit
+  std::uint32_t number;
+  std::uint32_t next_chunk_bytes;
+  int timer;  // of the portable source; valid when has_timer
+  bool has_timer;
+  State state;
+};
+
+extern __thread ThreadLog thread_log __attribute__((tls_model("initial-exec")));
+
+// Once in the process, before the first record. False: no key is left to learn of threads' ends.
+bool prepare_thread_logs();
+
+// Numbers the calling thread, which nobody created under the recorder's eyes, and begins its log.
+// Signals must be blocked by the caller. False: the recording has stopped.
+bool register_thread();
+
+// Gives the calling thread, just created, the chunk that its creator made for it.
+void adopt_chunk(longpole_chunk* chunk);
+
+// Writes THREAD_END and closes the log.
+void end_thread_log();
+
+longpole_record* claim_slot_slowly();
+
+// The first slots of a frame are given up so that a few handlers that interrupt each other right at
+// its end all see that they ran over.
+inline constexpr std::uintptr_t kFirstSlotInFrame = 256;
+inline constexpr std::uintptr_t kFrameMask = LONGPOLE_CHUNK_BYTES - 1;
+
+// Null: no place; the record is counted as dropped.
+inline longpole_record* claim_slot() {
+#if defined(__x86_64__)
+  // Without lock: atomic towards this thread's signal handlers, which is all that is needed.
+  std::uintptr_t slot = sizeof(longpole_record);
+  __asm__ volatile("xaddq %0, %1" : "+r"(slot), "+m"(thread_log.next_slot) : : "memory");
+#else
+  const std::uintptr_t slot =
+      __atomic_fetch_add(&thread_log.next_slot, sizeof(longpole_record), __ATOMIC_RELAXED);
+#endif
+  if ((slot & kFrameMask) >= kFirstSlotInFrame) [[likely]] {
+    return reinterpret_cast<longpole_record*>(slot);
+  }
+  return claim_slot_slowly();
+}
+
+// The stamp of a call that releases, or that begins to wait. May be earlier by what the processor
+// executes out of order, never later than the store that releases.
+inline std::uint64_t stamp() {
+#if defined(__x86_64__)
+  return __builtin_ia32_rdtsc();
+#elif defined(__aarch64__)
+  std::uint64_t ticks;
+  __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks) : : "memory");
+  return ticks;
+#else
+#error "Longpole records on x86-64 and AArch64"
+#endif
+}
+
+// The stamp of a call that has acquired: not before the acquisition, whose cache line may have been
+// long in coming.
+inline std::uint64_t stamp_after_acquisition() {
+#if defined(__x86_64__)
+  __asm__ volatile("lfence" : : : "memory");
+#elif defined(__aarch64__)
+  __asm__ volatile("isb" : : : "memory");
+#endif
+  return stamp();
+}
+
+inline std::uint64_t thread_cpu_time() {
+  timespec time;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000u +
+         static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+struct Call {
+  longpole_kind kind;
+  const void* object;
+  const void* site;
+};
+
+inline constexpr std::uint64_t kOtherMask = (std::uint64_t{1} << 48) - 1;
+
+inline longpole_record* write_record(std::uint64_t tsc, longpole_kind kind, unsigned flags,
+                                     std::uint64_t object, std::uint64_t site, std::uint64_t other,
+                                     int result) {
+  longpole_record* record = claim_slot();
+  if (record == nullptr) [[unlikely]] {
+    return nullptr;
+  }
+  record->tsc = tsc;
+  record->object = object;
+  record->site = site;
+  record->other_low = static_cast<std::uint32_t>(other);
+  record->other_high = static_cast<std::uint16_t>(other >> 32);
+  record->result = static_cast<std::uint8_t>(result > 255 ? 255 : result);
+  const unsigned packed = LONGPOLE_KIND_AND_FLAGS(static_cast<unsigned>(kind), flags);
+  __atomic_store_n(&record->kind_and_flags, static_cast<std::uint8_t>(packed), __ATOMIC_RELEASE);
+  return record;
+}
+
+// A record whose kind gives `other` no meaning: it has the CPU time there in the portable source.
+inline longpole_record* record(std::uint64_t tsc, const Call& call, unsigned flags, int result) {
+  const std::uint64_t cpu_time = mode() == Mode::kThreadClock ? thread_cpu_time() : 0;
+  return write_record(tsc, call.kind, flags, reinterpret_cast<std::uintptr_t>(call.object),
+                      reinterpret_cast<std::uintptr_t>(call.site), cpu_time, result);
+}
+
+inline longpole_record* record_with_other(std::uint64_t tsc, const Call& call, unsigned flags,
+                                          std::uint64_t other, int result) {
+  if (mode() == Mode::kThreadClock) {
+    write_record(tsc, LONGPOLE_CPU_CLOCK, 0, thread_cpu_time(), 0, 0, 0);
+  }
+  return write_record(tsc, call.kind, flags, reinterpret_cast<std::uintptr_t>(call.object),
+                      reinterpret_cast<std::uintptr_t>(call.site), other, result);
+}
+
+inline void record_acquired(const Call& call, int result) {
+  record(stamp_after_acquisition(), call, 0, result);
+}
+inline longpole_record* record_releasing(const Call& call) {
+  return record(stamp(), call, 0, 0);
+}
+inline void record_begins(const Call& call) {
+  record(stamp(), call, LONGPOLE_BEGINS, 0);
+}
+inline void record_returns(const Call& call, int result) {
+  record(stamp_after_acquisition(), call, LONGPOLE_RETURNS, result);
+}
+
+// A call that releases is recorded before its result is known. Failing is rare.
+inline void correct_result(longpole_record* record, int result) {
+  if (result != 0 && record != nullptr) [[unlikely]] {
+    record->result = static_cast<std::uint8_t>(result > 255 ? 255 : result);
+  }
+}
+
+}  // namespace longpole::recorder
+
+// A function that the program calls in place of libc's, and the address that it returns to.
+#define LONGPOLE_HOOK extern "C" __attribute__((visibility("default")))
+#define LONGPOLE_SITE() __builtin_return_address(0)

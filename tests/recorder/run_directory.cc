@@ -1,0 +1,121 @@
+#include "run_directory.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <map>
+
+namespace longpole::test {
+
+std::uint64_t other_of(const longpole_record& record) {
+  return record.other_low | (std::uint64_t{record.other_high} << 32);
+}
+unsigned kind_of(const longpole_record& record) {
+  return LONGPOLE_KIND(record.kind_and_flags);
+}
+unsigned flags_of(const longpole_record& record) {
+  return LONGPOLE_FLAGS(unsigned{record.kind_and_flags});
+}
+
+RunDirectory::RunDirectory(const std::filesystem::path& parent) {
+  std::string pattern = (parent / "longpole-recorder-XXXXXX").string();
+  if (mkdtemp(pattern.data()) == nullptr) {
+    ADD_FAILURE() << "no directory like " << pattern;
+    return;
+  }
+  path_ = pattern;
+  const int descriptor = open((path_ / "control").c_str(), O_RDWR | O_CREAT, 0600);
+  EXPECT_EQ(ftruncate(descriptor, sizeof(longpole_control)), 0);
+  void* mapping =
+      mmap(nullptr, sizeof(longpole_control), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+  close(descriptor);
+  EXPECT_NE(mapping, MAP_FAILED);
+  control_ = static_cast<longpole_control*>(mapping);
+  control_->magic = LONGPOLE_CONTROL_MAGIC;
+  control_->version = LONGPOLE_RAW_VERSION;
+  control_->max_units = 65536;
+}
+
+RunDirectory::~RunDirectory() {
+  munmap(control_, sizeof(longpole_control));
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+std::vector<RawThread> RunDirectory::threads() const {
+  std::ifstream file(path_ / "events", std::ios::binary);
+  const std::string events{std::istreambuf_iterator<char>(file), {}};
+
+  struct Chunk {
+    longpole_chunk header;
+    std::vector<longpole_record> records;
+  };
+  std::map<std::uint32_t, std::map<std::uint32_t, Chunk>> chunks;
+  const std::size_t claimed = std::size_t{control_->next_unit} * LONGPOLE_UNIT_BYTES;
+  for (std::size_t at = 0; at + LONGPOLE_UNIT_BYTES <= std::min(claimed, events.size());) {
+    Chunk chunk;
+    std::memcpy(&chunk.header, events.data() + at, sizeof(chunk.header));
+    const std::size_t bytes = chunk.header.bytes;
+    if (bytes == 0) {
+      at += LONGPOLE_UNIT_BYTES;
+      continue;
+    }
+    EXPECT_EQ(bytes % LONGPOLE_UNIT_BYTES, 0U);
+    EXPECT_LE(at + bytes, events.size());
+    for (std::size_t slot = sizeof(longpole_chunk); slot < bytes; slot += sizeof(longpole_record)) {
+      longpole_record record;
+      std::memcpy(&record, events.data() + at + slot, sizeof(record));
+      if (kind_of(record) != LONGPOLE_NOTHING) {
+        EXPECT_TRUE(chunk.header.used == 0 || slot < chunk.header.used) << "a record behind `used`";
+        chunk.records.push_back(record);
+      }
+    }
+    const auto [place, is_new] = chunks[chunk.header.thread].emplace(chunk.header.sequence, chunk);
+    EXPECT_TRUE(is_new) << "thread " << chunk.header.thread << " has two chunks "
+                        << place->second.header.sequence;
+    at += bytes;
+  }
+
+  std::vector<RawThread> threads;
+  for (const auto& [number, sequence] : chunks) {
+    RawThread thread;
+    thread.number = number;
+    for (const auto& [index, chunk] : sequence) {
+      EXPECT_EQ(index, thread.chunks) << "a chunk of thread " << number << " is missing";
+      ++thread.chunks;
+      thread.tid = chunk.header.tid;
+      thread.creator = chunk.header.creator;
+      thread.start_function = chunk.header.start_function;
+      thread.handle = chunk.header.handle;
+      thread.records.insert(thread.records.end(), chunk.records.begin(), chunk.records.end());
+    }
+    threads.push_back(std::move(thread));
+  }
+  return threads;
+}
+
+std::vector<longpole_record> of_kind(const RawThread& thread, longpole_kind kind) {
+  std::vector<longpole_record> found;
+  std::copy_if(thread.records.begin(), thread.records.end(), std::back_inserter(found),
+               [kind](const longpole_record& record) {
+                 return kind_of(record) == static_cast<unsigned>(kind);
+               });
+  return found;
+}
+
+std::vector<longpole_record> of_kind(const std::vector<RawThread>& threads, longpole_kind kind) {
+  std::vector<longpole_record> found;
+  for (const RawThread& thread : threads) {
+    const auto part = of_kind(thread, kind);
+    found.insert(found.end(), part.begin(), part.end());
+  }
+  return found;
+}
+
+}  // namespace longpole::test

@@ -1,0 +1,37 @@
+// Runs a specimen program, bare, beside the idle recorder, or recorded, and says how it ended.
+#pragma once
+
+#include <sys/resource.h>
+
+#include <optional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "run_directory.h"
+
+namespace longpole::test {
+
+struct Outcome {
+  std::string output;  // standard output and standard error
+  int exit_status = -1;
+  int signal = 0;  // that ended it; 0: none
+
+  friend bool operator==(const Outcome&, const Outcome&) = default;
+  friend std::ostream& operator<<(std::ostream& out, const Outcome& outcome) {
+    return out << "status " << outcome.exit_status << ", signal " << outcome.signal << ", output:\n"
+               << outcome.output;
+  }
+};
+
+struct Specimen {
+  std::string name;
+  std::vector<std::string> arguments = {};
+  std::optional<rlim_t> file_size_limit = std::nullopt;
+};
+
+Outcome run_bare(const Specimen& specimen);
+Outcome run_beside_idle_recorder(const Specimen& specimen);
+Outcome run_recorded(const Specimen& specimen, const RunDirectory& directory);
+
+}  // namespace longpole::test

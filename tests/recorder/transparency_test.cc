@@ -1,0 +1,42 @@
+// Whatever the recorder does, the program must not notice: same output, same end.
+#include <gtest/gtest.h>
+
+#include "specimen.h"
+
+namespace longpole::test {
+namespace {
+
+class Transparency : public testing::TestWithParam<Specimen> {};
+
+TEST_P(Transparency, IdleRecorderChangesNothing) {
+  EXPECT_EQ(run_beside_idle_recorder(GetParam()), run_bare(GetParam()));
+}
+
+TEST_P(Transparency, RecordingChangesNothing) {
+  const RunDirectory directory;
+  EXPECT_EQ(run_recorded(GetParam(), directory), run_bare(GetParam()));
+  EXPECT_FALSE(directory.threads().empty());
+}
+
+TEST_P(Transparency, PortableRecordingChangesNothing) {
+  RunDirectory directory;
+  directory.control().cpu_clock = LONGPOLE_CPU_CLOCK_THREAD;
+  directory.control().sample_hz = 1000;
+  EXPECT_EQ(run_recorded(GetParam(), directory), run_bare(GetParam()));
+  EXPECT_FALSE(directory.threads().empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(Specimens, Transparency,
+                         testing::Values(Specimen{"threads"}, Specimen{"mutexes"},
+                                         Specimen{"conditions"}, Specimen{"semaphores"},
+                                         Specimen{"barriers"}, Specimen{"standard_threads"}),
+                         [](const testing::TestParamInfo<Specimen>& tested) {
+                           std::string name = tested.param.name;
+                           for (const std::string& argument : tested.param.arguments) {
+                             name += "_" + argument;
+                           }
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace longpole::test
