@@ -3,7 +3,7 @@
 
 set(LONGPOLE_DEBIAN_PACKAGES
     "libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc libboost-dev libfmt-dev"
-    "libdw-dev libcli11-dev libzstd-dev libssl-dev libexpected-dev nlohmann-json3-dev"
+    "libdw-dev libcli11-dev libzstd-dev zlib1g-dev libssl-dev libexpected-dev nlohmann-json3-dev"
     "libgtest-dev libgmock-dev libbenchmark-dev pkg-config")
 list(JOIN LONGPOLE_DEBIAN_PACKAGES " " LONGPOLE_DEBIAN_PACKAGES)
 
@@ -20,6 +20,7 @@ longpole_require(gRPC CONFIG)
 longpole_require(Boost 1.74)
 longpole_require(fmt 9 CONFIG)
 longpole_require(CLI11 CONFIG)
+longpole_require(ZLIB)
 longpole_require(zstd CONFIG)
 longpole_require(OpenSSL COMPONENTS Crypto)
 longpole_require(tl-expected CONFIG)

@@ -13,10 +13,12 @@ namespace longpole {
 struct Limits {
   std::size_t threads = 1'000'000;
   std::size_t events = std::size_t{1} << 28U;         // of all threads together
-  std::size_t table_entries = std::size_t{1} << 26U;  // of any one other table
-  std::size_t stack_depth = 10'000;                   // frames on one call path
-  std::size_t name_bytes = std::size_t{256} << 10U;   // of any one string
-  std::size_t line_bytes = std::size_t{8} << 20U;     // of a line of text
+  std::size_t table_entries = std::size_t{1} << 24U;  // of any one other table
+  std::size_t text_bytes = std::size_t{1} << 30U;     // of all strings together
+  std::size_t table_bytes = 0xffff'ffffU;  // of all tables but the events in a recording file
+  std::size_t stack_depth = 10'000;        // frames on one call path
+  std::size_t name_bytes = std::size_t{256} << 10U;  // of any one string
+  std::size_t line_bytes = std::size_t{8} << 20U;    // of a line of text
 };
 
 // Of any point in time, of any duration, and of the CPU time and fixed waits of all threads

@@ -140,13 +140,17 @@ class Validator {
     return {};
   }
 
-  static Expected<void> check_string(const std::string& text, std::string_view what) {
+  Expected<void> check_string(const std::string& text, std::string_view what) {
+    text_bytes_ += text.size();
+    if (text_bytes_ > limits.text_bytes)
+      return contradiction(
+          fmt::format("its names and texts have more than {} bytes, the limit", limits.text_bytes));
     if (text.size() > limits.name_bytes)
       return contradiction(
           fmt::format("{} has {} bytes; the limit is {}", what, text.size(), limits.name_bytes));
     return {};
   }
-  static Expected<void> check_name(const std::string& text, std::string_view what) {
+  Expected<void> check_name(const std::string& text, std::string_view what) {
     if (text.empty())
       return contradiction(fmt::format("{} has no name", what));
     return check_string(text, what);
@@ -225,6 +229,10 @@ class Validator {
     const Profile& profile = r_.profiles[i];
     if (profile.entries.empty() || (profile.exact && profile.entries.size() != 1))
       return contradiction(fmt::format("profile {} has {} entries", i, profile.entries.size()));
+    profile_entries_ += profile.entries.size();
+    if (profile_entries_ > limits.table_entries)
+      return contradiction(
+          fmt::format("its profiles have more than {} entries, the limit", limits.table_entries));
     StackId before = StackId::none();
     for (const ProfileEntry& entry : profile.entries) {
       if (!in_table(entry.stack, r_.stacks.size()))
@@ -413,6 +421,8 @@ class Validator {
   const Recording& r_;
   std::vector<bool> created_;           // by thread
   std::vector<std::uint32_t> parties_;  // by object: of a barrier, 0 until it is used
+  std::size_t text_bytes_ = 0;
+  std::size_t profile_entries_ = 0;
   Nanoseconds total_{};
 };
 

@@ -6,6 +6,7 @@
 
 #include "random_recording.h"
 #include "trace/event_forms.h"
+#include "trace/recording_file.h"
 #include "trace/recording_text.h"
 
 namespace longpole {
@@ -44,6 +45,17 @@ TEST(RoundTrip, TextLosesNothing) {
     ASSERT_TRUE(read) << "seed " << seed << ": " << read.error().text() << "\n" << text;
     ASSERT_EQ(*read, r) << "seed " << seed << "\n" << text << "\n" << write_recording_text(*read);
     EXPECT_EQ(write_recording_text(*read), text);
+  }
+}
+
+TEST(RoundTrip, FilesLoseNothing) {
+  for (std::uint32_t seed = 0; seed < seeds; ++seed) {
+    const Recording r = tests::random_recording(seed);
+    const std::vector<std::uint8_t> bytes = encode_recording(r);
+    const auto read = decode_recording(bytes, "test.lptrace");
+    ASSERT_TRUE(read) << "seed " << seed << ": " << read.error().text();
+    ASSERT_EQ(*read, r) << "seed " << seed;
+    EXPECT_EQ(encode_recording(*read), bytes) << "seed " << seed;
   }
 }
 
