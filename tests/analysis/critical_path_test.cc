@@ -3,16 +3,14 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include <fstream>
 #include <iostream>
 #include <set>
-#include <sstream>
 
 #include "brute_force.h"
+#include "programs.h"
 #include "random_program.h"
 #include "simulation/simulate.h"
 #include "trace/event_forms.h"
-#include "trace/program_text.h"
 
 namespace longpole::analysis {
 namespace {
@@ -21,20 +19,6 @@ using simulation::Schedule;
 using simulation::Segment;
 using simulation::SegmentIndex;
 using simulation::TimesCpus;
-
-Recording program(const std::string& text) {
-  auto recording = read_program(text, "test");
-  EXPECT_TRUE(recording.has_value()) << recording.error().text();
-  return simulation::with_known_condition_counts(*std::move(recording));
-}
-
-Recording golden(const std::string& name) {
-  std::ifstream file(std::string(LONGPOLE_GOLDEN) + "/" + name);
-  EXPECT_TRUE(file.is_open()) << name;
-  std::stringstream text;
-  text << file.rdbuf();
-  return program(text.str());
-}
 
 // The weights of the stretches of computing, by thread: {"1 a 1", "1 b 1", …}.
 std::vector<std::string> weights_of(const Recording& recording, std::uint32_t cpus) {
@@ -68,7 +52,7 @@ TimesCpus weighted_length(const Schedule& schedule, const Weights& weights) {
 
 // Thesis, Paper VI, Figures 4 to 6.
 TEST(CriticalPath, Figure4) {
-  const Recording recording = golden("ecp-figure4.prog");
+  const Recording recording = read_golden("ecp-figure4.prog");
   const Schedule schedule = simulation::simulate_ideal(recording);
   EXPECT_EQ(schedule.total, std::chrono::milliseconds(11));
   EXPECT_TRUE(completion(schedule, 2) == 2 * 12'000'000);
@@ -83,19 +67,19 @@ TEST(CriticalPath, Figure4) {
 
 // Figure 7: thread 1's s, on three CPUs and on two.
 TEST(CriticalPath, Figure7WeighsMoreThanOne) {
-  const Recording recording = golden("weight-above-one.prog");
+  const Recording recording = read_golden("weight-above-one.prog");
   EXPECT_EQ(weights_of(recording, 3).front(), "1 s 1.333");
   EXPECT_EQ(weights_of(recording, 2).front(), "1 s 1");
 }
 
 // Figure 8.
 TEST(CriticalPath, Figure8WeighsLessThanNothing) {
-  EXPECT_EQ(weights_of(golden("weight-negative.prog"), 3).front(), "1 s -0.3333");
+  EXPECT_EQ(weights_of(read_golden("weight-negative.prog"), 3).front(), "1 s -0.3333");
 }
 
 // With a CPU for each thread there is one path, of weight one; on one CPU everything has it.
 TEST(CriticalPath, OnOneCpuEverythingHasWeightOne) {
-  for (const std::string& line : weights_of(golden("ecp-figure4.prog"), 1))
+  for (const std::string& line : weights_of(read_golden("ecp-figure4.prog"), 1))
     EXPECT_TRUE(line.ends_with(" 1")) << line;
 }
 
@@ -142,7 +126,7 @@ TEST(CriticalPath, SweepEqualsBruteForceOnRandomPrograms) {
   for (std::uint64_t seed = 0; checked < wanted; ++seed) {
     ASSERT_LT(seed, 10 * wanted) << "only " << checked << " programs run to their end";
     const std::string text = random_program(seed);
-    const Recording recording = program(text);
+    const Recording recording = read_text(text);
     const Schedule schedule = simulation::simulate_ideal(recording);
     if (!events_are_apart(schedule)) {
       ++coincided;

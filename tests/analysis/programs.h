@@ -1,0 +1,13 @@
+// Programs for the tests: from text, from tests/golden/. Their condition counts are known.
+#pragma once
+
+#include <string>
+
+#include "trace/recording.h"
+
+namespace longpole::analysis {
+
+[[nodiscard]] Recording read_text(const std::string& program);
+[[nodiscard]] Recording read_golden(const std::string& name);
+
+}  // namespace longpole::analysis
