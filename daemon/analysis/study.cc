@@ -232,22 +232,6 @@ Table<SegmentRow> Study::segments(std::uint32_t cpus, Scheduler scheduler) const
   auto table = state_->table<SegmentRow>(cpus, sums->sums);
   const Weights weights = extended_critical_path(schedule, useful);
 
-  // When each segment ends on that many CPUs: every stretch takes max(running, cpus)/cpus times as
-  // long.
-  const std::vector<simulation::ConcurrencyStep> steps = simulation::concurrency(schedule);
-  std::vector<double> ends(schedule.segments.size());
-  TimesCpus stretched = 0;  // up to the beginning of the step
-  std::size_t step = 0;
-  for (const SegmentIndex index : schedule.by_end) {
-    const Nanoseconds end = schedule.segments[index].end;
-    for (; step + 1 < steps.size() && steps[step + 1].time <= end; ++step)
-      stretched += TimesCpus{(steps[step + 1].time - steps[step].time).count()} *
-                   std::max(steps[step].running, useful);
-    const TimesCpus in_step =
-        TimesCpus{(end - steps[step].time).count()} * std::max(steps[step].running, useful);
-    ends[index] = static_cast<double>(stretched + in_step) / useful;
-  }
-
   const std::vector<FunctionId> leading = state_->accounts.leading_functions();
   for (SegmentIndex s = 0; s < schedule.segments.size(); ++s) {
     const Segment& segment = schedule.segments[s];
@@ -258,8 +242,8 @@ Table<SegmentRow> Study::segments(std::uint32_t cpus, Scheduler scheduler) const
     row.thread = segment.thread;
     if (segment.running && event.profile.known())
       row.function = leading[event.profile.index()];
-    row.start_ns = segment.released_by == no_segment ? 0 : ends[segment.released_by];
-    row.end_ns = ends[s];
+    row.start_ns = static_cast<double>(segment.start.count());
+    row.end_ns = static_cast<double>(segment.end.count());
     row.weight = weights.weight(s);
     row.running = segment.running;
     table.rows.push_back(row);

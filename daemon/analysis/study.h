@@ -67,7 +67,9 @@ struct LineRow {
 struct SegmentRow {
   ThreadId thread;
   FunctionId function;  // none: not known
-  double start_ns = 0;  // in the execution on that many CPUs under that scheduler
+  // In the ideal execution, whose segments are what is weighed: Σ weight · (end − start) over all
+  // rows is the completion time on that many CPUs.
+  double start_ns = 0;
   double end_ns = 0;
   double weight = 0;
   bool running = true;  // false: a sleep, I/O or other wait of fixed length

@@ -87,8 +87,8 @@ TEST(Study, IdealIsSharedWithEnoughCpus) {
   }
 }
 
-// DESIGN section 5: thread 2's g of Figure 4, stretched to where it runs on two CPUs.
-TEST(Study, SegmentsStandWhereTheyRun) {
+// DESIGN section 5: thread 2's g of Figure 4, from 2 to 3 ms, weighs 0.5 on two CPUs.
+TEST(Study, SegmentsStandWhereTheyRunIdeally) {
   const Study study = study_of(read_golden("ecp-figure4.prog"));
   const auto table = study.segments(2, Scheduler::shared);
   std::vector<std::string> rows;
@@ -97,10 +97,13 @@ TEST(Study, SegmentsStandWhereTheyRun) {
                                study.recording().threads[row.thread.index()].name,
                                study.recording().functions[row.function.index()].name,
                                ms(row.start_ns), ms(row.end_ns), row.weight));
-  EXPECT_THAT(rows, ElementsAre("1 a 0-1 1", "1 b 1-5.5 1", "1 c 5.5-6.5 0", "1 e 7.5-8.5 0.5",
-                                "1 i 8.5-10 0.5", "2 c 1-2 0", "2 g 2-3.5 0.5", "2 d 8.5-11 0",
-                                "3 d 2-4.5 0", "3 g 5.5-6.5 1", "3 h 6.5-7.5 1", "3 a 7.5-8.5 0.5",
-                                "3 f 8.5-12 1"));
+  EXPECT_THAT(rows, ElementsAre("1 a 0-1 1", "1 b 1-5 1", "1 c 5-6 0", "1 e 7-8 0.5", "1 i 8-9 0.5",
+                                "2 c 1-2 0", "2 g 2-3 0.5", "2 d 8-10 0", "3 d 2-4 0", "3 g 5-6 1",
+                                "3 h 6-7 1", "3 a 7-8 0.5", "3 f 8-11 1"));
+  double weighed = 0;
+  for (const SegmentRow& row : table.rows)
+    weighed += row.weight * (row.end_ns - row.start_ns);
+  EXPECT_EQ(weighed, table.total_ns);
 }
 
 TEST(Study, WaitingIsALineOfItsOwn) {
