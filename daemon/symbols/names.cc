@@ -41,6 +41,9 @@ std::string function_name(const char* symbol) {
                                                         ".isra.", ".lto_priv.", ".llvm."};
   for (const char* clone : clones)
     name.resize(std::min(name.size(), name.find(clone)));
+  // glibc's own name for a function of its own, when it calls it.
+  if (name.compare(0, 5, "__GI_") == 0 && name.size() > 5)
+    name.erase(0, 5);
   return demangled(name);
 }
 

@@ -203,7 +203,8 @@ struct SymbolTable::State {
     Binary& binary = *where->binary;
     std::vector<Place> out;
     if (where->address && binary.debug() != nullptr) {
-      for (const SourceFrame& frame : binary.debug()->frames(*where->address)) {
+      const std::vector<SourceFrame> frames = binary.debug()->frames(*where->address);
+      for (const SourceFrame& frame : frames) {
         Place place{FunctionId::none(), file_of(frame.file, binary), frame.line, frame.inlined};
         if (frame.function->name.empty()) {
           if (frame.inlined)
@@ -211,8 +212,12 @@ struct SymbolTable::State {
           place.function = symbol_function(binary, where->address);
         } else {
           Function function;
-          function.name = frame.inlined ? frame.function->name
-                                        : public_name(binary, *where->address, *frame.function);
+          // A function may be inlined into what is left of itself; it is still one function.
+          const FunctionSource& outermost = *frames.back().function;
+          const bool is_outermost =
+              frame.function->name == outermost.name && frame.function->line == outermost.line;
+          function.name = is_outermost ? public_name(binary, *where->address, *frame.function)
+                                       : frame.function->name;
           function.file = file_of(frame.function->file, binary);
           function.line = frame.function->line;
           function.last_line = frame.function->last_line;

@@ -374,6 +374,7 @@ TEST(Names, AreThoseThatPeopleWrote) {
   EXPECT_EQ(function_name("_ZN5queue4pushEi.constprop.0.isra.0"), "queue::push(int)");
   EXPECT_EQ(function_name("_ZN5queue4pushEi.part.0.cold"), "queue::push(int)");
   EXPECT_EQ(function_name("pthread_create@@GLIBC_2.34"), "pthread_create");
+  EXPECT_EQ(function_name("__GI_strtol"), "strtol");
   EXPECT_EQ(function_name("main.worker"), "main.worker");
   EXPECT_EQ(function_name("_Znonsense"), "_Znonsense");
   EXPECT_EQ(variable_name("count.0"), "count");
