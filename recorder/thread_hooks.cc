@@ -18,7 +18,10 @@ void* run_thread(void* given) {
   auto* function = reinterpret_cast<void* (*)(void*)>(chunk->start_function);
   auto* argument = reinterpret_cast<void*>(chunk->reserved[kArgument]);
   chunk->reserved[kArgument] = 0;
-  begin_created_thread(chunk);
+  {
+    const SignalsBlocked blocked;
+    adopt_chunk(chunk);
+  }
   return function(argument);
 }
 

@@ -43,7 +43,6 @@ class Builder {
       take_sample(record);
     else if (const std::optional<std::int64_t> cpu = reading_of(record); cpu)
       take_reading(*cpu);
-    ended_ = kind == LONGPOLE_THREAD_END;
     if ((flags & LONGPOLE_BEGINS) != 0)
       waiting_ = true;
     if ((flags & LONGPOLE_RETURNS) != 0)
@@ -54,7 +53,7 @@ class Builder {
     // Cut short: the samples since the last reading are what is left to go by.
     for (const auto& [time, cpu] : since_reading_)
       times_.cpu.add(time, times_.cpu.total() + cpu);
-    times_.died = ended_ ? last_time_ : std::max(last_time_, context_.end_ns);
+    times_.died = last_time_;
     return std::move(times_);
   }
 
@@ -102,7 +101,6 @@ class Builder {
   std::int64_t sampled_cpu_ = 0;  // used until the last point
   std::vector<std::pair<std::int64_t, std::int64_t>> since_reading_;
   bool waiting_ = false;
-  bool ended_ = false;
 };
 
 // CPU time of all threads together.

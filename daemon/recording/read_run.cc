@@ -53,14 +53,9 @@ std::uint64_t filled_slots(int fd, std::uint64_t chunk, std::uint32_t bytes) {
 
 std::vector<symbols::Mapping> mappings_of(const KernelLog& kernel, const fs::path& maps_path) {
   std::vector<symbols::Mapping> mappings;
-  for (const TimedMapping& mapping : kernel.mappings) {
-    // Anonymous memory has no path of its own ("//anon", "[heap]"): it only takes the place of what
-    // was there.
-    const bool is_file = mapping.path == "[vdso]" ||
-                         (mapping.path.starts_with('/') && !mapping.path.starts_with("//"));
-    mappings.push_back(
-        {is_file ? mapping.path : "", mapping.start, mapping.end, mapping.file_offset});
-  }
+  for (const TimedMapping& mapping : kernel.mappings)
+    if (mapping.path.starts_with('/') || mapping.path == "[vdso]")
+      mappings.push_back({mapping.path, mapping.start, mapping.end, mapping.file_offset});
   const std::string snapshots = read_special_file(maps_path);
   for (symbols::Mapping& mapping : read_maps(snapshots))
     mappings.push_back(std::move(mapping));

@@ -1,0 +1,135 @@
+#include "cli/human.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+
+namespace longpole::cli {
+namespace {
+
+constexpr std::string_view ellipsis = "…";
+
+// Four digits, without zeros that say nothing.
+std::string four_digits(double value) {
+  const double size = std::abs(value);
+  const int decimals = size >= 999.95 ? 0 : size >= 99.995 ? 1 : size >= 9.9995 ? 2 : 3;
+  std::string out = fmt::format("{:.{}f}", value, decimals);
+  if (out.find('.') != std::string::npos) {
+    out.resize(out.find_last_not_of('0') + 1);
+    if (out.back() == '.')
+      out.pop_back();
+  }
+  return out == "-0" ? "0" : out;
+}
+
+struct Bracket {
+  std::size_t open = 0;   // first byte inside
+  std::size_t close = 0;  // the closing bracket
+};
+
+// The last pair of brackets, outermost, that has more in it than an ellipsis.
+std::optional<Bracket> last_bracket(const std::string& text) {
+  std::optional<Bracket> found;
+  std::size_t depth = 0;
+  std::size_t open = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    // In "operator<" and "->" they are no brackets.
+    const bool angle = text[i] == '<' || text[i] == '>';
+    if (angle && i > 0 &&
+        (text[i - 1] == '-' || text[i - 1] == '=' ||
+         text.compare(i < 8 ? 0 : i - 8, 8, "operator") == 0))
+      continue;
+    if (text[i] == '<' || text[i] == '(') {
+      if (depth++ == 0)
+        open = i + 1;
+    } else if ((text[i] == '>' || text[i] == ')') && depth > 0 && --depth == 0 &&
+               columns(std::string_view(text).substr(open, i - open)) > 1) {
+      found = Bracket{open, i};
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
+std::string duration_text(double nanoseconds) {
+  struct Unit {
+    double nanoseconds;
+    const char* name;
+  };
+  static constexpr std::array<Unit, 4> units = {{{1e9, "s"}, {1e6, "ms"}, {1e3, "µs"}, {1, "ns"}}};
+  constexpr double minute = 60e9;
+  const double size = std::abs(nanoseconds);
+  if (size >= minute) {
+    const double minutes = std::floor(size / minute);
+    const double seconds = std::floor((size - minutes * minute) / 1e8) / 10;
+    return fmt::format("{}{} min {} s", nanoseconds < 0 ? "-" : "",
+                       count_text(static_cast<std::uint64_t>(minutes)), four_digits(seconds));
+  }
+  for (const Unit& unit : units)
+    // What would round up to 1000 of a unit is 1 of the next.
+    if (size >= unit.nanoseconds * 0.99995 || unit.nanoseconds == 1)
+      return fmt::format("{} {}", four_digits(nanoseconds / unit.nanoseconds), unit.name);
+  return {};
+}
+
+std::string percent_text(double share) {
+  const std::string out = fmt::format("{:.1f}%", share * 100);
+  return out == "-0.0%" ? "0.0%" : out;
+}
+
+std::string count_text(std::uint64_t count) {
+  std::string out = fmt::to_string(count);
+  for (std::size_t i = out.size(); i > 3;)
+    out.insert(i -= 3, 1, ',');
+  return out;
+}
+
+std::string count_text(std::uint64_t count, std::string_view thing) {
+  return fmt::format("{} {}{}", count_text(count), thing, count == 1 ? "" : "s");
+}
+
+std::string printable(std::string_view text) {
+  std::string out(text);
+  std::replace_if(
+      out.begin(), out.end(),
+      [](char c) {
+        constexpr char first_printable = ' ';
+        constexpr char del = 127;
+        return (c >= 0 && c < first_printable) || c == del;
+      },
+      '?');
+  return out;
+}
+
+std::size_t columns(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    constexpr unsigned continuation_mask = 0xc0;
+    constexpr unsigned continuation = 0x80;
+    return (static_cast<unsigned char>(c) & continuation_mask) != continuation;
+  }));
+}
+
+std::string shortened(const std::string& text, std::size_t width) {
+  std::string out = text;
+  while (columns(out) > width) {
+    const auto bracket = last_bracket(out);
+    if (!bracket)
+      break;
+    out.replace(bracket->open, bracket->close - bracket->open, ellipsis);
+  }
+  if (columns(out) <= width)
+    return out;
+  std::size_t bytes = 0;
+  for (std::size_t kept = 0; bytes < out.size(); ++bytes) {
+    if (columns(std::string_view(out).substr(bytes, 1)) == 1 &&
+        ++kept >= std::max<std::size_t>(width, 1))
+      break;
+  }
+  return out.substr(0, bytes) + std::string(ellipsis);
+}
+
+}  // namespace longpole::cli

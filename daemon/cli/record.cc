@@ -1,0 +1,215 @@
+#include <fmt/format.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/arguments.h"
+#include "cli/command.h"
+#include "cli/human.h"
+#include "cli/input.h"
+#include "cli/progress_line.h"
+#include "recording/session.h"
+#include "storage/load.h"
+
+namespace longpole::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  std::string cpus = "1";
+  std::string as_cpus;
+  std::string functions = "sampled";
+  std::string rate = "1000";
+  std::string source = "auto";
+  std::string output;
+  std::vector<std::string> command;
+};
+
+struct Request {
+  recording::Options recording;
+  bool only_kernel = false;
+  fs::path output;
+};
+
+// A file that cannot be written is better known before the program has run than after.
+Expected<void> check_output(const fs::path& path) {
+  const std::string what = fmt::format("cannot write {}", path.string());
+  std::error_code ignored;
+  if (fs::is_directory(path, ignored))
+    return bad_input(what, "it is a directory", "name a file with -o");
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  if (!fs::is_directory(folder, ignored))
+    return not_found(what, fmt::format("there is no directory {}", folder.string()),
+                     "make it first, or name another file with -o");
+  if (access(folder.c_str(), W_OK) != 0)
+    return bad_input(what, fmt::format("nothing can be written in {}", folder.string()),
+                     "name another file with -o");
+  return {};
+}
+
+Expected<Request> request_of(const Options& options) {
+  Request out;
+  if (options.command.empty() || options.command.front().empty())
+    return bad_input("cannot record", "no program is named",
+                     "name one behind the options: longpole record -- ./program its arguments");
+  if (options.cpus != "1" && options.cpus != "all")
+    return bad_input(fmt::format("--cpus {}", options.cpus),
+                     "a program is recorded on 1 CPU or all",
+                     "give 1 or all; the number to simulate is for `longpole simulate`");
+  out.recording.cpus = options.cpus == "1" ? recording::Cpus::one : recording::Cpus::all;
+  if (!options.as_cpus.empty()) {
+    const auto count = parse_number("--as-cpus", options.as_cpus, 1, most_cpus);
+    if (!count)
+      return tl::unexpected(count.error());
+    out.recording.as_cpus = *count;
+  }
+  if (options.functions == "exact")
+    return bad_input("--functions exact", "this version samples functions and cannot count calls",
+                     "leave it out");
+  if (options.functions != "sampled")
+    return bad_input(fmt::format("--functions {}", options.functions), "there is no such way",
+                     "leave it out");
+  const auto rate = parse_number("--rate", options.rate, 1, recording::max_rate_hz);
+  if (!rate)
+    return tl::unexpected(rate.error());
+  out.recording.rate_hz = *rate;
+  if (options.source != "auto" && options.source != "kernel" && options.source != "portable")
+    return bad_input(fmt::format("--source {}", options.source), "there is no such source",
+                     "give kernel, portable or auto");
+  out.only_kernel = options.source == "kernel";
+  if (options.source == "portable")
+    out.recording.source = recording::SourceChoice::portable;
+  out.recording.program = options.command.front();
+  out.recording.arguments.assign(options.command.begin() + 1, options.command.end());
+  out.output = options.output.empty()
+                   ? fs::path(out.recording.program).filename().string() + ".lptrace"
+                   : options.output;
+  if (const auto writable = check_output(out.output); !writable)
+    return tl::unexpected(writable.error());
+  return out;
+}
+
+// Runs the program. Ctrl-C and its like end the program, not us: what was recorded is kept.
+Expected<Recording> run(const Request& request) {
+  boost::asio::io_context context;
+  boost::asio::thread_pool workers(1);
+  boost::asio::signal_set signals(context, SIGINT, SIGTERM, SIGHUP);
+  ProgressLine progress("recording");
+  std::optional<Expected<Recording>> result;
+
+  recording::Observer observer;
+  observer.progress = [&](const recording::Progress& now) {
+    const bool running = now.phase <= recording::Phase::running;
+    progress.set(fmt::format("{}, {}", running ? "recording" : recording::phase_name(now.phase),
+                             count_text(now.events, "event")));
+  };
+  observer.finished = [&](Expected<Recording> recording) {
+    result = std::move(recording);
+    signals.cancel();
+  };
+  const auto session = recording::Session::start(context, workers, request.recording,
+                                                 recording::Output::inherited, std::move(observer));
+  if (!session)
+    return tl::unexpected(session.error());
+  std::function<void()> wait_for_signal = [&] {
+    signals.async_wait([&](const boost::system::error_code& error, int) {
+      if (error)
+        return;
+      (*session)->stop();
+      wait_for_signal();
+    });
+  };
+  wait_for_signal();
+  context.run();
+  workers.join();
+  if (!result)
+    return failure("cannot record", "the recording ended without a result", "please report this");
+  return std::move(*result);
+}
+
+std::string summary(const Recording& recording, const fs::path& output) {
+  std::string out = notices_text(recording);
+  const RunInfo& run = recording.run;
+  if (run.exit_signal)
+    out += fmt::format("note: the program was ended by signal {} ({})\n", *run.exit_signal,
+                       strsignal(*run.exit_signal));
+  else if (run.exit_status && *run.exit_status != 0)
+    out += fmt::format("note: the program ended with exit status {}\n", *run.exit_status);
+  return out + fmt::format("longpole: recorded {} of {} in {} → {}\n",
+                           count_text(recording.event_count(), "event"),
+                           count_text(recording.threads.size(), "thread"),
+                           duration_text(run.elapsed), output.string());
+}
+
+Expected<int> record(const Options& options) {
+  const auto request = request_of(options);
+  if (!request)
+    return tl::unexpected(request.error());
+  const auto recording = run(*request);
+  if (!recording)
+    return tl::unexpected(recording.error());
+  {
+    const ProgressLine progress("writing");
+    if (const auto saved = storage::save_recording(*recording, request->output); !saved)
+      return tl::unexpected(saved.error());
+  }
+  fmt::print(stderr, "{}", summary(*recording, request->output));
+  if (request->only_kernel && recording->run.source != Source::kernel)
+    return failure("--source kernel",
+                   "the kernel's events were refused, so the recording has the "
+                   "portable source",
+                   "allow them as the note above says, or use --source auto");
+  return 0;
+}
+
+}  // namespace
+
+void add_record(CLI::App& app, Chosen& chosen) {
+  CLI::App* const command = app.add_subcommand("record", "Run a program once and record it");
+  const auto options = std::make_shared<Options>();
+  command->add_option("--cpus", options->cpus, "Let it run on 1 CPU (the default) or on all")
+      ->type_name("1|all");
+  command
+      ->add_option("--as-cpus", options->as_cpus,
+                   "The number of CPUs to tell the program; without it, the machine's")
+      ->type_name("N");
+  command->add_option("--functions", options->functions, "How functions are found: by samples")
+      ->type_name("sampled");
+  command->add_option("--rate", options->rate, "Samples per second of CPU time; without it, 1000")
+      ->type_name("HZ");
+  command
+      ->add_option("--source", options->source,
+                   "Where CPU times come from: the kernel's perf events or portable clocks;\n"
+                   "auto (the default) takes the kernel's where they are allowed")
+      ->type_name("auto|kernel|portable");
+  command
+      ->add_option("-o,--output", options->output,
+                   "The recording file; without it, PROGRAM.lptrace in the current folder")
+      ->type_name("FILE");
+  // For the help text: main() takes the program out before the options are parsed.
+  command->add_option("PROGRAM", options->command, "The program and its arguments")
+      ->type_name("[ARGS...]");
+  command->footer(
+      "The program has the terminal as if it were run alone. Ctrl-C ends it and keeps what was\n"
+      "recorded. The exit status is 0 once there is a recording, whatever the program's own.\n\n"
+      "Examples:\n"
+      "  longpole record -- ./program its arguments\n"
+      "  longpole record -o run.lptrace -- pigz -p 4 -k big-file");
+  command->callback([options, &chosen] {
+    options->command = chosen.program;
+    chosen.run = [options] { return record(*options); };
+  });
+}
+
+}  // namespace longpole::cli

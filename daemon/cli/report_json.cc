@@ -1,0 +1,78 @@
+#include "cli/report_tables.h"
+
+namespace longpole::cli {
+namespace {
+
+Json function_name(const Recording& recording, FunctionId function) {
+  return function.known() ? Json(recording.functions[function.index()].name) : Json(nullptr);
+}
+
+Json file_path(const Recording& recording, FileId file) {
+  return file.known() ? Json(recording.files[file.index()].path) : Json(nullptr);
+}
+
+Json line_number(std::uint32_t line) {
+  return line == 0 ? Json(nullptr) : Json(line);
+}
+
+template <typename T>
+Json count(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+template <typename Row>
+Json document(const analysis::Table<Row>& table, Json rows) {
+  return {{"cpus", table.cpus},
+          {"total_ns", number(table.total_ns)},
+          {"waiting_ns", number(table.waiting_ns)},
+          {"rows", std::move(rows)}};
+}
+
+}  // namespace
+
+Json json_of(const analysis::Table<analysis::FunctionRow>& table, const Recording& recording) {
+  Json rows = Json::array();
+  for (const analysis::FunctionRow& row : table.rows) {
+    const Function& function = recording.functions[row.function.index()];
+    rows.push_back({{"function", function.name},
+                    {"file", file_path(recording, function.file)},
+                    {"line", line_number(function.line)},
+                    {"calls", count(row.calls)},
+                    {"critical_calls", count(row.critical_calls)},
+                    {"self_ns", number(row.self_ns)},
+                    {"total_ns", number(row.total_ns)},
+                    {"critical_self_ns", number(row.critical_self_ns)},
+                    {"critical_total_ns", number(row.critical_total_ns)},
+                    {"critical_share", row.critical_share},
+                    {"normalized_self_ns", number(row.normalized_self_ns)},
+                    {"normalized_total_ns", number(row.normalized_total_ns)},
+                    {"headroom", count(row.headroom)}});
+  }
+  return document(table, std::move(rows));
+}
+
+Json json_of(const analysis::Table<analysis::LineRow>& table, const Recording& recording) {
+  Json rows = Json::array();
+  for (const analysis::LineRow& row : table.rows)
+    rows.push_back({{"file", file_path(recording, row.file)},
+                    {"line", line_number(row.line)},
+                    {"function", function_name(recording, row.function)},
+                    {"self_ns", number(row.self_ns)},
+                    {"critical_ns", number(row.critical_ns)},
+                    {"critical_share", row.critical_share}});
+  return document(table, std::move(rows));
+}
+
+Json json_of(const analysis::Table<analysis::SegmentRow>& table, const Recording& recording) {
+  Json rows = Json::array();
+  for (const analysis::SegmentRow& row : table.rows)
+    rows.push_back({{"thread", recording.threads[row.thread.index()].name},
+                    {"function", function_name(recording, row.function)},
+                    {"start_ns", number(row.start_ns)},
+                    {"end_ns", number(row.end_ns)},
+                    {"weight", row.weight}});
+  // Waits are rows of their own here.
+  return {{"cpus", table.cpus}, {"total_ns", number(table.total_ns)}, {"rows", std::move(rows)}};
+}
+
+}  // namespace longpole::cli

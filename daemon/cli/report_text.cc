@@ -1,0 +1,168 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "cli/human.h"
+#include "cli/report_tables.h"
+#include "cli/text_table.h"
+
+namespace longpole::cli {
+namespace {
+
+using Align = TextTable::Align;
+
+constexpr const char* nothing = "–";
+constexpr const char* waiting = "(waiting: sleep, I/O)";
+
+// What each source file is called in a table: its name, or its path where that is also the name of
+// another.
+class FileNames {
+ public:
+  explicit FileNames(const Recording& recording) {
+    std::map<std::string, std::size_t> uses;
+    for (const File& file : recording.files)
+      ++uses[name_of(file)];
+    for (const File& file : recording.files)
+      names_.push_back(uses[name_of(file)] == 1 ? name_of(file) : file.path);
+  }
+
+  // "sorter.c:113".
+  [[nodiscard]] std::string place(FileId file, std::uint32_t line) const {
+    if (!file.known())
+      return nothing;
+    const std::string& name = names_[file.index()];
+    return line == 0 ? name : fmt::format("{}:{}", name, line);
+  }
+
+ private:
+  static std::string name_of(const File& file) {
+    return file.path.substr(file.path.rfind('/') + 1);
+  }
+
+  std::vector<std::string> names_;
+};
+
+std::string calls_text(const std::optional<std::uint64_t>& calls) {
+  return calls ? count_text(*calls) : nothing;
+}
+
+// Only a function that leads has a lead to lose.
+std::string headroom_text(const std::optional<double>& headroom) {
+  if (!headroom)
+    return "all";
+  return *headroom > 0 ? percent_text(*headroom) : nothing;
+}
+
+template <typename Row>
+double share(double part, const analysis::Table<Row>& table) {
+  return table.total_ns > 0 ? part / table.total_ns : 0;
+}
+
+// The rows to show: the first, without those in which nothing would be told from zero.
+template <typename Row, typename Matters>
+std::vector<const Row*> rows_shown(const analysis::Table<Row>& table, const TableView& view,
+                                   const Matters& matters) {
+  constexpr double least_share = 0.0005;  // 0.1% when rounded
+  std::vector<const Row*> out;
+  for (const Row& row : table.rows)
+    if (view.top == 0 || (out.size() < view.top && matters(row, least_share * table.total_ns)))
+      out.push_back(&row);
+  return out;
+}
+
+std::string rows_left(std::size_t left, const char* thing) {
+  return left == 0 ? std::string()
+                   : fmt::format("and {}; --top 0 shows all\n",
+                                 count_text(left, fmt::format("more {}", thing)));
+}
+
+}  // namespace
+
+std::string text_of(const analysis::Table<analysis::FunctionRow>& table, const Recording& recording,
+                    const TableView& view) {
+  const bool calls = std::any_of(table.rows.begin(), table.rows.end(),
+                                 [](const auto& row) { return row.calls.has_value(); });
+  std::vector<TextTable::Column> columns = {
+      {"critical"}, {"share"}, {"with callees"}, {"share"}, {"CPU time"}};
+  if (calls)
+    columns.insert(columns.end(), {{"calls"}, {"critical"}});
+  columns.insert(columns.end(),
+                 {{"headroom"}, {"defined at", Align::left}, {"function", Align::left}});
+  TextTable out(std::move(columns));
+
+  const auto add = [&](double critical, double with_callees, const std::string& cpu,
+                       const std::string& all_calls, const std::string& critical_calls,
+                       const std::string& headroom, const std::string& place,
+                       const std::string& name) {
+    std::vector<std::string> cells = {duration_text(critical), percent_text(share(critical, table)),
+                                      duration_text(with_callees),
+                                      percent_text(share(with_callees, table)), cpu};
+    if (calls)
+      cells.insert(cells.end(), {all_calls, critical_calls});
+    cells.insert(cells.end(), {headroom, place, name});
+    out.add(std::move(cells));
+  };
+  const FileNames files(recording);
+  const auto shown = rows_shown(table, view, [](const analysis::FunctionRow& row, double least) {
+    return std::abs(row.critical_self_ns) >= least || std::abs(row.critical_total_ns) >= least ||
+           row.self_ns >= least;
+  });
+  for (const analysis::FunctionRow* row : shown) {
+    const Function& function = recording.functions[row->function.index()];
+    add(row->critical_self_ns, row->critical_total_ns, duration_text(row->self_ns),
+        calls_text(row->calls), calls_text(row->critical_calls), headroom_text(row->headroom),
+        files.place(function.file, function.line), function.name);
+  }
+  if (table.waiting_ns != 0)
+    add(table.waiting_ns, table.waiting_ns, nothing, nothing, nothing, nothing, nothing, waiting);
+  return out.text(view.width) + rows_left(table.rows.size() - shown.size(), "function") +
+         "\ncritical: what the function holds back the whole program by. headroom: how much "
+         "shorter\nit can get before another function is worth more.\n";
+}
+
+std::string text_of(const analysis::Table<analysis::LineRow>& table, const Recording& recording,
+                    const TableView& view) {
+  TextTable out(
+      {{"critical"}, {"share"}, {"CPU time"}, {"line", Align::left}, {"function", Align::left}});
+  const FileNames files(recording);
+  const auto shown = rows_shown(table, view, [](const analysis::LineRow& row, double least) {
+    return std::abs(row.critical_ns) >= least || row.self_ns >= least;
+  });
+  for (const analysis::LineRow* row : shown) {
+    out.add({duration_text(row->critical_ns), percent_text(row->critical_share),
+             duration_text(row->self_ns), files.place(row->file, row->line),
+             row->function.known() ? recording.functions[row->function.index()].name : nothing});
+  }
+  if (table.waiting_ns != 0)
+    out.add({duration_text(table.waiting_ns), percent_text(share(table.waiting_ns, table)), nothing,
+             nothing, waiting});
+  return out.text(view.width) + rows_left(table.rows.size() - shown.size(), "line") +
+         "\ncritical: what the line holds back the whole program by.\n";
+}
+
+std::string text_of(const analysis::Table<analysis::SegmentRow>& table, const Recording& recording,
+                    const TableView& view) {
+  TextTable out({{"thread", Align::left},
+                 {"start"},
+                 {"end"},
+                 {"length"},
+                 {"weight"},
+                 {"function", Align::left}});
+  const auto shown =
+      rows_shown(table, view, [](const analysis::SegmentRow&, double) { return true; });
+  for (const analysis::SegmentRow* row : shown) {
+    const std::string function =
+        row->function.known() ? recording.functions[row->function.index()].name : nothing;
+    out.add({recording.threads[row->thread.index()].name, duration_text(row->start_ns),
+             duration_text(row->end_ns), duration_text(row->end_ns - row->start_ns),
+             fmt::format("{:.3g}", row->weight), row->running ? function : waiting});
+  }
+  return out.text(view.width) + rows_left(table.rows.size() - shown.size(), "segment") +
+         "\nweight: by how much the whole program gets shorter per unit that the segment does.\n";
+}
+
+}  // namespace longpole::cli

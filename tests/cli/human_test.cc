@@ -1,0 +1,64 @@
+#include "cli/human.h"
+
+#include <gtest/gtest.h>
+
+namespace longpole::cli {
+namespace {
+
+TEST(Human, DurationsHaveFourDigitsAndNoIdleZeros) {
+  EXPECT_EQ(duration_text(0.0), "0 ns");
+  EXPECT_EQ(duration_text(7.0), "7 ns");
+  EXPECT_EQ(duration_text(0.25), "0.25 ns");
+  EXPECT_EQ(duration_text(12e6), "12 ms");
+  EXPECT_EQ(duration_text(7333333.333), "7.333 ms");
+  EXPECT_EQ(duration_text(834230.0), "834.2 µs");
+  EXPECT_EQ(duration_text(1025.768e6), "1.026 s");
+  EXPECT_EQ(duration_text(-1.5e6), "-1.5 ms");
+  EXPECT_EQ(duration_text(Nanoseconds(1500)), "1.5 µs");
+}
+
+TEST(Human, DurationsTakeTheNextUnitWhereTheyWouldRoundUpToIt) {
+  EXPECT_EQ(duration_text(999.94), "999.9 ns");
+  EXPECT_EQ(duration_text(999.99), "1 µs");
+  EXPECT_EQ(duration_text(999.96e6), "1 s");
+  EXPECT_EQ(duration_text(59.9e9), "59.9 s");
+  EXPECT_EQ(duration_text(60e9), "1 min 0 s");
+  EXPECT_EQ(duration_text(123.56e9), "2 min 3.5 s");
+  EXPECT_EQ(duration_text(-7200e9), "-120 min 0 s");
+}
+
+TEST(Human, CountsAndShares) {
+  EXPECT_EQ(count_text(0), "0");
+  EXPECT_EQ(count_text(999), "999");
+  EXPECT_EQ(count_text(57337), "57,337");
+  EXPECT_EQ(count_text(1234567890), "1,234,567,890");
+  EXPECT_EQ(count_text(1, "thread"), "1 thread");
+  EXPECT_EQ(count_text(2, "thread"), "2 threads");
+  EXPECT_EQ(percent_text(0.5858), "58.6%");
+  EXPECT_EQ(percent_text(-1e-9), "0.0%");
+  EXPECT_EQ(percent_text(-0.25), "-25.0%");
+}
+
+TEST(Human, ColumnsAreCharacters) {
+  EXPECT_EQ(columns(""), 0);
+  EXPECT_EQ(columns("µs → …"), 6);
+}
+
+TEST(Human, NamesLoseWhatIsInBracketsFirst) {
+  const std::string name = "std::vector<int, std::allocator<int> >::push_back(int const&)";
+  EXPECT_EQ(shortened(name, 100), name);
+  EXPECT_EQ(shortened(name, 61), name);
+  EXPECT_EQ(shortened(name, 60), "std::vector<int, std::allocator<int> >::push_back(…)");
+  EXPECT_EQ(shortened(name, 40), "std::vector<…>::push_back(…)");
+  EXPECT_EQ(shortened(name, 10), "std::vect…");
+  EXPECT_EQ(shortened(name, 1), "…");
+  EXPECT_EQ(shortened("operator<(Key, Key)", 18), "operator<(…)");
+  EXPECT_EQ(shortened("μμμμ", 3), "μμ…");
+}
+
+TEST(Human, ControlCharactersDoNotReachTheTerminal) {
+  EXPECT_EQ(printable("a\033[2Jb\n\x7fµ"), "a?[2Jb??µ");
+}
+
+}  // namespace
+}  // namespace longpole::cli

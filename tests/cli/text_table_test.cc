@@ -1,0 +1,38 @@
+#include "cli/text_table.h"
+
+#include <gtest/gtest.h>
+
+namespace longpole::cli {
+namespace {
+
+TextTable example() {
+  TextTable table(
+      {{"time"}, {"thread", TextTable::Align::left}, {"function", TextTable::Align::left}});
+  table.add({"12 ms", "main", "work::twice<double>(double)"});
+  table.add({"834.2 µs", "P1", "f"});
+  return table;
+}
+
+TEST(TextTable, NumbersStandRightAndNamesLeft) {
+  EXPECT_EQ(example().text(0),
+            "    time  thread  function\n"
+            "   12 ms  main    work::twice<double>(double)\n"
+            "834.2 µs  P1      f\n");
+}
+
+TEST(TextTable, TheLastColumnGivesWayToTheTerminal) {
+  EXPECT_EQ(example().text(36),
+            "    time  thread  function\n"
+            "   12 ms  main    work::twice<…>(…)\n"
+            "834.2 µs  P1      f\n");
+  EXPECT_EQ(example().text(5), example().text(34)) << "but not beyond all use";
+}
+
+TEST(TextTable, CellsCannotMoveTheCursor) {
+  TextTable table({{"name", TextTable::Align::left}});
+  table.add({"a\033[2J\nb"});
+  EXPECT_EQ(table.text(0), "name\na?[2J?b\n");
+}
+
+}  // namespace
+}  // namespace longpole::cli
