@@ -155,9 +155,12 @@ std::string interpreter(std::string_view start) {
 
 Expected<Program> check_file(const fs::path& path, int interpreters_left) {
   struct stat status {};
-  if (::stat(path.c_str(), &status) != 0)
-    return refusal(path, errno == ENOENT ? "no such program" : std::strerror(errno),
-                   "check the path");
+  if (::stat(path.c_str(), &status) != 0) {
+    if (errno == ENOENT || errno == ENOTDIR)
+      return not_found(fmt::format("cannot record {}", path.string()), "no such program",
+                       "check the path");
+    return refusal(path, std::strerror(errno), "check the path");
+  }
   if (S_ISDIR(status.st_mode))
     return refusal(path, "it is a directory", "name the program inside it");
   if (!S_ISREG(status.st_mode))
@@ -216,7 +219,7 @@ Expected<Program> check_program(const std::string& name, const fs::path& directo
     return check_file(*found, max_interpreters);
   std::error_code ignored;
   const fs::path here = (directory.empty() ? fs::path(".") : directory) / name;
-  return bad_input(fmt::format("cannot record {}", name), "no such program in PATH",
+  return not_found(fmt::format("cannot record {}", name), "no such program in PATH",
                    fs::exists(here, ignored) ? fmt::format("say ./{} for the one here", name)
                                              : "check the name, or give its path");
 }

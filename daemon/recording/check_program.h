@@ -18,7 +18,8 @@ struct Program {
 };
 
 // `name`: a path (relative ones against `directory`), or a name looked up in `search_path` (the
-// form of PATH). Scripts are judged by their interpreter. All errors are bad_input.
+// form of PATH). Scripts are judged by their interpreter. Errors: not_found where there is nothing
+// of that name, else bad_input.
 [[nodiscard]] Expected<Program> check_program(const std::string& name,
                                               const std::filesystem::path& directory,
                                               std::string_view search_path);

@@ -1,6 +1,7 @@
 #include "recording/kernel_log.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <utility>
@@ -13,10 +14,10 @@ namespace {
 // Between a thread's giving up a CPU and the next one's having it, when nothing came between.
 constexpr std::int64_t handover_ns = 10'000;
 
-// The process clock counts what the kernel does before exec and after the exit record as well; only
+// The process clock counts what the kernel does in exec and after the exit record as well; only
 // where there are many switches can the difference be told to be theirs.
 constexpr std::size_t many_intervals = 1000;
-constexpr std::int64_t longest_switch_ns = 5'000;
+constexpr std::int64_t longest_switch_ns = 20'000;
 
 struct Interval {
   std::int32_t tid = 0;
@@ -192,6 +193,9 @@ void Reader::fill_tasks(std::int64_t cpu_time_ns) {
   for (const Interval& interval : intervals_)
     sum += interval.out - interval.in;
   std::int64_t per_switch = 0;
+  double share = 1;
+  if (cpu_time_ns > 0 && sum > cpu_time_ns)
+    share = static_cast<double>(cpu_time_ns) / static_cast<double>(sum);
   if (intervals_.size() >= many_intervals && cpu_time_ns > sum)
     per_switch = std::min((cpu_time_ns - sum) / static_cast<std::int64_t>(intervals_.size()),
                           longest_switch_ns);
@@ -206,7 +210,8 @@ void Reader::fill_tasks(std::int64_t cpu_time_ns) {
            interval.in});
     const std::int64_t used = task->cpu.total();
     task->cpu.add(interval.in, used);
-    task->cpu.add(interval.out, used + interval.out - interval.in + per_switch);
+    const auto length = static_cast<double>(interval.out - interval.in);
+    task->cpu.add(interval.out, used + std::llround(length * share) + per_switch);
     task_before = task;
     before = &interval;
   }

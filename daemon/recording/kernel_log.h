@@ -58,9 +58,11 @@ struct KernelLog {
 // seen to have ended; both CLOCK_MONOTONIC. `cpu_time_ns`: what the process clock says was used in
 // all.
 //
-// The time of a context switch itself, about 0.6 µs, belongs to nobody's interval but stands on the
-// threads' clocks. Where it adds up (hundreds of thousands of switches a second), what the process
-// clock has more than the intervals is shared out among them evenly.
+// The process clock has the last word on the sum. The time of a context switch itself, 0.6 µs and
+// more, belongs to nobody's interval but stands on the threads' clocks: where it adds up (hundreds of
+// thousands of switches a second), what the process clock has more than the intervals is shared out
+// among them evenly. What it has less is time that a hypervisor or interrupts took while the thread
+// stood on its CPU: the intervals are shortened in proportion.
 //
 // When was a thread that slept ready to run again? Nothing unprivileged says. If its CPU was idle
 // before it came back, or the thread before it was preempted, it was ready just then: an idle CPU

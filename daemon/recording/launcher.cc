@@ -18,6 +18,7 @@
 
 #include "longpole/raw_record.h"
 #include "recording/perf_rings.h"
+#include "recording/run_delays.h"
 #include "recording/run_files.h"
 #include "recording/stopped_child.h"
 #include "recording/system.h"
@@ -136,12 +137,22 @@ struct Signals {
   }
 };
 
+// What the process has used, without its children; also when it is a zombie. 0: not known.
+std::int64_t process_cpu_time(pid_t pid) {
+  clockid_t clock{};
+  timespec used{};
+  if (::clock_getcpuclockid(pid, &clock) != 0 || ::clock_gettime(clock, &used) != 0)
+    return 0;
+  return std::int64_t{used.tv_sec} * 1'000'000'000 + used.tv_nsec;
+}
+
 struct Run {
   fs::path directory;
   Request request;
   Result result;
   Descriptor lifeline;
   Signals signals;
+  std::int64_t cpu_time_before_exec_ns = 0;
 
   Expected<void> execute();
   void watch(pid_t pid, const Control& control, std::optional<PerfRings>& rings);
@@ -192,6 +203,7 @@ Expected<void> Run::execute() {
   ::clock_gettime(CLOCK_REALTIME, &realtime);
   result.started_at_unix_ns = std::int64_t{realtime.tv_sec} * 1'000'000'000 + realtime.tv_nsec;
   result.clock_pairs.push_back(read_clock_pair());
+  cpu_time_before_exec_ns = process_cpu_time(child->pid());
   result.started_ns = monotonic_ns();
   if (auto released = child->release(); !released) {
     ::waitpid(child->pid(), nullptr, 0);
@@ -208,6 +220,9 @@ Expected<void> Run::execute() {
 void Run::watch(pid_t pid, const Control& control, std::optional<PerfRings>& rings) {
   const Descriptor exited(open_pidfd(pid));
   MapsRecorder maps(pid, directory);
+  std::optional<RunDelayRecorder> run_delays;
+  if (!rings)
+    run_delays.emplace(pid, directory);
   Terminator terminator(pid);
   std::vector<pollfd> polled = {{exited.get(), POLLIN, 0},
                                 {signals.descriptor.get(), POLLIN, 0},
@@ -232,6 +247,8 @@ void Run::watch(pid_t pid, const Control& control, std::optional<PerfRings>& rin
     if (now >= next_tick) {
       result.clock_pairs.push_back(read_clock_pair());
       maps.snapshot();
+      if (run_delays)
+        run_delays->snapshot(now);
       next_tick = now + tick_ns;
       recorder_seen = true;  // or never: stop looking so often
     }
@@ -263,11 +280,7 @@ void Run::watch(pid_t pid, const Control& control, std::optional<PerfRings>& rin
 }
 
 void Run::collect_exit(pid_t pid) {
-  // The clock of the process, read while it is a zombie: wait4 would add its children.
-  clockid_t clock{};
-  timespec used{};
-  if (::clock_getcpuclockid(pid, &clock) == 0 && ::clock_gettime(clock, &used) == 0)
-    result.cpu_time_ns = std::int64_t{used.tv_sec} * 1'000'000'000 + used.tv_nsec;
+  result.cpu_time_ns = process_cpu_time(pid) - cpu_time_before_exec_ns;
   int status = 0;
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }

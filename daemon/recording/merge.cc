@@ -149,6 +149,8 @@ void Merger::find_times() {
     const auto created = created_at_.find(thread.number);
     if (!input_.result.kernel_source) {
       times_.push_back(portable_times(thread, context_, input_.control.sample_hz, paths_));
+      if (const auto delay = input_.run_delays.find(thread.tid); delay != input_.run_delays.end())
+        times_.back().run_delay = delay->second;
     } else {
       // The life of its kernel thread that was under way at its first record.
       std::optional<std::size_t> task;
@@ -163,7 +165,7 @@ void Merger::find_times() {
       } else {
         const Task& found = input_.kernel.tasks[*task];
         task_taken_[*task] = true;
-        times_.push_back({found.born, found.died, found.cpu, found.gaps, found.samples});
+        times_.push_back({found.born, found.died, found.cpu, found.gaps, found.samples, {}});
       }
     }
     ThreadTimes& times = times_.back();
@@ -200,7 +202,8 @@ void Merger::add_unrecorded_tasks() {
     RawThread raw;
     raw.tid = task.tid;
     run_.threads.push_back(make_thread_events(
-        raw, context_, {task.born, task.died, task.cpu, task.gaps, task.samples}, taken_out_ns_));
+        raw, context_, {task.born, task.died, task.cpu, task.gaps, task.samples, {}},
+        taken_out_ns_));
   }
 }
 

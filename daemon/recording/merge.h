@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -15,9 +16,10 @@ namespace longpole::recording {
 
 struct MergeInput {
   longpole_control control{};
-  std::span<const std::uint8_t> events;  // the recorder's file
-  Result result;                         // of the launcher
-  KernelLog kernel;                      // empty under the portable source
+  std::span<const std::uint8_t> events;         // the recorder's file
+  Result result;                                // of the launcher
+  KernelLog kernel;                             // empty under the portable source
+  std::map<std::int32_t, CpuCurve> run_delays;  // empty under the kernel source
   std::vector<std::string> command;
   std::string directory;
 };

@@ -43,6 +43,7 @@ class Builder {
       take_sample(record);
     else if (const std::optional<std::int64_t> cpu = reading_of(record); cpu)
       take_reading(*cpu);
+    ended_ = kind == LONGPOLE_THREAD_END;
     if ((flags & LONGPOLE_BEGINS) != 0)
       waiting_ = true;
     if ((flags & LONGPOLE_RETURNS) != 0)
@@ -53,7 +54,7 @@ class Builder {
     // Cut short: the samples since the last reading are what is left to go by.
     for (const auto& [time, cpu] : since_reading_)
       times_.cpu.add(time, times_.cpu.total() + cpu);
-    times_.died = last_time_;
+    times_.died = ended_ ? last_time_ : std::max(last_time_, context_.end_ns);
     return std::move(times_);
   }
 
@@ -101,6 +102,7 @@ class Builder {
   std::int64_t sampled_cpu_ = 0;  // used until the last point
   std::vector<std::pair<std::int64_t, std::int64_t>> since_reading_;
   bool waiting_ = false;
+  bool ended_ = false;
 };
 
 // CPU time of all threads together.
@@ -158,9 +160,14 @@ void find_portable_gaps(std::vector<ThreadTimes>& threads, bool one_cpu) {
   CpuCurve all = one_cpu ? sum_of(threads) : CpuCurve{};
   for (ThreadTimes& thread : threads) {
     for (Gap& gap : thread.gaps) {
-      const std::int64_t own = thread.cpu.at(gap.until) - thread.cpu.at(gap.from);
-      const std::int64_t others = all.at(gap.until) - all.at(gap.from) - own;
-      gap.ready -= std::clamp<std::int64_t>(others, 0, gap.ready - gap.from);
+      std::int64_t waited = 0;  // for a CPU
+      if (!thread.run_delay.empty()) {
+        waited = thread.run_delay.at(gap.until) - thread.run_delay.at(gap.from);
+      } else if (one_cpu) {
+        const std::int64_t own = thread.cpu.at(gap.until) - thread.cpu.at(gap.from);
+        waited = all.at(gap.until) - all.at(gap.from) - own;
+      }
+      gap.ready -= std::clamp<std::int64_t>(waited, 0, gap.ready - gap.from);
     }
     std::erase_if(thread.gaps,
                   [](const Gap& gap) { return gap.ready - gap.from < shortest_portable_wait_ns; });

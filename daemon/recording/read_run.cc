@@ -12,6 +12,7 @@
 #include "longpole/raw_record.h"
 #include "recording/kernel_log.h"
 #include "recording/merge.h"
+#include "recording/run_delays.h"
 #include "recording/symbolize.h"
 #include "recording/system.h"
 
@@ -53,9 +54,14 @@ std::uint64_t filled_slots(int fd, std::uint64_t chunk, std::uint32_t bytes) {
 
 std::vector<symbols::Mapping> mappings_of(const KernelLog& kernel, const fs::path& maps_path) {
   std::vector<symbols::Mapping> mappings;
-  for (const TimedMapping& mapping : kernel.mappings)
-    if (mapping.path.starts_with('/') || mapping.path == "[vdso]")
-      mappings.push_back({mapping.path, mapping.start, mapping.end, mapping.file_offset});
+  for (const TimedMapping& mapping : kernel.mappings) {
+    // Anonymous memory has no path of its own ("//anon", "[heap]"): it only takes the place of what
+    // was there.
+    const bool is_file = mapping.path == "[vdso]" ||
+                         (mapping.path.starts_with('/') && !mapping.path.starts_with("//"));
+    mappings.push_back(
+        {is_file ? mapping.path : "", mapping.start, mapping.end, mapping.file_offset});
+  }
   const std::string snapshots = read_special_file(maps_path);
   for (symbols::Mapping& mapping : read_maps(snapshots))
     mappings.push_back(std::move(mapping));
@@ -90,6 +96,8 @@ Expected<Recording> read_run(const RunDescription& run, const std::function<void
   input.result = std::move(*result);
   input.command = run.command;
   input.directory = run.directory;
+  input.run_delays = read_run_delays(read_special_file(run.run_directory / run_delays_file),
+                                     input.result.started_ns);
   auto merged = merge_run(input);
   if (!merged)
     return tl::unexpected(merged.error());

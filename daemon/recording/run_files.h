@@ -5,6 +5,7 @@
 //   result.json       launcher → session; appears whole, by rename
 //   perf.CPU          the perf records of one CPU, as the kernel wrote them
 //   maps              snapshots of /proc/PID/maps, one behind the other
+//   run_delays        how long threads waited for a CPU (run_delays.h)
 //
 // Everything is removed once the Recording is made.
 #pragma once
@@ -24,6 +25,7 @@ namespace longpole::recording {
 inline constexpr const char* control_file = "control";
 inline constexpr const char* events_file = "events";
 inline constexpr const char* maps_file = "maps";
+inline constexpr const char* run_delays_file = "run_delays";
 [[nodiscard]] std::string perf_file(std::uint32_t cpu);
 
 struct Request {

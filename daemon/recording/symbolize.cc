@@ -19,6 +19,26 @@ namespace {
 using symbols::Addresses;
 using symbols::SymbolTable;
 
+// "worker(int, char**) const" → "worker": what is enough to call a thread by.
+std::string without_parameters(std::string name) {
+  constexpr std::string_view qualifier = " const";
+  if (name.ends_with(qualifier))
+    name.resize(name.size() - qualifier.size());
+  if (!name.ends_with(')'))
+    return name;
+  int depth = 0;
+  for (std::size_t i = name.size(); i-- > 0;) {
+    depth += name[i] == ')' ? 1 : name[i] == '(' ? -1 : 0;
+    if (depth == 0) {
+      // Not the whole name, and not the name of the operator().
+      if (i > 0 && !std::string_view(name).substr(0, i).ends_with("operator"))
+        name.resize(i);
+      break;
+    }
+  }
+  return name;
+}
+
 class Symbolizer {
  public:
   Symbolizer(MergedRun run, const std::vector<symbols::Mapping>& mappings, std::string program)
@@ -59,7 +79,7 @@ StackId Symbolizer::resolve_site(const CallSite& site) {
   for (const std::uint64_t& candidate : site.candidates) {
     const StackId outer = table_.stack(std::span(&candidate, 1), Addresses::returns);
     if (outer.known() && table_.user_frame(outer).known())
-      return outer;
+      return table_.user_frame(outer);
   }
   return own;
 }
@@ -154,9 +174,10 @@ void Symbolizer::name_threads() {
     if (run_.threads[i].is_main) {
       thread.name = "main";
     } else {
-      const std::string base = thread.start_function.known()
-                                   ? recording_.functions[thread.start_function.index()].name
-                                   : "thread";
+      const std::string base =
+          thread.start_function.known()
+              ? without_parameters(recording_.functions[thread.start_function.index()].name)
+              : "thread";
       thread.name = fmt::format("{}.{}", base, ++ordinals[base]);
     }
     while (!taken.insert(thread.name).second)

@@ -55,6 +55,7 @@ struct ThreadTimes {
   CpuCurve cpu;
   std::vector<Gap> gaps;
   std::vector<TimedSample> samples;
+  CpuCurve run_delay;  // portable source: waited for a CPU so far; empty: not known
 };
 
 // Off the CPU of one's own accord for less than this is not an event: the thread's own page faults

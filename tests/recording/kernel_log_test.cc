@@ -1,0 +1,181 @@
+#include "recording/kernel_log.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "raw_bytes.h"
+
+namespace longpole::recording {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+KernelLog read(std::initializer_list<PerfSpool*> spools, std::int64_t cpu_time = 0,
+               std::int64_t ended = 1'000'000) {
+  std::vector<std::span<const std::uint8_t>> bytes;
+  for (PerfSpool* spool : spools)
+    bytes.emplace_back(spool->bytes());
+  return read_kernel_log(bytes, PerfSpool::pid, 0, ended, cpu_time);
+}
+
+std::vector<std::string> gaps(const Task& task) {
+  std::vector<std::string> lines;
+  for (const Gap& gap : task.gaps)
+    lines.push_back(fmt::format("{} {} {}", gap.from, gap.ready, gap.until));
+  return lines;
+}
+
+TEST(KernelLog, AThreadIsOnTheCpuBetweenItsSwitches) {
+  PerfSpool spool;
+  spool.exec(100, 100);
+  spool.out(300, 100);
+  spool.in(500, 100);
+  spool.exit(900, 100);
+  KernelLog log = read({&spool});
+  ASSERT_EQ(log.tasks.size(), 1U);
+  CpuCurve& cpu = log.tasks[0].cpu;
+  EXPECT_EQ(cpu.at(50), 0);
+  EXPECT_EQ(cpu.at(200), 100);
+  EXPECT_EQ(cpu.at(400), 200);
+  EXPECT_EQ(cpu.at(600), 300);
+  EXPECT_EQ(cpu.at(2000), 600);
+  EXPECT_EQ(log.tasks[0].born, 100);
+  EXPECT_EQ(log.tasks[0].died, 900);
+  EXPECT_EQ(log.execs, 1U);
+}
+
+TEST(KernelLog, AThreadThatWasKilledOnItsCpuRanUntilTheEnd) {
+  PerfSpool spool;
+  spool.exec(0, 100);
+  EXPECT_EQ(read({&spool}, 0, 700).tasks.at(0).cpu.total(), 700);
+}
+
+TEST(KernelLog, IntervalsOnSeveralCpusAddUp) {
+  PerfSpool first;
+  PerfSpool second;
+  first.exec(0, 100);
+  first.out(100, 100, true);
+  second.in(150, 100);
+  second.exit(250, 100);
+  EXPECT_EQ(read({&first, &second}).tasks.at(0).cpu.total(), 200);
+}
+
+TEST(KernelLog, ASleepOnAnIdleCpuLastsUntilTheThreadIsBack) {
+  PerfSpool spool;
+  spool.exec(0, 100);
+  spool.out(100'000, 100);
+  spool.in(500'000, 100);
+  spool.exit(600'000, 100);
+  EXPECT_THAT(gaps(read({&spool}).tasks.at(0)), ElementsAre("100000 500000 500000"));
+}
+
+TEST(KernelLog, WhoeverIsPreemptedForASleeperSaysWhenItWoke) {
+  PerfSpool spool;
+  spool.exec(0, 100);
+  spool.fork(10, 101, 100);
+  spool.out(100'000, 100);
+  spool.in(101'000, 101);
+  spool.out(500'000, 101, true);
+  spool.in(501'000, 100);
+  spool.exit(600'000, 100);
+  const KernelLog log = read({&spool});
+  EXPECT_THAT(gaps(log.tasks.at(0)), ElementsAre("100000 501000 501000"));
+}
+
+TEST(KernelLog, ASleeperThatComesAfterABlockingThreadMayHaveWaitedForItsCpu) {
+  PerfSpool spool;
+  spool.exec(0, 100);
+  spool.fork(10, 101, 100);
+  spool.out(100'000, 100);
+  spool.in(400'000, 101);
+  spool.out(500'000, 101);
+  spool.in(501'000, 100);
+  spool.exit(600'000, 100);
+  const KernelLog log = read({&spool});
+  EXPECT_THAT(gaps(log.tasks.at(0)), ElementsAre("100000 400000 501000"));
+}
+
+TEST(KernelLog, BeingPreemptedIsNoSleep) {
+  PerfSpool spool;
+  spool.exec(0, 100);
+  spool.out(100'000, 100, true);
+  spool.in(500'000, 100);
+  spool.exit(600'000, 100);
+  EXPECT_THAT(gaps(read({&spool}).tasks.at(0)), IsEmpty());
+}
+
+TEST(KernelLog, AnIdUsedAgainIsAnotherThread) {
+  PerfSpool spool;
+  spool.exec(0, 100);
+  spool.fork(10, 101, 100);
+  spool.out(20, 100, true);
+  spool.in(20, 101);
+  spool.exit(50, 101);
+  spool.in(50, 100);
+  spool.fork(60, 101, 100);
+  spool.out(70, 100, true);
+  spool.in(70, 101);
+  spool.exit(170, 101);
+  const KernelLog log = read({&spool});
+  ASSERT_EQ(log.tasks.size(), 3U);
+  EXPECT_EQ(log.tasks[1].cpu.total(), 30);
+  EXPECT_EQ(log.tasks[2].cpu.total(), 100);
+}
+
+TEST(KernelLog, ChildrenOfTheProgramAreLeftOut) {
+  PerfSpool spool;
+  spool.exec(0, 100);
+  spool.out(100, 100);
+  spool.in_of(200, 110, 200);
+  spool.exit(900, 200);
+  EXPECT_EQ(read({&spool}).tasks.size(), 1U);
+}
+
+TEST(KernelLog, ALostSwitchEndsAnIntervalAtTheNextThreadOnThatCpu) {
+  PerfSpool spool;
+  spool.exec(0, 100);
+  spool.fork(10, 101, 100);
+  spool.lost(100, 1);
+  spool.in(300, 101);
+  spool.exit(400, 101);
+  const KernelLog log = read({&spool});
+  EXPECT_EQ(log.tasks.at(0).cpu.total(), 300);
+  EXPECT_EQ(log.lost, 1U);
+}
+
+TEST(KernelLog, TimeStolenFromTheIntervalsIsTakenOutInProportion) {
+  PerfSpool spool;
+  spool.exec(0, 100);
+  spool.exit(1000, 100);
+  EXPECT_EQ(read({&spool}, 600).tasks.at(0).cpu.total(), 600);
+}
+
+TEST(KernelLog, TheTimeOfManySwitchesIsSharedOutAmongTheIntervals) {
+  PerfSpool spool;
+  spool.exec(0, 100);
+  for (std::int64_t i = 0; i < 2000; ++i) {
+    spool.out(i * 100 + 50, 100);
+    spool.in(i * 100 + 100, 100);
+  }
+  spool.exit(200'050, 100);
+  const std::int64_t intervals = 2001 * 50;
+  EXPECT_EQ(read({&spool}, intervals + 2001 * 7).tasks.at(0).cpu.total(), intervals + 2001 * 7);
+}
+
+TEST(KernelLog, SamplesKeepTheirCallPaths) {
+  PerfSpool spool;
+  spool.exec(0, 100);
+  spool.sample(10, 100, {1, 2});
+  spool.sample(20, 100, {3});
+  spool.sample(30, 100, {1, 2});
+  spool.exit(40, 100);
+  const KernelLog log = read({&spool});
+  ASSERT_EQ(log.tasks.at(0).samples.size(), 3U);
+  EXPECT_EQ(log.paths.size(), 2U);
+  EXPECT_EQ(log.tasks[0].samples[0].path, log.tasks[0].samples[2].path);
+  EXPECT_EQ(log.tasks[0].samples[1].time, 20);
+}
+
+}  // namespace
+}  // namespace longpole::recording

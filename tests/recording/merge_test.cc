@@ -1,0 +1,474 @@
+// What the recorder and the kernel said, by hand, and the events that must come of it. One time
+// stamp is one nanosecond here, and the run begins at 0.
+#include "recording/merge.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <cerrno>
+
+#include "raw_bytes.h"
+#include "trace/event_forms.h"
+
+namespace longpole::recording {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr std::int64_t end_of_run = 1'000'000;
+constexpr std::uint64_t lock_address = 0x1000;
+constexpr std::uint64_t condition_address = 0x2000;
+
+// "thread time kind object cpu=… took=… from=… outcome", the parts that are not usual.
+std::vector<std::string> describe(const MergedRun& run) {
+  std::vector<std::string> lines;
+  for (std::size_t t = 0; t < run.threads.size(); ++t)
+    for (const Event& e : run.threads[t].events) {
+      std::string line = fmt::format("{} {} {}", t, e.time.count(), event_form(e.kind).word);
+      if (e.subject != unknown_count)
+        line += fmt::format(" {}", e.subject);
+      if (e.other != unknown_count)
+        line += fmt::format(" {}", e.other);
+      line += fmt::format(" cpu={}", e.cpu.count());
+      if (e.duration.count() != 0)
+        line += fmt::format(" took={}", e.duration.count());
+      if (e.waker.known())
+        line += fmt::format(" from={}", e.waker.value);
+      if (e.outcome != Outcome::ok)
+        line += fmt::format(" {}", outcome_word(e.outcome));
+      lines.push_back(line);
+    }
+  return lines;
+}
+
+// A run with the kernel source: threads 100, 101, … on one CPU, as the test says.
+class HandMadeRun {
+ public:
+  HandMadeRun() {
+    control.pid = PerfSpool::pid;
+    control.start = {0, 0};
+    control.sample_hz = 1000;
+    result.pid = PerfSpool::pid;
+    result.ended_ns = end_of_run;
+    result.exit_status = 0;
+    result.kernel_source = true;
+    result.clock_pairs = {{0, 0}, {end_of_run, end_of_run}};
+    spool.exec(0, 100);
+  }
+
+  Expected<MergedRun> merge() {
+    MergeInput input;
+    control.next_unit = events.units();
+    input.control = control;
+    input.events = events.bytes();
+    input.result = result;
+    input.command = {"program"};
+    const std::vector<std::span<const std::uint8_t>> spools = {spool.bytes()};
+    if (result.kernel_source)
+      input.kernel = read_kernel_log(spools, PerfSpool::pid, 0, end_of_run, result.cpu_time_ns);
+    return merge_run(input);
+  }
+
+  longpole_control control{};
+  Result result;
+  EventsFile events;
+  PerfSpool spool;
+};
+
+RecordFields call(unsigned kind, std::uint64_t tsc, std::uint64_t object = 0, int result = 0) {
+  return {kind, tsc, object, 0x5000 + kind, 0, result, 0};
+}
+RecordFields begins(unsigned kind, std::uint64_t tsc, std::uint64_t object,
+                    std::uint64_t other = 0) {
+  return {kind, tsc, object, 0x5000 + kind, LONGPOLE_BEGINS, 0, other};
+}
+RecordFields returns(unsigned kind, std::uint64_t tsc, std::uint64_t object, int result = 0,
+                     std::uint64_t other = 0) {
+  return {kind, tsc, object, 0x5000 + kind, LONGPOLE_RETURNS, result, other};
+}
+
+std::vector<std::string> notice_codes(const MergedRun& run) {
+  std::vector<std::string> codes;
+  for (const Notice& notice : run.notices)
+    codes.push_back(notice.code);
+  return codes;
+}
+
+TEST(Merge, CpuTimeIsWhatTheThreadHadOnTheCpuBetweenItsCalls) {
+  HandMadeRun run;
+  run.spool.out(1000, 100, true);
+  run.spool.in(5000, 100);
+  run.spool.exit(9000, 100);
+  run.events.add_thread(
+      0, 100,
+      {call(LONGPOLE_MUTEX_LOCK, 400, lock_address),
+       call(LONGPOLE_MUTEX_UNLOCK, 6000, lock_address), call(LONGPOLE_THREAD_END, 8000)});
+  EXPECT_THAT(
+      describe(*run.merge()),
+      ElementsAre("0 400 lock 0 cpu=400", "0 6000 unlock 0 cpu=1600", "0 8000 end cpu=3000"));
+}
+
+TEST(Merge, TimeOnTheCpuInsideABlockingCallCountsForWhatFollows) {
+  HandMadeRun run;
+  run.spool.out(1200, 100);
+  run.spool.in(5000, 100);
+  run.spool.exit(9000, 100);
+  run.events.add_thread(
+      0, 100,
+      {begins(LONGPOLE_SEMAPHORE_WAIT, 1000, lock_address),
+       returns(LONGPOLE_SEMAPHORE_WAIT, 5100, lock_address),
+       call(LONGPOLE_SEMAPHORE_POST, 6000, lock_address), call(LONGPOLE_THREAD_END, 9000)});
+  EXPECT_THAT(describe(*run.merge()), ElementsAre("0 1000 wait 0 cpu=1000 took=4100",
+                                                  "0 6000 post 0 cpu=1200", "0 9000 end cpu=3000"));
+}
+
+TEST(Merge, TheCostOfTheRecordsIsTakenOutAndNeverMoreThanThereIs) {
+  HandMadeRun run;
+  run.control.cost_ps = 100'000;
+  run.spool.exit(2000, 100);
+  run.events.add_thread(0, 100,
+                        {call(LONGPOLE_MUTEX_LOCK, 1000, lock_address),
+                         call(LONGPOLE_MUTEX_UNLOCK, 1030, lock_address),
+                         call(LONGPOLE_MUTEX_LOCK, 1500, lock_address)});
+  // 70 of the second record's 100 ns do not fit into its 30; the third pays for them.
+  EXPECT_THAT(describe(*run.merge()), ElementsAre("0 1000 lock 0 cpu=900", "0 1030 unlock 0 cpu=0",
+                                                  "0 1500 lock 0 cpu=300", "0 2000 end cpu=500"));
+}
+
+TEST(Merge, ThreadsAreJoinedByTheirHandleAlsoWhenItIsUsedAgain) {
+  HandMadeRun run;
+  run.spool.fork(100, 101, 100);
+  run.spool.fork(400, 102, 100);
+  run.events.add_thread(0, 100,
+                        {call(LONGPOLE_CREATE, 90, 1), begins(LONGPOLE_JOIN, 200, 0x77),
+                         returns(LONGPOLE_JOIN, 300, 0x77), call(LONGPOLE_CREATE, 390, 2),
+                         begins(LONGPOLE_JOIN, 500, 0x77), returns(LONGPOLE_JOIN, 700, 0x77),
+                         call(LONGPOLE_THREAD_END, 900)});
+  run.spool.out(200, 100);
+  run.spool.in(200, 101);
+  run.spool.exit(290, 101);
+  run.spool.in(290, 100);
+  run.spool.out(500, 100);
+  run.spool.in(500, 102);
+  run.spool.exit(690, 102);
+  run.spool.in(690, 100);
+  run.spool.exit(900, 100);
+  run.events.add_thread(1, 101, {call(LONGPOLE_THREAD_START, 210), call(LONGPOLE_THREAD_END, 280)},
+                        0x9000, 0x77);
+  run.events.add_thread(2, 102, {call(LONGPOLE_THREAD_START, 510), call(LONGPOLE_THREAD_END, 680)},
+                        0x9000, 0x77);
+  const MergedRun merged = *run.merge();
+  EXPECT_THAT(describe(merged),
+              ElementsAre("0 90 create 1 cpu=90", "0 200 join 1 cpu=110 took=100 from=1",
+                          "0 390 create 2 cpu=100", "0 500 join 2 cpu=110 took=200 from=2",
+                          "0 900 end cpu=210", "1 280 end cpu=90", "2 680 end cpu=190"));
+  EXPECT_EQ(merged.threads[2].creator, ThreadId{0});
+  EXPECT_TRUE(merged.threads[0].is_main);
+}
+
+TEST(Merge, OutcomesComeFromTheResultsOfTheCalls) {
+  HandMadeRun run;
+  run.events.add_thread(0, 100,
+                        {call(LONGPOLE_MUTEX_TRYLOCK, 10, lock_address, EBUSY),
+                         call(LONGPOLE_MUTEX_LOCK, 20, lock_address, EOWNERDEAD),
+                         call(LONGPOLE_MUTEX_LOCK, 30, lock_address, EDEADLK),
+                         call(LONGPOLE_SEMAPHORE_TRYWAIT, 40, 0x3000, EAGAIN),
+                         begins(LONGPOLE_MUTEX_TIMEDLOCK, 50, lock_address),
+                         returns(LONGPOLE_MUTEX_TIMEDLOCK, 90, lock_address, ETIMEDOUT),
+                         call(LONGPOLE_CREATE, 95, 7, EAGAIN), call(LONGPOLE_JOIN, 97, 0x123, 3)});
+  run.spool.exit(100, 100);
+  EXPECT_THAT(
+      describe(*run.merge()),
+      ElementsAre("0 10 trylock 0 cpu=10 busy", "0 20 lock 0 cpu=10", "0 30 lock 0 cpu=10 failed",
+                  "0 40 trywait 1 cpu=10 busy", "0 50 timedlock 0 cpu=10 took=40 timeout",
+                  "0 95 create cpu=45 failed", "0 97 join cpu=2 failed", "0 100 end cpu=3"));
+}
+
+TEST(Merge, ACallThatNeverReturnedIsUnfinished) {
+  HandMadeRun run;
+  run.spool.out(1010, 100);
+  run.result.exit_status.reset();
+  run.result.exit_signal = 9;
+  run.events.add_thread(0, 100, {begins(LONGPOLE_MUTEX_LOCK, 1000, lock_address)});
+  const MergedRun merged = *run.merge();
+  EXPECT_THAT(describe(merged),
+              ElementsAre("0 1000 lock 0 cpu=1000 unfinished", "0 1000000 end cpu=10"));
+  EXPECT_FALSE(merged.run.complete);
+  EXPECT_THAT(notice_codes(merged), ElementsAre("cut-short", "no-threads-created"));
+}
+
+TEST(Merge, ACancelledWaitIsATimeThatPasses) {
+  HandMadeRun run;
+  run.spool.out(1010, 100);
+  run.spool.in(50'000, 100);
+  run.spool.exit(60'000, 100);
+  run.events.add_thread(
+      0, 100,
+      {begins(LONGPOLE_SEMAPHORE_WAIT, 1000, lock_address), call(LONGPOLE_THREAD_END, 59'000)});
+  EXPECT_THAT(describe(*run.merge()),
+              ElementsAre("0 1000 external cpu=1000 took=48990", "0 59000 end cpu=10010"));
+}
+
+TEST(Merge, AWaitThatFailedKeepsItsTime) {
+  HandMadeRun run;
+  run.spool.out(1000, 100);
+  run.spool.in(50'000, 100);
+  run.spool.exit(60'000, 100);
+  run.events.add_thread(0, 100,
+                        {begins(LONGPOLE_SEMAPHORE_WAIT, 1000, lock_address),
+                         returns(LONGPOLE_SEMAPHORE_WAIT, 50'000, lock_address, EINTR)});
+  EXPECT_THAT(describe(*run.merge()),
+              ElementsAre("0 1000 external cpu=1000 took=49000", "0 60000 end cpu=10000"));
+}
+
+TEST(Merge, SleepingOutsideRecordedCallsIsAnExternalWait) {
+  HandMadeRun run;
+  run.spool.out(100'000, 100);
+  run.spool.in(400'000, 100);
+  run.spool.exit(600'000, 100);
+  run.events.add_thread(0, 100, {call(LONGPOLE_MUTEX_LOCK, 500'000, lock_address)});
+  EXPECT_THAT(describe(*run.merge()),
+              ElementsAre("0 100000 external cpu=100000 took=300000", "0 500000 lock 0 cpu=100000",
+                          "0 600000 end cpu=100000"));
+}
+
+TEST(Merge, ShortSleepsCountTogether) {
+  HandMadeRun run;
+  for (std::int64_t i = 1; i <= 5; ++i) {
+    run.spool.out(i * 100'000, 100);
+    run.spool.in(i * 100'000 + 9'000, 100);
+  }
+  run.spool.exit(600'000, 100);
+  run.events.add_thread(0, 100, {call(LONGPOLE_MUTEX_LOCK, 550'000, lock_address)});
+  EXPECT_THAT(describe(*run.merge()),
+              ElementsAre("0 300000 external cpu=282000 took=27000", "0 550000 lock 0 cpu=223000",
+                          "0 600000 end cpu=50000"));
+}
+
+TEST(Merge, SignalsAndBroadcastsSayHowManyTheyWoke) {
+  HandMadeRun run;
+  run.spool.fork(10, 101, 100);
+  run.spool.fork(11, 102, 100);
+  run.events.add_thread(0, 100,
+                        {call(LONGPOLE_CREATE, 9, 1), call(LONGPOLE_CREATE, 10, 2),
+                         call(LONGPOLE_CONDITION_SIGNAL, 50, condition_address),
+                         call(LONGPOLE_CONDITION_SIGNAL, 500, condition_address),
+                         call(LONGPOLE_CONDITION_BROADCAST, 900, condition_address),
+                         call(LONGPOLE_CONDITION_BROADCAST, 990, condition_address)});
+  run.events.add_thread(
+      1, 101,
+      {begins(LONGPOLE_CONDITION_WAIT, 100, condition_address, lock_address),
+       returns(LONGPOLE_CONDITION_WAIT, 950, condition_address, 0, lock_address)});
+  run.events.add_thread(
+      2, 102,
+      {begins(LONGPOLE_CONDITION_WAIT, 200, condition_address, lock_address),
+       returns(LONGPOLE_CONDITION_WAIT, 600, condition_address, 0, lock_address),
+       begins(LONGPOLE_CONDITION_WAIT, 700, condition_address, lock_address),
+       returns(LONGPOLE_CONDITION_WAIT, 980, condition_address, 0, lock_address)});
+  const std::vector<std::string> lines = describe(*run.merge());
+  EXPECT_THAT(lines, testing::Contains("0 50 signal 0 0 cpu=40"));
+  EXPECT_THAT(lines, testing::Contains(HasSubstr("0 500 signal 0 1 ")));
+  EXPECT_THAT(lines, testing::Contains(HasSubstr("0 900 broadcast 0 2 ")));
+  EXPECT_THAT(lines, testing::Contains(HasSubstr("0 990 broadcast 0 0 ")));
+  EXPECT_THAT(lines, testing::Contains("1 100 cwait 0 1 cpu=0 took=850 from=0"));
+  EXPECT_THAT(lines, testing::Contains("2 200 cwait 0 1 cpu=0 took=400 from=0"));
+}
+
+TEST(Merge, ALockIsHandedOverByWhoeverReleasedItLast) {
+  HandMadeRun run;
+  run.spool.fork(10, 101, 100);
+  run.events.add_thread(0, 100,
+                        {call(LONGPOLE_CREATE, 9, 1), call(LONGPOLE_MUTEX_LOCK, 20, lock_address),
+                         call(LONGPOLE_MUTEX_UNLOCK, 300, lock_address)});
+  run.events.add_thread(1, 101,
+                        {begins(LONGPOLE_MUTEX_LOCK, 100, lock_address),
+                         returns(LONGPOLE_MUTEX_LOCK, 310, lock_address),
+                         call(LONGPOLE_MUTEX_UNLOCK, 320, lock_address)});
+  EXPECT_THAT(describe(*run.merge()), testing::Contains("1 100 lock 0 cpu=0 took=210 from=0"));
+}
+
+TEST(Merge, PostsAreTakenInOrderAfterTheInitialValue) {
+  HandMadeRun run;
+  run.spool.fork(10, 101, 100);
+  run.events.add_thread(0, 100,
+                        {{LONGPOLE_SEMAPHORE_INIT, 5, 0x3000, 0x50, 0, 0, 1},
+                         call(LONGPOLE_CREATE, 9, 1),
+                         call(LONGPOLE_SEMAPHORE_POST, 400, 0x3000)});
+  run.events.add_thread(
+      1, 101,
+      {call(LONGPOLE_SEMAPHORE_WAIT, 50, 0x3000), begins(LONGPOLE_SEMAPHORE_WAIT, 100, 0x3000),
+       returns(LONGPOLE_SEMAPHORE_WAIT, 410, 0x3000)});
+  const MergedRun merged = *run.merge();
+  EXPECT_THAT(describe(merged), testing::Contains("1 100 wait 0 cpu=0 took=310 from=0"));
+  EXPECT_EQ(merged.objects.at(0).initial, 1U);
+  EXPECT_EQ(merged.sites.at(merged.objects[0].first_site).address, 0x50U);
+}
+
+TEST(Merge, ASemaphoreOfUnknownValueHadWhatWasTakenFromIt) {
+  HandMadeRun run;
+  run.events.add_thread(
+      0, 100,
+      {call(LONGPOLE_SEMAPHORE_WAIT, 10, 0x3000), call(LONGPOLE_SEMAPHORE_WAIT, 20, 0x3000),
+       call(LONGPOLE_SEMAPHORE_POST, 30, 0x3000), call(LONGPOLE_SEMAPHORE_WAIT, 40, 0x3000)});
+  EXPECT_EQ(run.merge()->objects.at(0).initial, 2U);
+}
+
+TEST(Merge, AnAddressInitializedAgainIsAnotherObject) {
+  HandMadeRun run;
+  run.events.add_thread(0, 100,
+                        {{LONGPOLE_BARRIER_INIT, 5, 0x3000, 0x50, 0, 0, 1},
+                         call(LONGPOLE_BARRIER_WAIT, 10, 0x3000),
+                         {LONGPOLE_BARRIER_INIT, 15, 0x3000, 0x60, 0, 0, 3},
+                         call(LONGPOLE_BARRIER_WAIT, 20, 0x3000)});
+  EXPECT_THAT(describe(*run.merge()),
+              ElementsAre("0 10 barrier 0 1 cpu=10", "0 20 barrier 1 3 cpu=10",
+                          "0 1000000 end cpu=999980"));
+}
+
+TEST(Merge, ThreadsThatTheRecorderNeverSawStandBesideTheOthers) {
+  HandMadeRun run;
+  run.spool.fork(1000, 105, 100);
+  run.spool.out(2000, 100, true);
+  run.spool.in(2000, 105);
+  run.spool.exit(5000, 105);
+  run.spool.in(5000, 100);
+  run.spool.exit(6000, 100);
+  run.events.add_thread(0, 100, {call(LONGPOLE_THREAD_END, 6000)});
+  EXPECT_THAT(
+      describe(*run.merge()),
+      ElementsAre("0 6000 end cpu=3000", "1 0 external cpu=0 took=1000", "1 5000 end cpu=3000"));
+}
+
+TEST(Merge, AThreadThatNeverGotToRunEndsWithTheProgram) {
+  HandMadeRun run;
+  run.events.add_thread(0, 100, {call(LONGPOLE_CREATE, 50, 1), call(LONGPOLE_THREAD_END, 60)});
+  run.spool.exit(70, 100);
+  run.events.add_thread(1, 0, {}, 0x9000, 0x77);
+  const MergedRun merged = *run.merge();
+  EXPECT_THAT(describe(merged),
+              ElementsAre("0 50 create 1 cpu=50", "0 60 end cpu=20", "1 1000000 end cpu=0"));
+}
+
+TEST(Merge, CallsOnTheWayOutComeBeforeTheEnd) {
+  HandMadeRun run;
+  run.spool.exit(500, 100);
+  run.events.add_thread(
+      0, 100, {call(LONGPOLE_THREAD_END, 100), call(LONGPOLE_MUTEX_LOCK, 200, lock_address)});
+  EXPECT_THAT(describe(*run.merge()), ElementsAre("0 200 lock 0 cpu=200", "0 500 end cpu=300"));
+}
+
+TEST(Merge, SamplesBelongToTheStretchTheyWereTakenIn) {
+  HandMadeRun run;
+  run.spool.sample(50, 100, {1});
+  run.spool.sample(150, 100, {2});
+  run.spool.sample(160, 100, {1});
+  run.spool.exit(300, 100);
+  run.events.add_thread(0, 100,
+                        {call(LONGPOLE_MUTEX_LOCK, 100, lock_address),
+                         call(LONGPOLE_MUTEX_UNLOCK, 200, lock_address)});
+  const MergedRun merged = *run.merge();
+  std::vector<std::string> samples;
+  for (const MergedSample& sample : merged.threads.at(0).samples)
+    samples.push_back(fmt::format("{}: {}", sample.event, merged.paths.at(sample.path).front()));
+  EXPECT_THAT(samples, ElementsAre("0: 1", "1: 2", "1: 1"));
+  EXPECT_EQ(merged.run.samples, 3U);
+}
+
+TEST(Merge, CallPathsOfCreateAndJoinCarryTheirCandidates) {
+  HandMadeRun run;
+  run.events.add_thread(0, 100,
+                        {{LONGPOLE_FRAMES, 5, 0x61, 0, 0, 0, 0x62},
+                         {LONGPOLE_FRAMES, 5, 0x63, 0, 0, 0, 0},
+                         call(LONGPOLE_CREATE, 9, 1),
+                         call(LONGPOLE_MUTEX_LOCK, 20, lock_address)});
+  const MergedRun merged = *run.merge();
+  const CallSite& site = merged.sites.at(merged.threads.at(0).sites.at(0));
+  EXPECT_EQ(site.address, 0x5000U + LONGPOLE_CREATE);
+  EXPECT_THAT(site.candidates, ElementsAre(0x61, 0x62, 0x63));
+  EXPECT_THAT(merged.sites.at(merged.threads[0].sites.at(1)).candidates, IsEmpty());
+}
+
+// The portable source.
+
+RecordFields clocked(RecordFields fields, std::uint64_t cpu) {
+  fields.other = cpu;
+  return fields;
+}
+
+TEST(MergePortable, CpuTimeComesFromTheThreadClock) {
+  HandMadeRun run;
+  run.result.kernel_source = false;
+  run.events.add_thread(0, 100,
+                        {clocked(call(LONGPOLE_THREAD_START, 500), 400),
+                         clocked(call(LONGPOLE_MUTEX_LOCK, 1500, lock_address), 900),
+                         {LONGPOLE_CPU_CLOCK, 2000, 1200},
+                         begins(LONGPOLE_CONDITION_WAIT, 2000, condition_address, lock_address),
+                         {LONGPOLE_CPU_CLOCK, 9000, 1300},
+                         returns(LONGPOLE_CONDITION_WAIT, 9000, condition_address, 0, lock_address),
+                         clocked(call(LONGPOLE_THREAD_END, 9500), 1700)});
+  EXPECT_THAT(describe(*run.merge()),
+              ElementsAre("0 1500 lock 0 cpu=900", "0 2000 cwait 1 0 cpu=300 took=7000",
+                          "0 9500 end cpu=500"));
+}
+
+TEST(MergePortable, TimeThatNobodyUsedIsAnExternalWait) {
+  constexpr std::uint64_t ms = 1'000'000;
+  HandMadeRun run;
+  run.result.kernel_source = false;
+  run.result.ended_ns = 100 * ms;
+  run.result.clock_pairs.back() = {100 * ms, 100 * ms};
+  run.events.add_thread(0, 100,
+                        {clocked(call(LONGPOLE_THREAD_START, 1 * ms), 1 * ms),
+                         clocked(call(LONGPOLE_CREATE, 2 * ms, 1), 2 * ms),
+                         clocked(call(LONGPOLE_THREAD_END, 62 * ms), 12 * ms)});
+  // On the CPU for 20 of the 50 ms that the other was off it.
+  run.events.add_thread(1, 101,
+                        {clocked(call(LONGPOLE_THREAD_START, 10 * ms), 1000),
+                         clocked(call(LONGPOLE_THREAD_END, 30 * ms), 20 * ms + 1000)});
+  const std::vector<std::string> lines = describe(*run.merge());
+  EXPECT_THAT(lines, testing::Contains("0 2000000 external cpu=0 took=29999000"));
+  EXPECT_THAT(lines, testing::Contains("1 30000000 end cpu=20001000"));
+}
+
+TEST(MergePortable, SamplesSayHowLongAThreadThatWasCutShortRan) {
+  HandMadeRun run;
+  run.result.kernel_source = false;
+  run.result.ended_ns = 20'000'000;
+  run.result.clock_pairs.back() = {20'000'000, 20'000'000};
+  run.result.exit_signal = 9;
+  run.events.add_thread(0, 100,
+                        {clocked(call(LONGPOLE_THREAD_START, 1000), 1000),
+                         {LONGPOLE_SAMPLE, 4'000'000, 0x400, 4, 0, 0, 0x500},
+                         {LONGPOLE_SAMPLE, 9'000'000, 0x400, 4, 0, 0, 0x500}});
+  const MergedRun merged = *run.merge();
+  EXPECT_THAT(describe(merged), ElementsAre("0 20000000 end cpu=8001000"));
+  EXPECT_EQ(merged.run.samples, 8U);
+  EXPECT_THAT(merged.paths, ElementsAre(ElementsAre(0x400, 0x500)));
+}
+
+TEST(Merge, ARecorderThatNeverSpokeIsAFailureWithAReason) {
+  HandMadeRun run;
+  run.control.pid = 0;
+  const auto merged = run.merge();
+  ASSERT_FALSE(merged.has_value());
+  EXPECT_EQ(merged.error().kind, ErrorKind::failure);
+  EXPECT_THAT(merged.error().text(), HasSubstr("the recorder was not loaded into it"));
+}
+
+TEST(Merge, WhatWasLostIsSaid) {
+  HandMadeRun run;
+  run.control.stop_reason = LONGPOLE_STOP_NO_SPACE;
+  run.control.dropped = 5;
+  run.result.perf_refused = "the kernel refuses perf events";
+  run.spool.lost(50, 3);
+  run.events.add_thread(0, 100, {call(LONGPOLE_THREAD_END, 60)});
+  const MergedRun merged = *run.merge();
+  EXPECT_THAT(notice_codes(merged), ElementsAre("perf-refused", "recording-stopped", "samples-lost",
+                                                "no-threads-created"));
+  EXPECT_EQ(merged.notices[1].count, 5U);
+  EXPECT_FALSE(merged.run.complete);
+}
+
+}  // namespace
+}  // namespace longpole::recording

@@ -1,0 +1,163 @@
+// Builds by hand what the recorder and the kernel write, for tests of what reads it.
+#pragma once
+
+#include <linux/perf_event.h>
+
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "longpole/raw_record.h"
+
+namespace longpole::recording {
+
+template <typename T>
+void append(std::vector<std::uint8_t>& bytes, const T& value) {
+  const std::size_t at = bytes.size();
+  bytes.resize(at + sizeof value);
+  std::memcpy(bytes.data() + at, &value, sizeof value);
+}
+
+struct RecordFields {
+  unsigned kind = 0;
+  std::uint64_t tsc = 0;
+  std::uint64_t object = 0;
+  std::uint64_t site = 0;
+  unsigned flags = 0;
+  int result = 0;
+  std::uint64_t other = 0;
+};
+
+// An events file of chunks of one unit. Every thread gets one.
+class EventsFile {
+ public:
+  void add_thread(std::uint32_t number, std::int32_t tid, const std::vector<RecordFields>& records,
+                  std::uint64_t start_function = 0, std::uint64_t handle = 0,
+                  std::uint32_t sequence = 0) {
+    longpole_chunk header{};
+    header.thread = number;
+    header.sequence = sequence;
+    header.tid = tid;
+    header.start_function = start_function;
+    header.handle = handle;
+    header.bytes = LONGPOLE_UNIT_BYTES;
+    const std::size_t start = bytes_.size();
+    append(bytes_, header);
+    for (const RecordFields& fields : records) {
+      longpole_record record{};
+      record.tsc = fields.tsc;
+      record.object = fields.object;
+      record.site = fields.site;
+      record.other_low = static_cast<std::uint32_t>(fields.other);
+      record.other_high = static_cast<std::uint16_t>(fields.other >> 32U);
+      record.result = static_cast<std::uint8_t>(fields.result);
+      record.kind_and_flags = static_cast<std::uint8_t>(fields.kind | fields.flags << 6U);
+      append(bytes_, record);
+    }
+    bytes_.resize(start + LONGPOLE_UNIT_BYTES);
+  }
+
+  [[nodiscard]] std::vector<std::uint8_t>& bytes() { return bytes_; }
+  [[nodiscard]] std::uint32_t units() const {
+    return static_cast<std::uint32_t>(bytes_.size() / LONGPOLE_UNIT_BYTES);
+  }
+
+ private:
+  std::vector<std::uint8_t> bytes_;
+};
+
+// The records of one CPU of a program with pid 100.
+class PerfSpool {
+ public:
+  static constexpr std::int32_t pid = 100;
+
+  void in(std::int64_t time, std::int32_t tid) { record(PERF_RECORD_SWITCH, 0, {}, time, tid); }
+  void out(std::int64_t time, std::int32_t tid, bool preempted = false) {
+    const auto misc = static_cast<std::uint16_t>(
+        PERF_RECORD_MISC_SWITCH_OUT | (preempted ? PERF_RECORD_MISC_SWITCH_OUT_PREEMPT : 0));
+    record(PERF_RECORD_SWITCH, misc, {}, time, tid);
+  }
+  void exec(std::int64_t time, std::int32_t tid) {
+    std::vector<std::uint8_t> body;
+    append(body, std::uint64_t{pid} | static_cast<std::uint64_t>(tid) << 32U);
+    append(body, std::uint64_t{'a'});
+    record(PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC, body, time, tid);
+  }
+  void fork(std::int64_t time, std::int32_t tid, std::int32_t parent) {
+    task(PERF_RECORD_FORK, time, tid, parent);
+  }
+  void exit(std::int64_t time, std::int32_t tid) { task(PERF_RECORD_EXIT, time, tid, tid); }
+  void lost(std::int64_t time, std::uint64_t count) {
+    std::vector<std::uint8_t> body;
+    append(body, std::uint64_t{1});
+    append(body, count);
+    record(PERF_RECORD_LOST, 0, body, time, 0);
+  }
+  void sample(std::int64_t time, std::int32_t tid, const std::vector<std::uint64_t>& addresses) {
+    std::vector<std::uint8_t> body;
+    append(body, addresses.empty() ? std::uint64_t{0} : addresses.front());
+    append(body, pid);
+    append(body, tid);
+    append(body, time);
+    append(body, std::uint64_t{0});
+    append(body, std::uint64_t{addresses.size() + 1});
+    append(body, static_cast<std::uint64_t>(PERF_CONTEXT_USER));
+    for (const std::uint64_t address : addresses)
+      append(body, address);
+    put(PERF_RECORD_SAMPLE, 0, body);
+  }
+  void mapping(std::int64_t time, std::uint64_t start, std::uint64_t length, std::uint64_t offset,
+               const std::string& path) {
+    std::vector<std::uint8_t> body;
+    append(body, pid);
+    append(body, pid);
+    append(body, start);
+    append(body, length);
+    append(body, offset);
+    for (int i = 0; i < 4; ++i)
+      append(body, std::uint64_t{0});
+    std::string padded = path;
+    padded.resize((path.size() / 8 + 1) * 8);
+    body.insert(body.end(), padded.begin(), padded.end());
+    record(PERF_RECORD_MMAP2, 0, body, time, pid);
+  }
+  // Of some other process: a child of the program.
+  void in_of(std::int32_t other_pid, std::int64_t time, std::int32_t tid) {
+    record(PERF_RECORD_SWITCH, 0, {}, time, tid, other_pid);
+  }
+
+  [[nodiscard]] std::vector<std::uint8_t>& bytes() { return bytes_; }
+
+ private:
+  void task(std::uint32_t type, std::int64_t time, std::int32_t tid, std::int32_t parent) {
+    std::vector<std::uint8_t> body;
+    append(body, pid);
+    append(body, pid);
+    append(body, tid);
+    append(body, parent);
+    append(body, time);
+    record(type, 0, body, time, parent);
+  }
+  void record(std::uint32_t type, std::uint16_t misc, std::vector<std::uint8_t> body,
+              std::int64_t time, std::int32_t tid, std::int32_t of_pid = pid) {
+    append(body, of_pid);
+    append(body, tid);
+    append(body, time);
+    append(body, std::uint64_t{0});
+    put(type, misc, body);
+  }
+  void put(std::uint32_t type, std::uint16_t misc, const std::vector<std::uint8_t>& body) {
+    perf_event_header header{};
+    header.type = type;
+    header.misc = misc;
+    header.size = static_cast<std::uint16_t>(sizeof header + body.size());
+    append(bytes_, header);
+    bytes_.insert(bytes_.end(), body.begin(), body.end());
+  }
+
+  std::vector<std::uint8_t> bytes_;
+};
+
+}  // namespace longpole::recording

@@ -1,0 +1,48 @@
+#include "record_program.h"
+
+namespace longpole::recording {
+
+std::string specimen(const std::string& name) {
+  return std::string(LONGPOLE_BUILD_DIRECTORY) + "/tests/recording/specimens/" + name;
+}
+
+Options options_for(const std::string& program, std::vector<std::string> arguments) {
+  Options options;
+  options.program = program;
+  options.arguments = std::move(arguments);
+  options.recorder = std::string(LONGPOLE_BUILD_DIRECTORY) + "/lib/liblongpole-recorder.so";
+  return options;
+}
+
+Recorded record(const Options& options,
+                const std::function<void(Session&, const std::string& output)>& on_output) {
+  Recorded recorded;
+  boost::asio::io_context context;
+  boost::asio::thread_pool workers(1);
+  std::shared_ptr<Session> session;
+  Observer observer;
+  observer.started = [&](pid_t pid) { recorded.pid = pid; };
+  observer.output = [&](Stream stream, std::string_view text) {
+    (stream == Stream::standard_output ? recorded.output : recorded.error_output) += text;
+    if (on_output && session != nullptr)
+      on_output(*session, recorded.output);
+  };
+  observer.progress = [&](const Progress& progress) {
+    if (recorded.phases.empty() || recorded.phases.back() != progress.phase)
+      recorded.phases.push_back(progress.phase);
+  };
+  observer.finished = [&](Expected<Recording> recording) {
+    recorded.recording = std::move(recording);
+  };
+  auto started = Session::start(context, workers, options, Output::piped, observer);
+  if (!started) {
+    recorded.recording = tl::unexpected(started.error());
+    return recorded;
+  }
+  session = *started;
+  context.run();
+  workers.join();
+  return recorded;
+}
+
+}  // namespace longpole::recording

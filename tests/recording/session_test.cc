@@ -1,0 +1,241 @@
+// Records real programs, from the first check to the Recording.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+
+#include "record_program.h"
+
+namespace longpole::recording {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::Field;
+using testing::HasSubstr;
+
+std::vector<std::string> thread_names(const Recording& recording) {
+  std::vector<std::string> names;
+  for (const Thread& thread : recording.threads)
+    names.push_back(thread.name);
+  return names;
+}
+
+std::vector<std::string> notice_codes(const Recording& recording) {
+  std::vector<std::string> codes;
+  for (const Notice& notice : recording.notices)
+    codes.push_back(notice.code);
+  return codes;
+}
+
+Nanoseconds cpu_of(const Thread& thread) {
+  Nanoseconds sum{};
+  for (const Event& event : thread.events)
+    sum += event.cpu;
+  return sum;
+}
+
+std::ptrdiff_t calls_of(const Thread& thread) {
+  return std::count_if(thread.events.begin(), thread.events.end(),
+                       [](const Event& event) { return event.kind != EventKind::external_wait; });
+}
+
+double cpu_of(const Recording& recording) {
+  Nanoseconds sum{};
+  for (const Thread& thread : recording.threads)
+    sum += cpu_of(thread);
+  return static_cast<double>(sum.count());
+}
+
+// Both sources; the kernel's where this machine allows it.
+class SessionOfSource : public testing::TestWithParam<SourceChoice> {
+ protected:
+  static Options options_of(const std::string& name, std::vector<std::string> arguments = {}) {
+    Options options = options_for(specimen(name), std::move(arguments));
+    options.source = GetParam();
+    return options;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Sources, SessionOfSource,
+                         testing::Values(SourceChoice::automatic, SourceChoice::portable),
+                         [](const auto& source) {
+                           return source.param == SourceChoice::automatic ? "automatic"
+                                                                          : "portable";
+                         });
+
+TEST_P(SessionOfSource, CpuTimeIsThatOfTheProcessClock) {
+  for (const Cpus cpus : {Cpus::one, Cpus::all}) {
+    Options options = options_of("compute");
+    options.cpus = cpus;
+    const Recorded recorded = record(options);
+    ASSERT_TRUE(recorded.recording.has_value()) << recorded.recording.error().text();
+    const Recording& recording = *recorded.recording;
+    const double by_the_program = std::strtod(recorded.output.c_str(), nullptr);
+    EXPECT_NEAR(cpu_of(recording) / by_the_program, 1, 0.03);
+    EXPECT_EQ(recording.run.exit_status, 7);
+    EXPECT_TRUE(recording.run.complete);
+    EXPECT_THAT(thread_names(recording), ElementsAre("main", "work.1", "work.2"));
+    // The second thread does twice what the first does.
+    const double ratio = static_cast<double>(cpu_of(recording.threads[2]).count()) /
+                         static_cast<double>(cpu_of(recording.threads[1]).count());
+    EXPECT_NEAR(ratio, 2, 0.3);
+    ASSERT_EQ(recording.objects.size(), 1U);
+    EXPECT_EQ(recording.objects[0].name, "turn");
+    // 20 and 40 rounds of lock and unlock, and the end.
+    EXPECT_EQ(calls_of(recording.threads[1]), 41);
+    EXPECT_EQ(calls_of(recording.threads[2]), 81);
+    EXPECT_GT(recording.run.samples, 20U);
+  }
+}
+
+TEST_P(SessionOfSource, StoppingKeepsWhatWasRecorded) {
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{}, std::vector<std::string>{"stubborn"}}) {
+    const Recorded recorded =
+        record(options_of("endless", arguments), [](Session& session, const std::string& output) {
+          if (output.find("running") != std::string::npos)
+            session.stop();
+        });
+    ASSERT_TRUE(recorded.recording.has_value()) << recorded.recording.error().text();
+    const Recording& recording = *recorded.recording;
+    EXPECT_FALSE(recording.run.complete);
+    EXPECT_EQ(recording.run.exit_signal, arguments.empty() ? SIGTERM : SIGKILL);
+    EXPECT_THAT(notice_codes(recording), Contains("cut-short"));
+    ASSERT_EQ(recording.threads.size(), 2U);
+    EXPECT_GE(recording.threads[1].events.size(), 40U);
+    EXPECT_EQ(recording.threads[0].events.rbegin()[1].outcome, Outcome::unfinished);
+    EXPECT_NEAR(cpu_of(recording) / static_cast<double>(recording.run.cpu_time.count()), 1, 0.1);
+  }
+}
+
+TEST_P(SessionOfSource, AKilledProgramLeavesAllThatReturned) {
+  const Recorded recorded = record(options_of("crash"));
+  ASSERT_TRUE(recorded.recording.has_value()) << recorded.recording.error().text();
+  const Recording& recording = *recorded.recording;
+  EXPECT_EQ(recording.run.exit_signal, SIGKILL);
+  EXPECT_FALSE(recording.run.exit_status.has_value());
+  EXPECT_THAT(notice_codes(recording), Contains("cut-short"));
+  ASSERT_EQ(recording.threads.size(), 2U);
+  const std::vector<Event>& waiting = recording.threads[1].events;
+  ASSERT_EQ(waiting.size(), 3U);
+  EXPECT_EQ(waiting[0].kind, EventKind::mutex_lock);
+  EXPECT_EQ(waiting[1].kind, EventKind::condition_wait);
+  EXPECT_EQ(waiting[1].outcome, Outcome::unfinished);
+  EXPECT_EQ(waiting[2].kind, EventKind::thread_end);
+}
+
+TEST_P(SessionOfSource, SleepingIsAnExternalWait) {
+  const Recorded recorded = record(options_of("sleeper"));
+  ASSERT_TRUE(recorded.recording.has_value()) << recorded.recording.error().text();
+  int sleeps = 0;
+  Nanoseconds slept{};
+  for (const Event& event : recorded.recording->threads.at(0).events)
+    if (event.kind == EventKind::external_wait) {
+      slept += event.duration;
+      sleeps += event.duration >= std::chrono::milliseconds(40) ? 1 : 0;
+    }
+  // The kernel sees each of the four. Of the thread clocks' time off the CPU, what the other thread
+  // had is taken out as far as it is known.
+  if (recorded.recording->run.source == Source::kernel) {
+    EXPECT_EQ(sleeps, 4);
+  } else {
+    EXPECT_GE(slept, std::chrono::milliseconds(100));
+  }
+}
+
+TEST(Session, PhasesComeInOrderAndTheOutputIsTheProgramsOwn) {
+  Options options = options_for(specimen("environment"), {"one", "two words"});
+  options.environment["SPECIMEN"] = "a value";
+  options.directory = "/usr";
+  options.as_cpus = 48;
+  const Recorded recorded = record(options);
+  ASSERT_TRUE(recorded.recording.has_value()) << recorded.recording.error().text();
+  EXPECT_EQ(recorded.output, "one\ntwo words\na value\n/usr\n48\n");
+  EXPECT_EQ(recorded.error_output, "complaint\n");
+  EXPECT_THAT(recorded.phases,
+              ElementsAre(Phase::starting, Phase::running, Phase::merging, Phase::symbolizing));
+  EXPECT_GT(recorded.pid, 0);
+  EXPECT_THAT(recorded.recording->run.command,
+              ElementsAre(specimen("environment"), "one", "two words"));
+  EXPECT_EQ(recorded.recording->run.directory, "/usr");
+}
+
+TEST(Session, APinnedProgramIsToldOfAllCpus) {
+  Options options = options_for(specimen("environment"));
+  options.environment["SPECIMEN"] = "";
+  const Recorded recorded = record(options);
+  ASSERT_TRUE(recorded.recording.has_value()) << recorded.recording.error().text();
+  EXPECT_EQ(recorded.recording->run.cpus, 1U);
+  EXPECT_THAT(recorded.output,
+              HasSubstr("\n" + std::to_string(recorded.recording->run.machine_cpus) + "\n"));
+}
+
+TEST(Session, CallsThroughTheStandardLibraryBelongToTheUsersLines) {
+  const Recorded recorded = record(options_for(specimen("standard_threads")));
+  ASSERT_TRUE(recorded.recording.has_value()) << recorded.recording.error().text();
+  const Recording& recording = *recorded.recording;
+  EXPECT_THAT(recording.threads.at(1).name, HasSubstr("count_up"));
+  EXPECT_THAT(recording.threads.at(2).name, HasSubstr("count_up"));
+  EXPECT_THAT(recording.threads.at(3).name, HasSubstr("main::"));
+  int of_main = 0;
+  for (const Event& event : recording.threads[0].events)
+    if (event.kind == EventKind::thread_create || event.kind == EventKind::thread_join) {
+      ASSERT_TRUE(event.site.known());
+      const Stack& place = recording.stacks[event.site.index()];
+      ASSERT_TRUE(place.file.known());
+      EXPECT_THAT(recording.files[place.file.index()].path,
+                  testing::EndsWith("standard_threads.cc"));
+      ++of_main;
+    }
+  EXPECT_EQ(of_main, 6);
+}
+
+TEST(Session, AProgramWithoutThreadsIsRecordedAndSaysSo) {
+  const Recorded recorded = record(options_for(specimen("no_threads")));
+  ASSERT_TRUE(recorded.recording.has_value()) << recorded.recording.error().text();
+  EXPECT_THAT(notice_codes(*recorded.recording), Contains("no-threads-created"));
+  EXPECT_EQ(recorded.recording->threads.size(), 1U);
+}
+
+TEST(Session, AnAddressSanitizedProgramRuns) {
+  const Recorded recorded = record(options_for(specimen("address_sanitized")));
+  ASSERT_TRUE(recorded.recording.has_value()) << recorded.recording.error().text();
+  EXPECT_EQ(recorded.error_output, "");
+  EXPECT_EQ(recorded.recording->run.exit_status, 0);
+  EXPECT_EQ(recorded.recording->threads.size(), 2U);
+}
+
+TEST(Session, WhatCannotBeRecordedIsRefusedBeforeAnythingIsStarted) {
+  Options wrong_rate = options_for(specimen("no_threads"));
+  wrong_rate.rate_hz = 0;
+  Options wrong_directory = options_for(specimen("no_threads"));
+  wrong_directory.directory = "/nowhere";
+  Options wrong_recorder = options_for(specimen("no_threads"));
+  wrong_recorder.recorder = "/nowhere/liblongpole-recorder.so";
+  for (const Options& options : {options_for(specimen("static")), options_for("/nowhere"),
+                                 wrong_rate, wrong_directory, wrong_recorder}) {
+    const Recorded recorded = record(options);
+    ASSERT_FALSE(recorded.recording.has_value());
+    EXPECT_NE(recorded.recording.error().kind, ErrorKind::failure);
+    EXPECT_FALSE(recorded.recording.error().remedy.empty());
+    EXPECT_TRUE(recorded.phases.empty());
+  }
+}
+
+TEST(Session, NothingIsLeftBehind) {
+  const fs::path directory = fs::temp_directory_path() / "longpole-session-test";
+  fs::create_directory(directory);
+  ::setenv("XDG_RUNTIME_DIR", directory.c_str(), 1);
+  const Recorded recorded = record(options_for(specimen("no_threads")));
+  ::unsetenv("XDG_RUNTIME_DIR");
+  EXPECT_TRUE(recorded.recording.has_value());
+  EXPECT_TRUE(fs::is_empty(directory));
+  fs::remove_all(directory);
+}
+
+}  // namespace
+}  // namespace longpole::recording

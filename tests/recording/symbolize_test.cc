@@ -1,0 +1,117 @@
+#include "recording/symbolize.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+namespace longpole::recording {
+namespace {
+
+using testing::ElementsAre;
+
+TEST(ReadMaps, FilesOnlyAndEachLineOnce) {
+  constexpr std::string_view snapshots =
+      "55d60c48f000-55d60c490000 r--p 00000000 fe:00 10955847                   /tmp/my program\n"
+      "55d60c494000-55d60c495000 rw-p 00000000 00:00 0 \n"
+      "55d60c496000-55d60c497000 rw-p 00000000 00:00 0                          [heap]\n"
+      "7ffd1d5c6000-7ffd1d5c8000 r-xp 00000000 00:00 0                          [vdso]\n"
+      "damaged line\n"
+      "nonsense-here r--p 00000000 fe:00 1 /tmp/x\n"
+      "55d60c48f000-55d60c490000 r--p 00000000 fe:00 10955847                   /tmp/my program\n"
+      "55d60c490000-55d60c491000 r-xp 00001000 fe:00 10955847                   /tmp/my program";
+  std::vector<std::string> lines;
+  for (const symbols::Mapping& m : read_maps(snapshots))
+    lines.push_back(fmt::format("{} {:x} {:x} {:x}", m.path, m.start, m.end, m.file_offset));
+  EXPECT_THAT(lines, ElementsAre("/tmp/my program 55d60c48f000 55d60c490000 0",
+                                 "[vdso] 7ffd1d5c6000 7ffd1d5c8000 0",
+                                 "/tmp/my program 55d60c490000 55d60c491000 1000"));
+}
+
+// A thread whose events are one lock after another, from the sites given.
+MergedThread thread_of(const std::vector<std::uint32_t>& sites) {
+  MergedThread thread;
+  for (const std::uint32_t site : sites) {
+    Event event;
+    event.kind = EventKind::yield;
+    event.time = Nanoseconds{static_cast<std::int64_t>(thread.events.size()) * 10};
+    event.cpu = Nanoseconds{10};
+    thread.events.push_back(event);
+    thread.sites.push_back(site);
+  }
+  Event end;
+  end.kind = EventKind::thread_end;
+  end.time = Nanoseconds{1000};
+  thread.events.push_back(end);
+  thread.sites.push_back(no_site);
+  return thread;
+}
+
+// Addresses of this very program: two functions that are far enough apart.
+__attribute__((noinline)) int first_place() {
+  asm volatile("nop; nop; nop; nop");
+  return 1;
+}
+__attribute__((noinline)) int second_place() {
+  asm volatile("nop; nop; nop; nop");
+  return 2;
+}
+
+std::vector<symbols::Mapping> own_mappings() {
+  std::string maps;
+  FILE* file = std::fopen("/proc/self/maps", "r");
+  for (int c = 0; (c = std::fgetc(file)) != EOF;)
+    maps += static_cast<char>(c);
+  std::fclose(file);
+  return read_maps(maps);
+}
+
+std::uint64_t inside(int (*function)()) {
+  return reinterpret_cast<std::uint64_t>(function) + 2;
+}
+
+TEST(Symbolize, StretchesBetweenTheSameCallsShareTheirSamples) {
+  MergedRun run;
+  run.threads = {thread_of({0, 1, 0, 1}), thread_of({0, 1})};
+  run.threads[0].is_main = true;
+  run.sites = {{inside(&first_place), {}}, {inside(&second_place), {}}};
+  run.paths = {{inside(&first_place)}, {inside(&second_place)}};
+  // The two stretches from site 0 to site 1 of the first thread: one sample and three.
+  run.threads[0].samples = {{1, 0, 1}, {3, 1, 3}};
+  const Recording recording = symbolize(std::move(run), own_mappings(), "");
+  ASSERT_TRUE(validate(recording).has_value());
+  const std::vector<Event>& events = recording.threads[0].events;
+  EXPECT_EQ(events[1].profile, events[3].profile);
+  EXPECT_NE(events[1].profile, events[2].profile);
+  std::vector<std::uint32_t> counts;
+  for (const ProfileEntry& entry : recording.profiles[events[1].profile.index()].entries)
+    counts.push_back(entry.samples);
+  EXPECT_THAT(counts, ElementsAre(1, 3));
+  // Of another start function, so not pooled with those; falls back on the call at its end.
+  const Profile& other = recording.profiles[recording.threads[1].events[1].profile.index()];
+  ASSERT_EQ(other.entries.size(), 1U);
+  EXPECT_EQ(other.entries[0].samples, 0U);
+  EXPECT_EQ(other.entries[0].stack, recording.threads[1].events[1].site);
+  EXPECT_FALSE(events[4].profile.known());  // no CPU time, no profile
+}
+
+TEST(Symbolize, NamesAreUniqueAndTellWhereThingsComeFrom) {
+  MergedRun run;
+  run.threads = {thread_of({}), thread_of({}), thread_of({})};
+  run.threads[0].is_main = true;
+  run.threads[1].start_function = run.threads[2].start_function =
+      reinterpret_cast<std::uint64_t>(&first_place);
+  run.objects = {{ObjectKind::mutex, 0x10, 0, 0},
+                 {ObjectKind::mutex, 0x20, 0, 0},
+                 {ObjectKind::semaphore, 0x20, no_site, 3}};
+  run.sites = {{inside(&second_place), {}}};
+  const Recording recording = symbolize(std::move(run), own_mappings(), "");
+  ASSERT_TRUE(validate(recording).has_value());
+  EXPECT_EQ(recording.threads[0].name, "main");
+  EXPECT_THAT(recording.threads[1].name, testing::EndsWith("first_place.1"));
+  EXPECT_THAT(recording.threads[2].name, testing::EndsWith("first_place.2"));
+  EXPECT_EQ(recording.objects[1].name, recording.objects[0].name + "#2");
+  EXPECT_EQ(recording.objects[2].name, "unnamed");
+  EXPECT_EQ(recording.objects[2].initial, 3U);
+}
+
+}  // namespace
+}  // namespace longpole::recording
