@@ -104,8 +104,8 @@ Expected<std::string> read_file_whole(const std::filesystem::path& path) {
   if (!S_ISREG(status.st_mode))
     return bad_input(what, "it is not a regular file", "copy it to one first");
   if (status.st_size > largest_file)
-    return bad_input(what,
-                     fmt::format("it has {} bytes; the limit is {}", status.st_size, largest_file));
+    return over_limit(
+        what, fmt::format("it has {} bytes; the limit is {}", status.st_size, largest_file));
 
   std::string content(static_cast<std::size_t>(status.st_size), '\0');
   std::size_t filled = 0;

@@ -7,8 +7,10 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "trace/error.h"
 #include "trace/types.h"
 
 namespace longpole {
@@ -57,9 +59,12 @@ class ByteReader {
   [[nodiscard]] const std::string& problem() const { return problem_; }
   [[nodiscard]] std::size_t offset() const { return at_; }
   [[nodiscard]] std::size_t left() const { return bytes_.size() - at_; }
-  void fail(std::string problem) {
-    if (sound())
-      problem_ = std::move(problem);
+  [[nodiscard]] ErrorKind kind() const { return kind_; }  // of the problem
+  void fail(std::string problem, ErrorKind kind = ErrorKind::bad_input) {
+    if (!sound())
+      return;
+    problem_ = std::move(problem);
+    kind_ = kind;
   }
 
   std::uint8_t byte() {
@@ -103,7 +108,8 @@ class ByteReader {
     const std::uint64_t value = number();
     if (value > limit) {
       fail("it has " + std::to_string(value) + " " + std::string(of) + "; the limit is " +
-           std::to_string(limit));
+               std::to_string(limit),
+           ErrorKind::limit);
       return 0;
     }
     if (value > left()) {
@@ -131,6 +137,7 @@ class ByteReader {
   std::span<const std::uint8_t> bytes_;
   std::size_t at_ = 0;
   std::string problem_;
+  ErrorKind kind_ = ErrorKind::bad_input;
 };
 
 }  // namespace longpole

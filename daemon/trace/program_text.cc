@@ -79,7 +79,7 @@ class ProgramReader {
       return line.error_at(*name, fmt::format("thread \"{}\" already begins on line {}", name->text,
                                               begins_on_[id->index()]));
     if (recording_.threads.size() == limits_.threads)
-      return line.error_at(*name, fmt::format("more than {} threads", limits_.threads));
+      return line.limit_at(*name, fmt::format("more than {} threads", limits_.threads));
     Thread thread{.name = std::string(name->text)};
     while (!line.at_end())
       if (auto setting = read_setting(line, thread); !setting)
@@ -148,7 +148,7 @@ class ProgramReader {
     if (!thread.events.empty() && thread.events.back().kind == EventKind::thread_end)
       return line.unexpected_word(*word, "`thread NAME` after the end of a thread");
     if (++events_ > limits_.events)
-      return line.error_at(*word, fmt::format("more than {} statements", limits_.events));
+      return line.limit_at(*word, fmt::format("more than {} statements", limits_.events));
 
     auto read = statements_.read(line);
     if (!read)
@@ -161,7 +161,7 @@ class ProgramReader {
     open_.follow(event);
     clock_ += event.cpu;
     if (clock_ + event.duration > longest_time)
-      return line.error_at(*word, "the thread takes longer than 834 days");
+      return line.limit_at(*word, "the thread takes longer than 834 days");
     event.time = clock_;
     if (waits_for_fixed_time(event))
       clock_ += event.duration;
@@ -174,7 +174,7 @@ class ProgramReader {
     switch (event.kind) {
       case EventKind::enter:
         if (open_.depth() + 1 >= limits_.stack_depth)
-          return line.error_at(
+          return line.limit_at(
               word, fmt::format("more than {} functions inside each other", limits_.stack_depth));
         entered_on_.push_back(line.number());
         return {};

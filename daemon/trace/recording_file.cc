@@ -239,8 +239,8 @@ class FileReader {
       return damaged(block.offset, fmt::format("the block has {} bytes; the limit is {}",
                                                block.raw_size, longest_event_block));
     if (block.raw_size > limits_.table_bytes)
-      return damaged(block.offset, fmt::format("the block has {} bytes; the limit is {}",
-                                               block.raw_size, limits_.table_bytes));
+      return over_limit({}, fmt::format("its tables have {} bytes; the limit is {}", block.raw_size,
+                                        limits_.table_bytes));
     return {};
   }
 
@@ -276,6 +276,8 @@ class FileReader {
   static Expected<void> soundness(const ByteReader& in, const Block& block) {
     if (in.sound())
       return {};
+    if (in.kind() == ErrorKind::limit)
+      return over_limit({}, in.problem());
     return damaged(block.offset,
                    fmt::format("byte {} of the block: {}", in.offset(), in.problem()));
   }

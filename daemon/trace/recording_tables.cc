@@ -216,7 +216,8 @@ std::vector<std::size_t> decode_tables(ByteReader& in, Recording& r, const Limit
     thread.bound_to = decode_optional<std::uint32_t>(in);
     const std::uint64_t count = in.number();
     if (count > limits.events - total)
-      in.fail("it has more than " + std::to_string(limits.events) + " events, the limit");
+      in.fail("it has more than " + std::to_string(limits.events) + " events, the limit",
+              ErrorKind::limit);
     else
       total += static_cast<std::size_t>(count);
     events.push_back(static_cast<std::size_t>(count));

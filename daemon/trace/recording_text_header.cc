@@ -93,7 +93,7 @@ Expected<ThreadId> MentionedThreads::mention(const TextLine& line, const Word& w
   if (const auto known = tables_.index().thread(word.text))
     return *known;
   if (recording_.threads.size() == limits_.threads)
-    return line.error_at(word, fmt::format("more than {} threads", limits_.threads));
+    return line.limit_at(word, fmt::format("more than {} threads", limits_.threads));
   there_.push_back(false);
   if_not_there_.push_back(
       line.error_at(word,
@@ -259,7 +259,7 @@ Expected<void> RecordingHeaderReader::read_number(TextLine& line, std::size_t ne
                                      "found {}",
                                      next, *number));
   if (next >= limits_.table_entries)
-    return line.error_at(*word, fmt::format("more than {} entries", limits_.table_entries));
+    return line.limit_at(*word, fmt::format("more than {} entries", limits_.table_entries));
   return {};
 }
 
@@ -409,7 +409,7 @@ Expected<void> RecordingHeaderReader::read_object(TextLine& line, ObjectKind kin
     return line.error_at(
         *name, fmt::format("a second line for {} \"{}\"", object_kind_word(kind), name->text));
   if (recording_.objects.size() == limits_.table_entries)
-    return line.error_at(*name, fmt::format("more than {} objects", limits_.table_entries));
+    return line.limit_at(*name, fmt::format("more than {} objects", limits_.table_entries));
   Object object{.kind = kind, .name = std::string(name->text)};
   if (kind == ObjectKind::semaphore && line.take_if("="))
     if (auto value = store(object.initial, line.count("a value", 0, largest_number)); !value)

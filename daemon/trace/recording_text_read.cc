@@ -70,7 +70,7 @@ class RecordingReader {
       return tl::unexpected(self.error());
     threads_.note_there(*self);
     if (++events_ > limits_.events)
-      return line.error_at(*time_word, fmt::format("more than {} events", limits_.events));
+      return line.limit_at(*time_word, fmt::format("more than {} events", limits_.events));
 
     auto read = statements_.read(line);
     if (!read)

@@ -75,7 +75,7 @@ bool TextLine::at_end() {
 Expected<void> TextLine::check_length() const {
   if (text_.size() <= limits_.line_bytes)
     return {};
-  return error_at(
+  return limit_at(
       {}, fmt::format("a line of {} bytes; the limit is {}", text_.size(), limits_.line_bytes));
 }
 
@@ -154,7 +154,7 @@ Expected<Word> TextLine::name(std::string_view expected) {
   if (found->text.empty())
     return error_at(*found, fmt::format("expected {}, found an empty name", expected));
   if (found->text.size() > limits_.name_bytes)
-    return error_at(*found, fmt::format("a name of {} bytes; the limit is {}", found->text.size(),
+    return limit_at(*found, fmt::format("a name of {} bytes; the limit is {}", found->text.size(),
                                         limits_.name_bytes));
   return found;
 }
@@ -267,7 +267,7 @@ Expected<Nanoseconds> TextLine::scaled(const Word& word, std::string_view number
   for (std::size_t i = 0; i < unit->digits; ++i)
     append_digit(i < fraction.size() ? fraction[i] : '0');
   if (nanoseconds > most)
-    return error_at(word, fmt::format("{} is longer than 834 days", quoted(word.text)));
+    return limit_at(word, fmt::format("{} is longer than 834 days", quoted(word.text)));
   return Nanoseconds{nanoseconds};
 }
 
@@ -285,6 +285,12 @@ tl::unexpected<Error> TextLine::error_at(const Word& word, std::string_view mess
   const auto column =
       std::ranges::count_if(before, [](char c) { return !is_continuation_byte(c); }) + 1;
   return bad_input({}, fmt::format("line {}, column {}: {}", number_, column, message));
+}
+
+tl::unexpected<Error> TextLine::limit_at(const Word& word, std::string_view message) const {
+  auto error = error_at(word, message);
+  error.value().kind = ErrorKind::limit;
+  return error;
 }
 
 tl::unexpected<Error> TextLine::unexpected_word(const Word& word, std::string_view expected) const {

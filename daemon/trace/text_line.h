@@ -69,6 +69,7 @@ class TextLine {
                                                   std::int64_t most) const;
 
   [[nodiscard]] tl::unexpected<Error> error_at(const Word& word, std::string_view message) const;
+  [[nodiscard]] tl::unexpected<Error> limit_at(const Word& word, std::string_view message) const;
   // "expected …, found …"
   [[nodiscard]] tl::unexpected<Error> unexpected_word(const Word& word,
                                                       std::string_view expected) const;

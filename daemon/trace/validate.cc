@@ -17,6 +17,10 @@ tl::unexpected<Error> contradiction(std::string why) {
   return bad_input("the recording contradicts itself", std::move(why));
 }
 
+tl::unexpected<Error> too_large(std::string why) {
+  return over_limit("the recording is too large", std::move(why));
+}
+
 template <typename Tag>
 bool in_table(Id<Tag> id, std::size_t size) {
   return id.index() < size;
@@ -128,25 +132,25 @@ class Validator {
     }};
     for (const auto& [name, size] : tables)
       if (size > limits.table_entries)
-        return contradiction(
+        return too_large(
             fmt::format("it has {} {}; the limit is {}", size, name, limits.table_entries));
     if (r_.threads.empty())
       return contradiction("it has no thread");
     if (r_.threads.size() > limits.threads)
-      return contradiction(
+      return too_large(
           fmt::format("it has {} threads; the limit is {}", r_.threads.size(), limits.threads));
     if (const std::size_t events = r_.event_count(); events > limits.events)
-      return contradiction(fmt::format("it has {} events; the limit is {}", events, limits.events));
+      return too_large(fmt::format("it has {} events; the limit is {}", events, limits.events));
     return {};
   }
 
   Expected<void> check_string(const std::string& text, std::string_view what) {
     text_bytes_ += text.size();
     if (text_bytes_ > limits.text_bytes)
-      return contradiction(
+      return too_large(
           fmt::format("its names and texts have more than {} bytes, the limit", limits.text_bytes));
     if (text.size() > limits.name_bytes)
-      return contradiction(
+      return too_large(
           fmt::format("{} has {} bytes; the limit is {}", what, text.size(), limits.name_bytes));
     return {};
   }
@@ -165,8 +169,8 @@ class Validator {
     if (run.cpus < 1 || run.machine_cpus < 1)
       return contradiction("it was made on no CPU at all");
     if (run.command.size() > limits.table_entries)
-      return contradiction(fmt::format("its command has {} arguments; the limit is {}",
-                                       run.command.size(), limits.table_entries));
+      return too_large(fmt::format("its command has {} arguments; the limit is {}",
+                                   run.command.size(), limits.table_entries));
     for (const std::string& argument : run.command)
       if (auto sound = check_string(argument, "an argument of the command"); !sound)
         return sound;
@@ -216,8 +220,8 @@ class Validator {
             fmt::format("stack {} names a function or file that is not in the tables", i));
       depth[i] = stack.caller.known() ? depth[stack.caller.index()] + 1 : 1;
       if (depth[i] > limits.stack_depth)
-        return contradiction(fmt::format("stack {} is a path of {} frames; the limit is {}", i,
-                                         depth[i], limits.stack_depth));
+        return too_large(fmt::format("stack {} is a path of {} frames; the limit is {}", i,
+                                     depth[i], limits.stack_depth));
     }
     for (std::size_t i = 0; i < r_.profiles.size(); ++i)
       if (auto sound = check_profile(i); !sound)
@@ -231,7 +235,7 @@ class Validator {
       return contradiction(fmt::format("profile {} has {} entries", i, profile.entries.size()));
     profile_entries_ += profile.entries.size();
     if (profile_entries_ > limits.table_entries)
-      return contradiction(
+      return too_large(
           fmt::format("its profiles have more than {} entries, the limit", limits.table_entries));
     StackId before = StackId::none();
     for (const ProfileEntry& entry : profile.entries) {

@@ -22,11 +22,12 @@ Recording recording(std::string_view text) {
   return read.value_or(Recording{});
 }
 
-std::string why(std::string_view text, const Limits& limits = {}) {
+std::string why(std::string_view text, const Limits& limits = {},
+                ErrorKind kind = ErrorKind::bad_input) {
   const auto read = read_recording_text(text, "test.rec", limits);
   if (read)
     return "was accepted";
-  EXPECT_EQ(read.error().kind, ErrorKind::bad_input);
+  EXPECT_EQ(read.error().kind, kind);
   EXPECT_EQ(read.error().what, "cannot read test.rec");
   return read.error().why;
 }
@@ -163,12 +164,14 @@ TEST(RecordingText, EveryMistakeIsToldWithLineAndColumn) {
 
 TEST(RecordingText, NamesTheLimitThatRefuses) {
   const Limits limits{.threads = 2, .events = 3, .table_entries = 1};
-  EXPECT_EQ(why("0 A yield\n0 B yield\n0 C yield\n", limits),
+  EXPECT_EQ(why("0 A yield\n0 B yield\n0 C yield\n", limits, ErrorKind::limit),
             "line 3, column 3: more than 2 threads");
-  EXPECT_EQ(why("0 A yield\n0 A yield\n0 A yield\n0 A yield\n", limits),
+  EXPECT_EQ(why("0 A yield\n0 A yield\n0 A yield\n0 A yield\n", limits, ErrorKind::limit),
             "line 4, column 1: more than 3 events");
-  EXPECT_EQ(why("module 0 a\nmodule 1 b\n", limits), "line 2, column 8: more than 1 entries");
-  EXPECT_EQ(why("mutex a\nmutex b\n", limits), "line 2, column 7: more than 1 objects");
+  EXPECT_EQ(why("module 0 a\nmodule 1 b\n", limits, ErrorKind::limit),
+            "line 2, column 8: more than 1 entries");
+  EXPECT_EQ(why("mutex a\nmutex b\n", limits, ErrorKind::limit),
+            "line 2, column 7: more than 1 objects");
 }
 
 }  // namespace

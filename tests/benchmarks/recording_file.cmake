@@ -1,0 +1,3 @@
+longpole_benchmark(recording_file_benchmark
+  SOURCES recording_file_benchmark.cc
+  LIBRARIES trace_test_recordings longpole_trace)
