@@ -18,10 +18,7 @@ void* run_thread(void* given) {
   auto* function = reinterpret_cast<void* (*)(void*)>(chunk->start_function);
   auto* argument = reinterpret_cast<void*>(chunk->reserved[kArgument]);
   chunk->reserved[kArgument] = 0;
-  {
-    const SignalsBlocked blocked;
-    adopt_chunk(chunk);
-  }
+  begin_created_thread(chunk);
   return function(argument);
 }
 

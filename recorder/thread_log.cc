@@ -3,6 +3,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <climits>
+#include <initializer_list>
 
 #include "chunk.h"
 #include "next_definition.h"
@@ -28,6 +29,45 @@ void use_chunk(longpole_chunk* chunk) {
   if (log.next_chunk_bytes < LONGPOLE_CHUNK_BYTES) {
     log.next_chunk_bytes = chunk->bytes * 4;
   }
+}
+
+void adopt_chunk(longpole_chunk* chunk) {
+  ThreadLog& log = thread_log;
+  chunk->tid = static_cast<std::int32_t>(syscall(SYS_gettid));
+  chunk->handle = static_cast<std::uint64_t>(pthread_self());
+  log.number = chunk->thread;
+  log.state = ThreadLog::State::kLive;
+  use_chunk(chunk);
+  next().pthread_setspecific(end_key, reinterpret_cast<void*>(std::uintptr_t{1}));
+  record(
+      stamp(),
+      {LONGPOLE_THREAD_START,
+       reinterpret_cast<const void*>(static_cast<std::uintptr_t>(chunk->start_function)), nullptr},
+      0, 0);
+  start_sampling();
+}
+
+// For a created thread that a signal handler made known before it got this far: its log gets the
+// identity that its creator announced, and the chunk that was made for it becomes the spare one.
+void exchange_identity(longpole_chunk* announced) {
+  ThreadLog& log = thread_log;
+  const std::uint32_t provisional = log.number;
+  log.number = announced->thread;
+  for (longpole_chunk* chunk : {log.previous, log.chunk}) {
+    if (chunk == nullptr) {
+      continue;
+    }
+    chunk->thread = announced->thread;
+    chunk->creator = announced->creator;
+    chunk->start_function = announced->start_function;
+    if (chunk->sequence == 0) {
+      auto* start = reinterpret_cast<longpole_record*>(first_slot(chunk));
+      start->object = announced->start_function;
+    }
+  }
+  announced->thread = provisional;
+  announced->creator = log.number;
+  log.spare = announced;
 }
 
 bool change_chunk() {
@@ -74,20 +114,13 @@ bool register_thread() {
   return true;
 }
 
-void adopt_chunk(longpole_chunk* chunk) {
-  ThreadLog& log = thread_log;
-  chunk->tid = static_cast<std::int32_t>(syscall(SYS_gettid));
-  chunk->handle = static_cast<std::uint64_t>(pthread_self());
-  log.number = chunk->thread;
-  log.state = ThreadLog::State::kLive;
-  use_chunk(chunk);
-  next().pthread_setspecific(end_key, reinterpret_cast<void*>(std::uintptr_t{1}));
-  record(
-      stamp(),
-      {LONGPOLE_THREAD_START,
-       reinterpret_cast<const void*>(static_cast<std::uintptr_t>(chunk->start_function)), nullptr},
-      0, 0);
-  start_sampling();
+void begin_created_thread(longpole_chunk* chunk) {
+  const SignalsBlocked blocked;
+  if (thread_log.state == ThreadLog::State::kUnknown) {
+    adopt_chunk(chunk);
+  } else {
+    exchange_identity(chunk);
+  }
 }
 
 void end_thread_log() {

@@ -55,8 +55,8 @@ bool prepare_thread_logs();
 // Signals must be blocked by the caller. False: the recording has stopped.
 bool register_thread();
 
-// Gives the calling thread, just created, the chunk that its creator made for it.
-void adopt_chunk(longpole_chunk* chunk);
+// Begins the log of the calling thread, just created, in the chunk that its creator made for it.
+void begin_created_thread(longpole_chunk* chunk);
 
 // Writes THREAD_END and closes the log.
 void end_thread_log();

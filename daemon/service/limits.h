@@ -12,9 +12,6 @@ inline constexpr std::size_t max_cpu_counts = 64;        // in one request
 inline constexpr std::uint32_t max_cpus = 65'536;
 inline constexpr int max_request_bytes = 4 * 1024 * 1024;  // a program's arguments and environment
 
-// Tables of one recording kept for CPU counts already asked for; the least recently used goes first.
-inline constexpr std::size_t max_cached_tables = 2 * max_cpu_counts;
-
 // Output of a program that its client has not taken yet: above the one the program has to wait when
 // it writes, as it would for a slow terminal; below the other it goes on.
 inline constexpr std::size_t hold_output_above_bytes = 4 * 1024 * 1024;

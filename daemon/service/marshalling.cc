@@ -210,7 +210,7 @@ void write_prediction(const analysis::Prediction& prediction, const Recording& r
     deadlock.add_threads(to_utf8(recording.threads[blocked.thread.index()].name));
 }
 
-void write_lines(std::span<const SharedTable<LineRow>> tables, const FileChoice& choice,
+void write_lines(std::span<const analysis::Table<LineRow>> tables, const FileChoice& choice,
                  const Recording& recording, v1::GetLinesResponse& message) {
   struct Joined {
     const LineRow* row = nullptr;  // of the first table that has it
@@ -218,8 +218,8 @@ void write_lines(std::span<const SharedTable<LineRow>> tables, const FileChoice&
   };
   std::map<std::tuple<FileId, std::uint32_t, FunctionId>, Joined> joined;
   for (std::size_t i = 0; i < tables.size(); ++i) {
-    message.add_total_ns(tables[i]->total_ns);
-    for (const LineRow& row : tables[i]->rows) {
+    message.add_total_ns(tables[i].total_ns);
+    for (const LineRow& row : tables[i].rows) {
       if (!choice.all &&
           std::find(choice.files.begin(), choice.files.end(), row.file) == choice.files.end())
         continue;
@@ -249,13 +249,13 @@ void write_lines(std::span<const SharedTable<LineRow>> tables, const FileChoice&
                    [&](const v1::Line& a, const v1::Line& b) { return place(a) < place(b); });
 }
 
-void write_functions(std::span<const SharedTable<FunctionRow>> tables, const Recording& recording,
-                     v1::GetFunctionsResponse& message) {
+void write_functions(std::span<const analysis::Table<FunctionRow>> tables,
+                     const Recording& recording, v1::GetFunctionsResponse& message) {
   std::map<FunctionId, int> place;
   for (std::size_t i = 0; i < tables.size(); ++i) {
-    message.add_total_ns(tables[i]->total_ns);
-    message.add_waiting_ns(tables[i]->waiting_ns);
-    for (const FunctionRow& row : tables[i]->rows) {
+    message.add_total_ns(tables[i].total_ns);
+    message.add_waiting_ns(tables[i].waiting_ns);
+    for (const FunctionRow& row : tables[i].rows) {
       const auto [at, is_new] = place.try_emplace(row.function, message.functions_size());
       if (is_new) {
         v1::Function& out = *message.add_functions();

@@ -46,9 +46,10 @@ void write_prediction(const analysis::Prediction& prediction, const Recording& r
                       v1::Prediction& message);
 
 // Rows of the same line or function are joined across the tables, one table per CPU count.
-void write_lines(std::span<const SharedTable<analysis::LineRow>> tables, const FileChoice& choice,
-                 const Recording& recording, v1::GetLinesResponse& message);
-void write_functions(std::span<const SharedTable<analysis::FunctionRow>> tables,
+void write_lines(std::span<const analysis::Table<analysis::LineRow>> tables,
+                 const FileChoice& choice, const Recording& recording,
+                 v1::GetLinesResponse& message);
+void write_functions(std::span<const analysis::Table<analysis::FunctionRow>> tables,
                      const Recording& recording, v1::GetFunctionsResponse& message);
 
 }  // namespace longpole::service

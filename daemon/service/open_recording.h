@@ -1,13 +1,8 @@
-// One recording that somebody has open: its Study, and the tables already computed from it.
-//
-// Shared by all handles of one file. Any number of threads may ask at once; an answer is computed
-// outside the lock, the CPU counts asked for together on several threads.
+// One recording that somebody has open, with its Study. Shared by all handles of one file; any
+// number of threads may ask at once.
 #pragma once
 
 #include <cstdint>
-#include <list>
-#include <memory>
-#include <mutex>
 #include <span>
 #include <vector>
 
@@ -16,33 +11,20 @@
 
 namespace longpole::service {
 
-template <typename Row>
-using SharedTable = std::shared_ptr<const analysis::Table<Row>>;
-
-// Tables under the scheduler `shared`, by CPU count, at most max_cached_tables of them.
-template <typename Row>
-class TableCache {
- public:
-  [[nodiscard]] SharedTable<Row> find(std::uint32_t cpus);
-  void keep(SharedTable<Row> table);
-
- private:
-  std::mutex mutex_;
-  std::list<SharedTable<Row>> tables_;  // the last used first
-};
-
 class OpenRecording {
  public:
+  // Takes as long as simulating and analysing the recording once.
   explicit OpenRecording(Recording recording);
 
   [[nodiscard]] const analysis::Study& study() const { return study_; }
   [[nodiscard]] const Recording& recording() const { return study_.recording(); }
 
-  // One table per count, in the order asked for. Counts are ≥ 1.
-  [[nodiscard]] std::vector<SharedTable<analysis::FunctionRow>> functions(
-      std::span<const std::uint32_t> cpus);
-  [[nodiscard]] std::vector<SharedTable<analysis::LineRow>> lines(
-      std::span<const std::uint32_t> cpus);
+  // Under the scheduler `shared`: one table per count, in the order asked for, computed on as many
+  // threads as there are CPUs. Counts are ≥ 1. The study remembers the sums of the last counts.
+  [[nodiscard]] std::vector<analysis::Table<analysis::FunctionRow>> functions(
+      std::span<const std::uint32_t> cpus) const;
+  [[nodiscard]] std::vector<analysis::Table<analysis::LineRow>> lines(
+      std::span<const std::uint32_t> cpus) const;
 
   // The files of the user's own code that have lines to show, in order of their paths.
   [[nodiscard]] const std::vector<FileId>& files() const { return files_; }
@@ -50,8 +32,6 @@ class OpenRecording {
  private:
   analysis::Study study_;
   std::vector<FileId> files_;
-  TableCache<analysis::FunctionRow> functions_;
-  TableCache<analysis::LineRow> lines_;
 };
 
 }  // namespace longpole::service

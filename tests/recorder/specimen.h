@@ -28,6 +28,10 @@ struct Specimen {
   std::string name;
   std::vector<std::string> arguments = {};
   std::optional<rlim_t> file_size_limit = std::nullopt;
+
+  friend std::ostream& operator<<(std::ostream& out, const Specimen& specimen) {
+    return out << specimen.name;
+  }
 };
 
 Outcome run_bare(const Specimen& specimen);

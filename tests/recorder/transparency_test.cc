@@ -27,9 +27,16 @@ TEST_P(Transparency, PortableRecordingChangesNothing) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Specimens, Transparency,
-                         testing::Values(Specimen{"threads"}, Specimen{"mutexes"},
-                                         Specimen{"conditions"}, Specimen{"semaphores"},
-                                         Specimen{"barriers"}, Specimen{"standard_threads"}),
+                         testing::Values(Specimen{"barriers"}, Specimen{"closed_descriptors"},
+                                         Specimen{"conditions"}, Specimen{"cpu_counts"},
+                                         Specimen{"execs"}, Specimen{"forks"},
+                                         Specimen{"interrupted"}, Specimen{"main_exits"},
+                                         Specimen{"many_locks", {"50000"}},
+                                         Specimen{"many_threads"}, Specimen{"mutexes"},
+                                         Specimen{"plugins"}, Specimen{"semaphores"},
+                                         Specimen{"signal_handlers"}, Specimen{"standard_threads"},
+                                         Specimen{"thread_local_destructors"}, Specimen{"threads"},
+                                         Specimen{"unwinding"}),
                          [](const testing::TestParamInfo<Specimen>& tested) {
                            std::string name = tested.param.name;
                            for (const std::string& argument : tested.param.arguments) {

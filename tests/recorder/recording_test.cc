@@ -1,0 +1,460 @@
+// What stands in the recording of each specimen.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "specimen.h"
+
+namespace longpole::test {
+namespace {
+
+using testing::Contains;
+using testing::Each;
+using testing::ElementsAre;
+using testing::Field;
+using testing::Ge;
+using testing::Ne;
+using testing::UnorderedElementsAre;
+
+std::vector<RawThread> record(const Specimen& specimen) {
+  const RunDirectory directory;
+  run_recorded(specimen, directory);
+  return directory.threads();
+}
+
+std::vector<int> results(const std::vector<longpole_record>& records) {
+  std::vector<int> found;
+  for (const longpole_record& record : records) {
+    found.push_back(record.result);
+  }
+  return found;
+}
+
+std::vector<longpole_record> with_flags(const std::vector<longpole_record>& records,
+                                        unsigned flags) {
+  std::vector<longpole_record> found;
+  std::copy_if(records.begin(), records.end(), std::back_inserter(found),
+               [flags](const longpole_record& record) { return flags_of(record) == flags; });
+  return found;
+}
+
+bool stamps_ascend(const RawThread& thread) {
+  return std::is_sorted(
+      thread.records.begin(), thread.records.end(),
+      [](const longpole_record& a, const longpole_record& b) { return a.tsc < b.tsc; });
+}
+
+TEST(Recording, HasOneRecordForACallThatDoesNotWait) {
+  const auto threads = record({"many_locks", {"50000"}});
+  ASSERT_EQ(threads.size(), 1U);
+  const auto& records = threads[0].records;
+  ASSERT_EQ(records.size(), 100002U);
+  EXPECT_EQ(kind_of(records.front()), LONGPOLE_THREAD_START);
+  EXPECT_EQ(kind_of(records.back()), LONGPOLE_THREAD_END);
+  for (std::size_t i = 1; i + 1 < records.size(); ++i) {
+    ASSERT_EQ(kind_of(records[i]), i % 2 == 1 ? LONGPOLE_MUTEX_LOCK : LONGPOLE_MUTEX_UNLOCK);
+    ASSERT_EQ(flags_of(records[i]), 0U);
+    ASSERT_EQ(records[i].object, records[1].object);
+    ASSERT_EQ(records[i].site, records[2 - i % 2].site);
+    ASSERT_EQ(records[i].result, 0);
+  }
+  EXPECT_NE(records[1].site, records[2].site);
+  EXPECT_TRUE(stamps_ascend(threads[0]));
+  EXPECT_GT(threads[0].chunks, 2U);
+  EXPECT_GT(threads[0].tid, 0);
+}
+
+TEST(Recording, HasWhatMutexesAnswer) {
+  const auto threads = record({"mutexes"});
+  EXPECT_THAT(results(of_kind(threads, LONGPOLE_MUTEX_TRYLOCK)),
+              UnorderedElementsAre(0, EBUSY, EBUSY));
+  EXPECT_THAT(results(with_flags(of_kind(threads, LONGPOLE_MUTEX_TIMEDLOCK), 0)),
+              ElementsAre(0, 0));
+  EXPECT_THAT(results(with_flags(of_kind(threads, LONGPOLE_MUTEX_TIMEDLOCK), LONGPOLE_RETURNS)),
+              ElementsAre(ETIMEDOUT, ETIMEDOUT));
+  EXPECT_THAT(results(with_flags(of_kind(threads, LONGPOLE_MUTEX_LOCK), LONGPOLE_RETURNS)),
+              UnorderedElementsAre(0, EDEADLK));
+  EXPECT_THAT(results(with_flags(of_kind(threads, LONGPOLE_MUTEX_LOCK), 0)),
+              UnorderedElementsAre(0, 0, 0, 0, 0, 0, 0, EOWNERDEAD, ENOTRECOVERABLE));
+  const auto unlocks = results(of_kind(threads, LONGPOLE_MUTEX_UNLOCK));
+  EXPECT_EQ(std::count(unlocks.begin(), unlocks.end(), EPERM), 2);
+  EXPECT_EQ(std::count(unlocks.begin(), unlocks.end(), 0), 11);
+}
+
+TEST(Recording, HasWhatConditionsAnswer) {
+  const auto threads = record({"conditions"});
+  const auto mutex = of_kind(threads[0], LONGPOLE_MUTEX_LOCK).at(0).object;
+  const auto timed = of_kind(threads, LONGPOLE_CONDITION_TIMEDWAIT);
+  EXPECT_THAT(results(with_flags(timed, LONGPOLE_RETURNS)),
+              ElementsAre(ETIMEDOUT, ETIMEDOUT, EINVAL, EINVAL));
+  EXPECT_EQ(with_flags(timed, LONGPOLE_BEGINS).size(), 4U);
+  const auto waits = of_kind(threads, LONGPOLE_CONDITION_WAIT);
+  EXPECT_THAT(waits.size(), Ge(6U));
+  EXPECT_EQ(with_flags(waits, LONGPOLE_BEGINS).size(), with_flags(waits, LONGPOLE_RETURNS).size());
+  for (const auto& wait : waits) {
+    EXPECT_EQ(other_of(wait), mutex);
+  }
+  EXPECT_EQ(of_kind(threads, LONGPOLE_CONDITION_SIGNAL).size(), 4U);
+  EXPECT_EQ(of_kind(threads, LONGPOLE_CONDITION_BROADCAST).size(), 1U);
+}
+
+TEST(Recording, HasWhatSemaphoresAnswer) {
+  const auto threads = record({"semaphores"});
+  std::vector<std::uint64_t> values;
+  const auto inits = of_kind(threads, LONGPOLE_SEMAPHORE_INIT);
+  std::transform(inits.begin(), inits.end(), std::back_inserter(values), other_of);
+  EXPECT_THAT(values, ElementsAre(2, std::uint64_t{SEM_VALUE_MAX} + 1, SEM_VALUE_MAX, 5, 5));
+  EXPECT_THAT(results(inits), ElementsAre(0, EINVAL, 0, 0, 0));
+  EXPECT_THAT(results(of_kind(threads, LONGPOLE_SEMAPHORE_TRYWAIT)), ElementsAre(0, EAGAIN));
+  const auto timed = of_kind(threads, LONGPOLE_SEMAPHORE_TIMEDWAIT);
+  EXPECT_THAT(results(with_flags(timed, LONGPOLE_RETURNS)), ElementsAre(ETIMEDOUT, ETIMEDOUT));
+  EXPECT_THAT(results(with_flags(timed, 0)), ElementsAre(0));
+  const auto waits = of_kind(threads, LONGPOLE_SEMAPHORE_WAIT);
+  EXPECT_THAT(results(with_flags(waits, LONGPOLE_RETURNS)), ElementsAre(0));
+  EXPECT_THAT(results(with_flags(waits, 0)), ElementsAre(0, 0));
+  EXPECT_THAT(results(of_kind(threads, LONGPOLE_SEMAPHORE_POST)), ElementsAre(0, EOVERFLOW, 0));
+}
+
+TEST(Recording, HasBothEndsOfEveryBarrierWait) {
+  const auto threads = record({"barriers"});
+  const auto inits = of_kind(threads, LONGPOLE_BARRIER_INIT);
+  EXPECT_THAT(results(inits), ElementsAre(EINVAL, 0));
+  EXPECT_EQ(other_of(inits.at(1)), 3U);
+  const auto waits = of_kind(threads, LONGPOLE_BARRIER_WAIT);
+  EXPECT_EQ(with_flags(waits, LONGPOLE_BEGINS).size(), 12U);
+  EXPECT_EQ(with_flags(waits, LONGPOLE_RETURNS).size(), 12U);
+  EXPECT_THAT(results(waits), Each(0));
+  // Nobody returns before the last has come.
+  std::vector<std::uint64_t> begins;
+  std::vector<std::uint64_t> returns;
+  for (const RawThread& thread : threads) {
+    const auto own = of_kind(thread, LONGPOLE_BARRIER_WAIT);
+    begins.push_back(own.at(0).tsc);
+    returns.push_back(own.at(1).tsc);
+  }
+  EXPECT_GT(*std::min_element(returns.begin(), returns.end()),
+            *std::max_element(begins.begin(), begins.end()));
+}
+
+TEST(Recording, NumbersThreadsAndKnowsTheirCreatorsAndEnds) {
+  const auto threads = record({"threads"});
+  const auto creates = of_kind(threads[0], LONGPOLE_CREATE);
+  EXPECT_THAT(results(creates), ElementsAre(0, 0, 0, 0, EINVAL, EINVAL, 0));
+  ASSERT_EQ(threads.size(), 6U);
+  EXPECT_EQ(threads[0].creator, UINT32_MAX);
+  std::vector<RawThread> created;
+  for (const auto& create : creates) {
+    if (create.result == 0) {
+      created.push_back(threads.at(create.object));
+    }
+  }
+  const auto joins = of_kind(threads[0], LONGPOLE_JOIN);
+  EXPECT_THAT(results(joins), ElementsAre(0, 0, 0, 0, EBUSY, 0, ETIMEDOUT, 0, 0, 0, EDEADLK, 0, 0));
+  EXPECT_EQ(joins.at(1).object, created.at(0).handle);
+  EXPECT_EQ(joins.at(3).object, created.at(1).handle);
+  EXPECT_EQ(joins.at(8).object, created.at(2).handle);
+  EXPECT_EQ(of_kind(threads[0], LONGPOLE_DETACH).at(0).object, created.at(3).handle);
+  for (const RawThread& thread : created) {
+    EXPECT_EQ(thread.creator, 0U);
+    EXPECT_EQ(kind_of(thread.records.front()), LONGPOLE_THREAD_START);
+    EXPECT_EQ(thread.records.front().object, thread.start_function);
+    EXPECT_TRUE(stamps_ascend(thread));
+  }
+  for (const std::size_t joined : {0U, 1U, 2U, 4U}) {
+    EXPECT_EQ(kind_of(created[joined].records.back()), LONGPOLE_THREAD_END);
+    EXPECT_EQ(created[joined].records.back().site != 0, joined == 1) << "only the second exits";
+  }
+  EXPECT_LT(creates.at(0).tsc, created.at(0).records.front().tsc);
+  EXPECT_LT(created.at(0).records.back().tsc, joins.at(1).tsc);
+}
+
+TEST(Recording, LeadsFromLibstdcxxToTheUsersFrames) {
+  const RunDirectory directory;
+  const Outcome outcome = run_recorded({"standard_threads", {"addresses"}}, directory);
+  std::istringstream output(outcome.output);
+  std::uint64_t start_two = 0;
+  std::uint64_t join_all = 0;
+  output >> std::hex >> start_two >> join_all;
+  const auto threads = directory.threads();
+  const auto& records = threads.at(0).records;
+  std::map<unsigned, int> found;
+  bool in_start = false;
+  bool in_join = false;
+  constexpr std::uint64_t kLongestFunction = 1200;
+  for (const longpole_record& record : records) {
+    if (kind_of(record) == LONGPOLE_FRAMES) {
+      for (const std::uint64_t address : {record.object, other_of(record)}) {
+        in_start |= address - start_two < kLongestFunction;
+        in_join |= address - join_all < kLongestFunction;
+      }
+      continue;
+    }
+    if (kind_of(record) == LONGPOLE_CREATE || flags_of(record) == LONGPOLE_BEGINS) {
+      found[kind_of(record)] += kind_of(record) == LONGPOLE_CREATE ? in_start : in_join;
+    }
+    in_start = in_join = false;
+  }
+  EXPECT_EQ(found[LONGPOLE_CREATE], 2);
+  EXPECT_EQ(found[LONGPOLE_JOIN], 2);
+}
+
+class Endings : public testing::TestWithParam<const char*> {};
+
+TEST_P(Endings, LeaveARecordingThatIsCompleteToTheLastCall) {
+  const RunDirectory directory;
+  const std::string counter_path = directory.path() / "counter";
+  run_recorded({"endings", {GetParam(), counter_path}}, directory);
+  std::uint64_t counted = 0;
+  std::ifstream(counter_path, std::ios::binary).read(reinterpret_cast<char*>(&counted), 8);
+  ASSERT_GT(counted, 0U);
+
+  const auto threads = directory.threads();
+  ASSERT_EQ(threads.size(), 3U);
+  std::uint64_t acquired = 0;
+  for (const RawThread& thread : threads) {
+    const auto locks = of_kind(thread, LONGPOLE_MUTEX_LOCK);
+    acquired += locks.size() - with_flags(locks, LONGPOLE_BEGINS).size();
+  }
+  // Counted between lock and unlock: at most one thread is ahead of the counter.
+  EXPECT_GE(acquired, counted);
+  EXPECT_LE(acquired, counted + 1);
+  EXPECT_EQ(of_kind(threads[0], LONGPOLE_THREAD_END).size(),
+            std::string(GetParam()) == "exit" ? 1U : 0U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Specimens, Endings,
+                         testing::Values("_exit", "exit", "abort", "fault", "kill"),
+                         [](const testing::TestParamInfo<const char*>& tested) {
+                           const std::string name = tested.param;
+                           return name == "_exit" ? std::string("underscore_exit") : name;
+                         });
+
+TEST(Recording, HoldsThousandsOfShortThreadsInLittleSpace) {
+  const RunDirectory directory;
+  EXPECT_EQ(run_recorded({"many_threads"}, directory).output, "2300 threads\n");
+  const auto threads = directory.threads();
+  ASSERT_EQ(threads.size(), 2301U);
+  for (const RawThread& thread : threads) {
+    EXPECT_EQ(kind_of(thread.records.front()), LONGPOLE_THREAD_START);
+    EXPECT_EQ(kind_of(thread.records.back()), LONGPOLE_THREAD_END);
+  }
+  const auto waits = of_kind(threads, LONGPOLE_BARRIER_WAIT);
+  EXPECT_EQ(waits.size(), 600U);
+  EXPECT_LE(std::filesystem::file_size(directory.path() / "events"),
+            (threads.size() + 64) * LONGPOLE_UNIT_BYTES);
+}
+
+TEST(Recording, LeavesOutForkedChildren) {
+  RunDirectory directory;
+  run_recorded({"forks"}, directory);
+  const auto threads = directory.threads();
+  ASSERT_EQ(threads.size(), 2U);
+  EXPECT_EQ(threads[0].tid, directory.control().pid);
+  EXPECT_EQ(of_kind(threads, LONGPOLE_MUTEX_LOCK).size(), 2000U);
+  EXPECT_EQ(of_kind(threads, LONGPOLE_MUTEX_UNLOCK).size(), 2000U);
+}
+
+TEST(Recording, EndsWithTheProgramThatWasStarted) {
+  const auto threads = record({"execs"});
+  ASSERT_EQ(threads.size(), 1U);
+  EXPECT_EQ(of_kind(threads, LONGPOLE_MUTEX_LOCK).size(), 100U);
+}
+
+TEST(Recording, KeepsWhatSignalHandlersDo) {
+  RunDirectory directory;
+  EXPECT_EQ(run_recorded({"signal_handlers"}, directory).output, "2000 posts\n");
+  auto threads = directory.threads();
+  // A signal may come before the thread has its log: one number is then used for nobody.
+  std::erase_if(threads, [](const RawThread& thread) { return thread.tid == 0; });
+  ASSERT_EQ(threads.size(), 2U);
+  EXPECT_EQ(of_kind(threads[0], LONGPOLE_CREATE).at(0).object, threads[1].number);
+  EXPECT_EQ(threads[1].creator, 0U);
+  EXPECT_EQ(threads[1].records.at(0).object, threads[1].start_function);
+  EXPECT_EQ(of_kind(threads[1], LONGPOLE_SEMAPHORE_POST).size(), 2000U);
+  EXPECT_THAT(of_kind(threads[1], LONGPOLE_MUTEX_LOCK).size(), Ge(100000U));
+  EXPECT_EQ(of_kind(threads[1], LONGPOLE_MUTEX_LOCK).size(),
+            of_kind(threads[1], LONGPOLE_MUTEX_UNLOCK).size());
+  EXPECT_EQ(directory.control().dropped, 0U);
+}
+
+TEST(Recording, KeepsWhatThreadLocalDestructorsDo) {
+  RunDirectory directory;
+  EXPECT_EQ(run_recorded({"thread_local_destructors"}, directory).output, "20 locks\n");
+  const auto threads = directory.threads();
+  ASSERT_EQ(threads.size(), 6U);
+  EXPECT_EQ(of_kind(threads, LONGPOLE_MUTEX_LOCK).size(), 20U);
+  EXPECT_EQ(of_kind(threads, LONGPOLE_THREAD_END).size(), 6U);
+  for (const RawThread& thread : threads) {
+    EXPECT_EQ(kind_of(thread.records.back()), LONGPOLE_THREAD_END);
+  }
+  EXPECT_EQ(directory.control().dropped, 0U);
+}
+
+TEST(Recording, GoesOnWhenMainHasLeft) {
+  const auto threads = record({"main_exits"});
+  ASSERT_EQ(threads.size(), 2U);
+  EXPECT_EQ(kind_of(threads[0].records.back()), LONGPOLE_THREAD_END);
+  EXPECT_NE(threads[0].records.back().site, 0U);
+  EXPECT_EQ(of_kind(threads[1], LONGPOLE_MUTEX_LOCK).size(), 1000U);
+  EXPECT_GT(threads[1].records.back().tsc, threads[0].records.back().tsc);
+}
+
+TEST(Recording, ShowsACallThatWasLeftAsOneWithoutReturn) {
+  const auto threads = record({"unwinding"});
+  const auto unreturned = [&](longpole_kind kind) {
+    const auto records = of_kind(threads, kind);
+    return with_flags(records, LONGPOLE_BEGINS).size() -
+           with_flags(records, LONGPOLE_RETURNS).size();
+  };
+  EXPECT_EQ(unreturned(LONGPOLE_CONDITION_WAIT), 1U);
+  EXPECT_EQ(unreturned(LONGPOLE_SEMAPHORE_WAIT), 3U) << "two cancelled, one jumped out of";
+  EXPECT_EQ(unreturned(LONGPOLE_JOIN), 1U);
+  EXPECT_EQ(of_kind(threads, LONGPOLE_THREAD_END).size(), threads.size());
+}
+
+TEST(Recording, FollowsLibrariesThatAreLoadedLater) {
+  const auto threads = record({"plugins"});
+  EXPECT_EQ(threads.size(), 7U);
+  EXPECT_EQ(of_kind(threads, LONGPOLE_MUTEX_LOCK).size(), 60U);
+}
+
+TEST(Recording, SurvivesAProgramThatClosesEveryDescriptor) {
+  const auto threads = record({"closed_descriptors"});
+  EXPECT_EQ(of_kind(threads, LONGPOLE_MUTEX_LOCK).size(), 20000U);
+}
+
+TEST(Recording, StopsAtAFileSizeLimitAndLeavesTheProgramAlone) {
+  RunDirectory directory;
+  const Specimen specimen{"many_locks", {"50000"}, 6 * LONGPOLE_UNIT_BYTES};
+  EXPECT_EQ(run_recorded(specimen, directory), run_bare(specimen));
+  EXPECT_EQ(directory.control().stop_reason, LONGPOLE_STOP_NO_SPACE);
+  EXPECT_EQ(directory.control().stop_errno, static_cast<unsigned>(EFBIG));
+  EXPECT_THAT(directory.threads().at(0).records.size(), Ge(2500U));
+}
+
+TEST(Recording, StopsOnAFullDiskAndLeavesTheProgramAlone) {
+  const RunDirectory parent;
+  const std::filesystem::path small = parent.path() / "small";
+  std::filesystem::create_directory(small);
+  if (mount("tmpfs", small.c_str(), "tmpfs", 0, "size=512k") != 0) {
+    GTEST_SKIP() << "a small file system cannot be mounted here";
+  }
+  {
+    RunDirectory directory(small);
+    const Specimen specimen{"many_locks", {"50000"}};
+    EXPECT_EQ(run_recorded(specimen, directory), run_bare(specimen));
+    EXPECT_EQ(directory.control().stop_reason, LONGPOLE_STOP_NO_SPACE);
+    EXPECT_EQ(directory.control().stop_errno, static_cast<unsigned>(ENOSPC));
+    EXPECT_THAT(directory.threads().at(0).records.size(), Ge(2500U));
+  }
+  EXPECT_EQ(umount(small.c_str()), 0);
+}
+
+TEST(Recording, StopsAtTheUnitsItMayHave) {
+  RunDirectory directory;
+  directory.control().max_units = 4;
+  const Specimen specimen{"many_threads"};
+  EXPECT_EQ(run_recorded(specimen, directory), run_bare(specimen));
+  EXPECT_EQ(directory.control().stop_reason, LONGPOLE_STOP_TOO_MANY_UNITS);
+  EXPECT_EQ(directory.threads().size(), 4U);
+}
+
+TEST(Recording, IsRefusedToAnotherVersionAndToASecondProcess) {
+  const auto is_silent = [](RunDirectory& directory) {
+    const Specimen specimen{"many_locks", {"10"}};
+    EXPECT_EQ(run_recorded(specimen, directory), run_bare(specimen));
+    return directory.control().next_unit == 0 && !exists(directory.path() / "events");
+  };
+  RunDirectory newer;
+  newer.control().version = LONGPOLE_RAW_VERSION + 1;
+  EXPECT_TRUE(is_silent(newer));
+  RunDirectory foreign;
+  foreign.control().magic = 0;
+  EXPECT_TRUE(is_silent(foreign));
+  RunDirectory claimed;
+  claimed.control().pid = 1;
+  EXPECT_TRUE(is_silent(claimed));
+  RunDirectory truncated;
+  std::filesystem::resize_file(truncated.path() / "control", 8);
+  const Specimen specimen{"many_locks", {"10"}};
+  EXPECT_EQ(run_recorded(specimen, truncated), run_bare(specimen));
+  std::filesystem::resize_file(truncated.path() / "control", sizeof(longpole_control));
+}
+
+TEST(Recording, SaysWhatARecordCostsAndWhenItBegan) {
+  RunDirectory directory;
+  run_recorded({"many_locks", {"10"}}, directory);
+  const longpole_control& control = directory.control();
+  EXPECT_GT(control.cost_ps, 0U);
+  EXPECT_GT(control.start.monotonic_ns, 0);
+  EXPECT_LE(control.start.tsc, directory.threads().at(0).records.at(0).tsc);
+}
+
+TEST(PinnedProgram, IsToldTheCpusItWouldHaveHad) {
+  RunDirectory directory;
+  directory.control().told_cpus = 6;
+  EXPECT_EQ(run_recorded({"cpu_counts"}, directory).output,
+            "online 6, configured 6\n"
+            "get_nprocs 6, get_nprocs_conf 6\n"
+            "sched_getaffinity 6\n"
+            "pthread_getaffinity_np 6\n"
+            "page size 1\n"
+            "sched_setaffinity 0\n"
+            "pthread_setaffinity_np 0\n"
+            "sched_setaffinity of none -1, Invalid argument\n"
+            "pthread_setaffinity_np of none 22\n");
+}
+
+TEST(PortableRecording, CarriesCpuTimeAndSamples) {
+  RunDirectory directory;
+  directory.control().cpu_clock = LONGPOLE_CPU_CLOCK_THREAD;
+  directory.control().sample_hz = 250;
+  run_recorded({"interrupted"}, directory);
+  const auto threads = directory.threads();
+  std::uint64_t cpu_time = 0;
+  for (const longpole_record& record : threads.at(0).records) {
+    if (kind_of(record) == LONGPOLE_SEMAPHORE_TIMEDWAIT) {
+      EXPECT_GE(other_of(record), cpu_time);
+      cpu_time = other_of(record);
+    }
+  }
+  EXPECT_GT(cpu_time, 0U);
+  EXPECT_LT(cpu_time, 60'000'000'000U);
+  const auto samples = of_kind(threads, LONGPOLE_SAMPLE);
+  std::uint64_t ticks = 0;
+  for (const longpole_record& sample : samples) {
+    EXPECT_NE(sample.object, 0U);
+    ticks += sample.site;
+  }
+  EXPECT_GT(ticks, 0U);
+  EXPECT_LE(ticks, cpu_time / 4'000'000 + 1);
+}
+
+TEST(PortableRecording, PutsCpuTimeBeforeRecordsThatHaveNoPlaceForIt) {
+  RunDirectory directory;
+  directory.control().cpu_clock = LONGPOLE_CPU_CLOCK_THREAD;
+  run_recorded({"conditions"}, directory);
+  int checked = 0;
+  for (const RawThread& thread : directory.threads()) {
+    for (std::size_t i = 1; i < thread.records.size(); ++i) {
+      if (kind_of(thread.records[i]) == LONGPOLE_CONDITION_WAIT) {
+        EXPECT_EQ(kind_of(thread.records[i - 1]), LONGPOLE_CPU_CLOCK);
+        EXPECT_GT(thread.records[i - 1].object, 0U);
+        ++checked;
+      }
+    }
+  }
+  EXPECT_GE(checked, 6);
+}
+
+}  // namespace
+}  // namespace longpole::test
