@@ -10,6 +10,7 @@
 
 namespace longpole::analysis {
 
+using simulation::LargeArray;
 using simulation::no_segment;
 using simulation::Schedule;
 using simulation::Segment;
@@ -177,16 +178,14 @@ void Accounts::find_shown_functions() {
 
 AccountSums Accounts::sum(const Schedule& schedule, std::uint32_t cpus) const {
   AccountSums sums{cpus, std::vector<TimesCpus>(cpu_.size(), 0), {}, {}};
-  std::vector<std::int64_t> scaled(schedule.segments.size(), 0);
-  std::vector<std::uint32_t> starts(schedule.segments.size(), 0);
-  const std::uint32_t running =
-      sweep_backward(schedule, cpus, scaled, starts, [&](SegmentIndex index) {
-        const Segment& segment = schedule.segments[index];
-        sums.critical[account_of_[index]] +=
-            TimesCpus{scaled[index]} * (segment.end - segment.start).count();
-      });
+  LargeArray<std::int64_t> scaled(schedule.segments.size(), 0);
+  sweep_backward(schedule, cpus, scaled, [&](SegmentIndex index) {
+    const Segment& segment = schedule.segments[index];
+    sums.critical[account_of_[index]] +=
+        TimesCpus{scaled[index]} * (segment.end - segment.start).count();
+  });
   count_critical_calls(scaled, sums);
-  sums.normalized = normalized(schedule, cpus, running, starts);
+  sums.normalized = normalized(schedule, cpus);
   return sums;
 }
 
@@ -203,27 +202,24 @@ AccountSums Accounts::sum(const Schedule& schedule, const Weights& weights) cons
 
 // Each stretch adds the time during which it ran divided by how many CPUs were busy then: the
 // difference of a clock that runs at 1/min(running, cpus).
-std::vector<double> Accounts::normalized(const Schedule& schedule, std::uint32_t cpus,
-                                         std::uint32_t running,
-                                         const std::vector<std::uint32_t>& starts) const {
+std::vector<double> Accounts::normalized(const Schedule& schedule, std::uint32_t cpus) const {
   std::vector<double> sums(cpu_.size(), 0);
-  std::vector<double> clock_at(schedule.segments.size());
+  LargeArray<double> clock_at(schedule.segments.size());
   double clock = 0;
   Nanoseconds time{};
+  std::uint32_t running = schedule.running_at_start;
   for (std::size_t i = 0; i < schedule.by_end.size(); ++i) {
-    prefetch_segment(schedule, i + segments_ahead, clock_at, starts);
+    prefetch_segment(schedule, i + near_ahead, i + far_ahead, clock_at);
     const SegmentIndex index = schedule.by_end[i];
     const Segment& segment = schedule.segments[index];
     if (running > 0 && segment.end != time)
       clock += static_cast<double>((segment.end - time).count()) / std::min(running, cpus);
     time = segment.end;
     clock_at[index] = clock;
-    running += starts[index];
-    if (!segment.running)
-      continue;
-    --running;
-    sums[account_of_[index]] +=
-        clock - (segment.released_by == no_segment ? 0 : clock_at[segment.released_by]);
+    running = segment.running_after;
+    if (segment.running)
+      sums[account_of_[index]] +=
+          clock - (segment.released_by == no_segment ? 0 : clock_at[segment.released_by]);
   }
   return sums;
 }

@@ -99,20 +99,20 @@ class Accounts {
   void find_calls(const simulation::Schedule& schedule);
   void find_lines();
   void find_shown_functions();
-  void count_critical_calls(const std::vector<std::int64_t>& scaled, AccountSums& sums) const;
+  void count_critical_calls(const simulation::LargeArray<std::int64_t>& scaled,
+                            AccountSums& sums) const;
   [[nodiscard]] std::vector<double> normalized(const simulation::Schedule& schedule,
-                                               std::uint32_t cpus, std::uint32_t running,
-                                               const std::vector<std::uint32_t>& starts) const;
+                                               std::uint32_t cpus) const;
   [[nodiscard]] std::size_t function_index(NodeIndex node) const;
 
   const Recording& recording_;
   std::vector<StackId> charged_;  // by stack
   CallTree tree_;
-  std::vector<std::uint32_t> account_of_;   // by segment
-  std::vector<LineageIndex> lineage_of_;    // by account
-  std::vector<std::int64_t> cpu_;           // by account, ns
-  std::vector<Entry> entries_;              // of all accounts, one after the other
-  std::vector<std::size_t> entries_begin_;  // by account, and the end
+  simulation::LargeArray<std::uint32_t> account_of_;  // by segment
+  std::vector<LineageIndex> lineage_of_;              // by account
+  std::vector<std::int64_t> cpu_;                     // by account, ns
+  std::vector<Entry> entries_;                        // of all accounts, one after the other
+  std::vector<std::size_t> entries_begin_;            // by account, and the end
   std::vector<LinePlace> lines_;
   std::vector<std::uint32_t> line_of_;  // by node; the last entry is for no node
   std::vector<Call> entered_;           // in order of the stretches, more or less

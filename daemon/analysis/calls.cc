@@ -80,7 +80,7 @@ void Accounts::find_calls(const Schedule& schedule) {
   }
 }
 
-void Accounts::count_critical_calls(const std::vector<std::int64_t>& scaled,
+void Accounts::count_critical_calls(const simulation::LargeArray<std::int64_t>& scaled,
                                     AccountSums& sums) const {
   sums.critical_calls.assign(recording_.functions.size(), 0);
   for (const Call& call : entered_)

@@ -16,7 +16,7 @@ namespace longpole::analysis {
 
 struct Weights {
   std::uint32_t cpus = 1;
-  std::vector<std::int64_t> scaled;  // parallel to Schedule::segments: weight · cpus
+  simulation::LargeArray<std::int64_t> scaled;  // parallel to Schedule::segments: weight · cpus
 
   [[nodiscard]] double weight(simulation::SegmentIndex segment) const {
     return static_cast<double>(scaled[segment]) / static_cast<double>(cpus);

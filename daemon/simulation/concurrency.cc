@@ -5,27 +5,15 @@
 namespace longpole::simulation {
 
 std::vector<ConcurrencyStep> concurrency(const Schedule& schedule) {
-  std::vector<std::uint32_t> starts(schedule.segments.size(), 0);  // at the end of each segment
-  std::uint32_t running = 0;
-  for (const Segment& segment : schedule.segments) {
-    if (!segment.running)
-      continue;
-    if (segment.released_by == no_segment)
-      ++running;
-    else
-      ++starts[segment.released_by];
-  }
-  std::vector<ConcurrencyStep> steps{{Nanoseconds{}, running}};
+  std::vector<ConcurrencyStep> steps{{Nanoseconds{}, schedule.running_at_start}};
   for (const SegmentIndex index : schedule.by_end) {
     const Segment& segment = schedule.segments[index];
-    running += starts[index];
-    running -= segment.running ? 1U : 0U;
     if (steps.back().time != segment.end) {
       if (steps.size() > 1 && steps[steps.size() - 2].running == steps.back().running)
         steps.pop_back();
-      steps.push_back({segment.end, running});
+      steps.push_back({segment.end, segment.running_after});
     } else {
-      steps.back().running = running;
+      steps.back().running = segment.running_after;
     }
   }
   return steps;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "simulation/simulate.h"
@@ -8,20 +9,23 @@
 namespace longpole::simulation {
 namespace {
 
+__extension__ using WideKey = unsigned __int128;
+
 // A CPU for each thread: the next node is always that of the thread whose segment ends first, of
 // those whose cause has been, at equal times that of the smallest thread id.
+template <typename Key>
 class IdealMachine {
  public:
-  explicit IdealMachine(const Recording& recording)
+  IdealMachine(const Recording& recording, const Survey& survey)
       : recording_(recording),
-        survey_(recording),
-        synchronization_(recording, survey_),
-        next_(static_cast<std::uint32_t>(recording.threads.size())),
+        survey_(survey),
+        synchronization_(recording, survey),
+        next_(recording.threads.size()),
         threads_(recording.threads.size()) {}
 
   Schedule run() {
     prepare();
-    while (next_.time() != Tournament::never)
+    while (next_.somebody_comes())
       step(next_.thread(), next_.time());
     drop_unused();
     find_deadlock();
@@ -29,6 +33,7 @@ class IdealMachine {
   }
 
  private:
+  static constexpr std::uint32_t most_running = (1U << 31U) - 1;
   enum class Doing : std::uint8_t { not_started, running, waiting, blocked, ended };
   struct ThreadState {
     const Event* events = nullptr;
@@ -58,6 +63,7 @@ class IdealMachine {
       if (!survey_.created[t])
         go_on(t, Next::runs, no_segment, 0);
     }
+    schedule_.running_at_start = running_;
   }
 
   void step(std::uint32_t thread, std::int64_t now) {
@@ -70,6 +76,7 @@ class IdealMachine {
                                 .thread = ThreadId{thread},
                                 .running = state.doing == Doing::running};
     schedule_.by_end.push_back(node);
+    running_ -= state.doing == Doing::running ? 1U : 0U;
     const Event& event = state.events[state.event];
     const Next next = state.doing == Doing::running ? synchronization_.call(thread, event)
                                                     : synchronization_.wait_over(thread, event);
@@ -79,6 +86,7 @@ class IdealMachine {
       const Release release = synchronization_.released()[i];
       go_on(release.thread, release.next, node, now);
     }
+    schedule_.segments[node].running_after = running_ & most_running;
   }
 
   void go_on(std::uint32_t thread, Next next, SegmentIndex released_by, std::int64_t now) {
@@ -93,6 +101,7 @@ class IdealMachine {
           return;
         }
         state.doing = Doing::running;
+        ++running_;
         next_.set(thread, now + state.events[state.event].cpu.count());
         __builtin_prefetch(&state.events[state.event] + 1);
         __builtin_prefetch(&schedule_.segments[state.segment] + 1, 1);
@@ -112,7 +121,7 @@ class IdealMachine {
 
   void stand(std::uint32_t thread, Doing doing) {
     threads_[thread].doing = doing;
-    next_.set(thread, Tournament::never);
+    next_.drop(thread);
   }
 
   // Closes the gaps behind threads that stood still or were cancelled.
@@ -161,17 +170,23 @@ class IdealMachine {
   }
 
   const Recording& recording_;
-  Survey survey_;
+  const Survey& survey_;
   Synchronization synchronization_;
-  Tournament next_;
+  Tournament<Key> next_;
   std::vector<ThreadState> threads_;
+  std::uint32_t running_ = 0;
   Schedule schedule_;
 };
 
 }  // namespace
 
 Schedule simulate_ideal(const Recording& recording) {
-  return IdealMachine(recording).run();
+  const Survey survey(recording);
+  // No time of a schedule is later than all computing and waiting one after the other.
+  const int time_bits = 64 - std::countl_zero(static_cast<std::uint64_t>(survey.work.count()));
+  if (time_bits + Tournament<std::uint64_t>::bits(recording.threads.size()) < 64)
+    return IdealMachine<std::uint64_t>(recording, survey).run();
+  return IdealMachine<WideKey>(recording, survey).run();
 }
 
 }  // namespace longpole::simulation

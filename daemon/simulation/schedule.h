@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "simulation/large_array.h"
 #include "trace/recording.h"
 
 namespace longpole::simulation {
@@ -30,8 +31,10 @@ struct Segment {
   SegmentIndex released_by = no_segment;  // its end is this start; no_segment: starts at time 0
   std::uint32_t event = 0;                // index into the thread's events
   ThreadId thread;
-  bool running = true;  // false: off the CPU for a fixed time
+  bool running : 1 = true;               // false: off the CPU for a fixed time
+  std::uint32_t running_after : 31 = 0;  // threads that run just after its end, in order of by_end
 };
+static_assert(sizeof(Segment) == 32, "DESIGN section 9: at most 100 bytes an event in the daemon");
 
 // Threads that can never go on: the simulated program stands still.
 struct Blocked {
@@ -45,12 +48,13 @@ struct Deadlock {
 };
 
 struct Schedule {
-  std::vector<Segment> segments;  // by thread, in the thread's order
+  LargeArray<Segment> segments;  // by thread, in the thread's order
   std::vector<SegmentIndex>
       thread_begin;  // threads + 1 entries: where each thread's segments begin
   // All segments in order of their ends: always next, of those whose cause has been, the one with the
   // earliest end, at equal times of the smallest thread.
-  std::vector<SegmentIndex> by_end;
+  LargeArray<SegmentIndex> by_end;
+  std::uint32_t running_at_start = 0;
   Nanoseconds total{};               // when the last segment ends
   std::optional<Deadlock> deadlock;  // then the segments are those up to the standstill
 };

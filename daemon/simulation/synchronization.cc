@@ -38,7 +38,11 @@ Survey::Survey(const Recording& recording)
       condition_mutex(recording.objects.size(), nobody) {
   for (std::size_t t = 0; t < recording.threads.size(); ++t) {
     for (const Event& event : recording.threads[t].events) {
-      fixed_waits[t] += is_fixed_wait(event) ? 1U : 0U;
+      work += event.cpu;
+      if (is_fixed_wait(event)) {
+        ++fixed_waits[t];
+        work += event.duration;
+      }
       switch (event.kind) {
         case EventKind::thread_create:
           if (event.subject < created.size() &&

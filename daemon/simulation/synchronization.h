@@ -40,6 +40,7 @@ struct Release {
 struct Survey {
   explicit Survey(const Recording& recording);
 
+  Nanoseconds work{};                          // computing and fixed waits of all threads
   std::vector<std::uint32_t> fixed_waits;      // per thread
   std::vector<bool> created;                   // per thread: starts when another creates it
   std::vector<std::uint32_t> condition_mutex;  // per object: the mutex of a condition, or nobody

@@ -1,58 +1,64 @@
 // Which thread comes next: a tournament over the times at which the threads' segments end.
 //
-// The winner has the earliest time, at equal times the smallest thread id. A change of one thread's
-// time replays its matches only: log2(threads) comparisons, no allocation.
+// The winner has the earliest time, at equal times the smallest thread id: a player's key is its
+// time with the thread id behind it, and the smaller key wins. A change of one thread's time replays
+// its matches only: log2(threads) comparisons, without a branch, for who wins cannot be foretold.
 //
-//          ┌── winner ──┐
-//       ┌──┴──┐      ┌──┴──┐      players beyond the number of threads never come
-//      t0    t1     t2    (t3)
+//          ┌── smaller ──┐
+//       ┌──┴──┐       ┌──┴──┐      players beyond the number of threads never come
+//      t0    t1      t2    (t3)
+//
+// Key must be unsigned and hold the latest time shifted by bits(threads): 64 bits do for an hour of
+// a thousand threads.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 namespace longpole::simulation {
 
+template <typename Key>
 class Tournament {
  public:
-  // One less than the largest number: replay() adds one to it.
-  static constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max() - 1;
-
-  explicit Tournament(std::uint32_t threads)
-      : leaves_(std::bit_ceil(std::size_t{threads} + 1)), nodes_(2 * leaves_, Player{never, 0}) {
-    for (std::size_t i = 0; i < leaves_; ++i)
-      nodes_[leaves_ + i].thread = static_cast<std::uint32_t>(i);
-    for (std::size_t i = leaves_ - 1; i > 0; --i)
-      nodes_[i].thread = nodes_[2 * i].thread;
+  // How far a time is shifted for that many threads.
+  [[nodiscard]] static int bits(std::size_t threads) {
+    return std::countr_zero(std::bit_ceil(std::max<std::size_t>(threads, 2)));
   }
 
-  [[nodiscard]] std::uint32_t thread() const { return nodes_[1].thread; }
-  [[nodiscard]] std::int64_t time() const { return nodes_[1].time; }
+  explicit Tournament(std::size_t threads)
+      : bits_(bits(threads)), leaves_(std::size_t{1} << bits_), keys_(2 * leaves_, nobody_comes) {}
+
+  [[nodiscard]] bool somebody_comes() const { return keys_[1] != nobody_comes; }
+  [[nodiscard]] std::uint32_t thread() const {
+    return static_cast<std::uint32_t>(keys_[1] & (leaves_ - 1));
+  }
+  [[nodiscard]] std::int64_t time() const { return static_cast<std::int64_t>(keys_[1] >> bits_); }
 
   void set(std::uint32_t thread, std::int64_t time) {
+    replay(thread, (static_cast<Key>(time) << bits_) | thread);
+  }
+  void drop(std::uint32_t thread) { replay(thread, nobody_comes); }
+
+ private:
+  static constexpr Key nobody_comes = ~Key{0};
+
+  void replay(std::uint32_t thread, Key key) {
+    Key* const keys = keys_.data();
     std::size_t at = leaves_ + thread;
-    Player winner{time, thread};
-    nodes_[at] = winner;
+    keys[at] = key;
     while (at > 1) {
-      const Player& other = nodes_[at ^ 1U];
-      // Whoever stands left has the smaller id and wins a tie; `at & 1` says that other does.
-      if (other.time < winner.time + static_cast<std::int64_t>(at & 1U))
-        winner = other;
+      key = std::min(key, keys[at ^ 1U]);
       at >>= 1U;
-      nodes_[at] = winner;
+      keys[at] = key;
     }
   }
 
- private:
-  struct Player {
-    std::int64_t time;
-    std::uint32_t thread;
-  };
+  int bits_;
   std::size_t leaves_;
-  std::vector<Player> nodes_;
+  std::vector<Key> keys_;  // the root at 1, the children of i at 2i and 2i + 1
 };
 
 }  // namespace longpole::simulation

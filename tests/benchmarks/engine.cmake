@@ -1,0 +1,3 @@
+longpole_benchmark(engine_benchmark
+  SOURCES engine_benchmark.cc engine_recordings.cc
+  LIBRARIES longpole_analysis fmt::fmt)

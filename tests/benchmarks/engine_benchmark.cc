@@ -1,0 +1,67 @@
+// DESIGN section 9: operations a second of the simulation, the sweep over 10 million segments, a
+// change of CPU count on a million events.
+#include <benchmark/benchmark.h>
+
+#include <memory>
+
+#include "analysis/critical_path.h"
+#include "analysis/study.h"
+#include "engine_recordings.h"
+#include "simulation/simulate.h"
+
+namespace longpole {
+namespace {
+
+void simulate(benchmark::State& state) {
+  const Recording recording = busy_recording(static_cast<std::uint32_t>(state.range(0)), 4'000'000);
+  for (auto _ : state)
+    benchmark::DoNotOptimize(simulation::simulate_ideal(recording));
+  state.counters["operations"] = benchmark::Counter(static_cast<double>(recording.event_count()),
+                                                    benchmark::Counter::kIsIterationInvariantRate);
+}
+BENCHMARK(simulate)->Arg(2)->Arg(32)->Arg(1000)->Unit(benchmark::kMillisecond);
+
+void sweep_10_million_segments(benchmark::State& state) {
+  const simulation::Schedule schedule = simulation::simulate_ideal(
+      busy_recording(static_cast<std::uint32_t>(state.range(0)), 10'000'000));
+  for (auto _ : state)
+    benchmark::DoNotOptimize(analysis::extended_critical_path(schedule, 8));
+  state.counters["segments"] = benchmark::Counter(static_cast<double>(schedule.segments.size()),
+                                                  benchmark::Counter::kIsIterationInvariantRate);
+}
+BENCHMARK(sweep_10_million_segments)->Arg(4)->Arg(32)->Arg(1000)->Unit(benchmark::kMillisecond);
+
+void study_of_a_million_events(benchmark::State& state) {
+  const auto recording = std::make_shared<const Recording>(
+      busy_recording(static_cast<std::uint32_t>(state.range(0)), 1'000'000));
+  for (auto _ : state)
+    benchmark::DoNotOptimize(analysis::Study(recording));
+}
+BENCHMARK(study_of_a_million_events)->Arg(4)->Arg(32)->Arg(1000)->Unit(benchmark::kMillisecond);
+
+// Each iteration asks for a CPU count that was not asked for lately.
+void change_of_cpus(benchmark::State& state) {
+  const auto threads = static_cast<std::uint32_t>(state.range(0));
+  const analysis::Study study(
+      std::make_shared<const Recording>(busy_recording(threads, 1'000'000)));
+  std::uint32_t cpus = 0;
+  for (auto _ : state) {
+    cpus = cpus % threads + 1;
+    benchmark::DoNotOptimize(study.lines(cpus, analysis::Scheduler::shared));
+    benchmark::DoNotOptimize(
+        study.functions(cpus, analysis::Scheduler::shared, analysis::WithHeadroom::no));
+  }
+}
+BENCHMARK(change_of_cpus)->Arg(1000)->Iterations(20)->Unit(benchmark::kMillisecond);
+BENCHMARK(change_of_cpus)->Arg(32)->Iterations(32)->Unit(benchmark::kMillisecond);
+
+void headroom_of_a_million_events(benchmark::State& state) {
+  const analysis::Study study(std::make_shared<const Recording>(busy_recording(32, 1'000'000)));
+  for (auto _ : state)
+    benchmark::DoNotOptimize(
+        study.functions(8, analysis::Scheduler::shared, analysis::WithHeadroom::yes));
+}
+BENCHMARK(headroom_of_a_million_events)->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace longpole
