@@ -7,9 +7,14 @@
 #include <unistd.h>
 #include <cerrno>
 #include <csignal>
+#include <cstddef>
+#include <cstring>
 
 #include "process.h"
-#include "thread_log.h"
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
 
 namespace longpole::recorder {
 
@@ -33,20 +38,46 @@ bool file_may_reach(std::uint64_t bytes) {
          bytes <= limit.rlim_cur;
 }
 
-void* map_at_end_of_frame(int descriptor, std::uint64_t offset, std::uint32_t bytes) {
-  constexpr std::size_t kReserved = 2 * LONGPOLE_CHUNK_BYTES;
+// Where a new chunk begins in the file, or -1.
+std::int64_t claim_unit() {
+  longpole_control& shared = control();
+  const std::uint32_t unit = __atomic_fetch_add(&shared.next_unit, 1, __ATOMIC_RELAXED);
+  if (unit >= shared.max_units) {
+    stop_recording(LONGPOLE_STOP_TOO_MANY_UNITS, 0);
+    return -1;
+  }
+  const std::int64_t offset = std::int64_t{unit} * LONGPOLE_UNIT_BYTES;
+  if (!file_may_reach(static_cast<std::uint64_t>(offset) + kChunkBytes)) {
+    stop_recording(LONGPOLE_STOP_NO_SPACE, EFBIG);
+    return -1;
+  }
+  return offset;
+}
+
+int descriptor_or_stop() {
+  const int descriptor = events_descriptor();
+  if (descriptor < 0) {
+    stop_recording(LONGPOLE_STOP_NO_MAPPING, errno);
+  }
+  return descriptor;
+}
+
+void* map_aligned(int descriptor, std::int64_t offset) {
+  constexpr std::size_t kReserved = 2 * kChunkBytes;
   void* reserved =
       mmap(nullptr, kReserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (reserved == MAP_FAILED) {
     return nullptr;
   }
   const auto low = reinterpret_cast<std::uintptr_t>(reserved);
-  const std::uintptr_t end = (low + kReserved) & ~kFrameMask;
-  const std::uintptr_t start = end - bytes;
-  void* chunk = mmap(reinterpret_cast<void*>(start), bytes, PROT_READ | PROT_WRITE,
-                     MAP_SHARED | MAP_FIXED | MAP_POPULATE, descriptor, static_cast<off_t>(offset));
-  const int error = errno;
-  if (chunk == MAP_FAILED) {
+  const std::uintptr_t start = (low + kChunkBytes - 1) & ~std::uintptr_t{kChunkBytes - 1};
+  const std::uintptr_t end = start + kChunkBytes;
+  void* chunk = mmap(reinterpret_cast<void*>(start), kChunkBytes, PROT_READ | PROT_WRITE,
+                     MAP_SHARED | MAP_FIXED, descriptor, offset);
+  // A kernel before 5.14 does not know the advice; the first touch of each page costs more then.
+  if (chunk == MAP_FAILED ||
+      (madvise(chunk, kChunkBytes, MADV_POPULATE_WRITE) != 0 && errno != EINVAL)) {
+    const int error = errno;
     munmap(reserved, kReserved);
     errno = error;
     return nullptr;
@@ -60,31 +91,35 @@ void* map_at_end_of_frame(int descriptor, std::uint64_t offset, std::uint32_t by
   return chunk;
 }
 
+bool write_all(int descriptor, const void* data, std::size_t bytes, std::int64_t offset) {
+  const auto* rest = static_cast<const char*>(data);
+  while (bytes > 0) {
+    const ssize_t written = pwrite(descriptor, rest, bytes, offset);
+    if (written <= 0) {
+      stop_recording(LONGPOLE_STOP_NO_SPACE, written == 0 ? ENOSPC : errno);
+      return false;
+    }
+    rest += written;
+    bytes -= static_cast<std::size_t>(written);
+    offset += written;
+  }
+  return true;
+}
+
 }  // namespace
 
-longpole_chunk* make_chunk(std::uint32_t bytes, std::uint32_t thread, std::uint32_t sequence,
-                           std::uint32_t creator, std::uint64_t start_function) {
-  longpole_control& shared = control();
-  const std::uint32_t units = bytes / LONGPOLE_UNIT_BYTES;
-  const std::uint32_t unit = __atomic_fetch_add(&shared.next_unit, units, __ATOMIC_RELAXED);
-  if (std::uint64_t{unit} + units > shared.max_units) {
-    stop_recording(LONGPOLE_STOP_TOO_MANY_UNITS, 0);
-    return nullptr;
-  }
-  const std::uint64_t offset = std::uint64_t{unit} * LONGPOLE_UNIT_BYTES;
-  const int descriptor = events_descriptor();
+longpole_chunk* make_chunk(std::uint32_t thread, std::uint32_t sequence, std::uint32_t creator,
+                           std::uint64_t start_function) {
+  const std::int64_t offset = claim_unit();
+  const int descriptor = offset < 0 ? -1 : descriptor_or_stop();
   if (descriptor < 0) {
-    stop_recording(LONGPOLE_STOP_NO_MAPPING, errno);
     return nullptr;
   }
-  const int error = file_may_reach(offset + bytes)
-                        ? posix_fallocate(descriptor, static_cast<off_t>(offset), bytes)
-                        : EFBIG;
-  if (error != 0) {
+  if (const int error = posix_fallocate(descriptor, offset, kChunkBytes); error != 0) {
     stop_recording(LONGPOLE_STOP_NO_SPACE, error);
     return nullptr;
   }
-  void* mapping = map_at_end_of_frame(descriptor, offset, bytes);
+  void* mapping = map_aligned(descriptor, offset);
   if (mapping == nullptr) {
     stop_recording(LONGPOLE_STOP_NO_MAPPING, errno);
     return nullptr;
@@ -94,21 +129,38 @@ longpole_chunk* make_chunk(std::uint32_t bytes, std::uint32_t thread, std::uint3
   chunk->sequence = sequence;
   chunk->creator = creator;
   chunk->start_function = start_function;
-  __atomic_store_n(&chunk->bytes, bytes, __ATOMIC_RELEASE);
+  __atomic_store_n(&chunk->bytes, kChunkBytes, __ATOMIC_RELEASE);
   return chunk;
+}
+
+bool empty_chunk(longpole_chunk* chunk) {
+  const std::int64_t offset = claim_unit();
+  const int descriptor = offset < 0 ? -1 : descriptor_or_stop();
+  if (descriptor < 0) {
+    return false;
+  }
+  // The header comes last: a copy that the disk had no room for does not count.
+  constexpr std::size_t kRecordBytes = kChunkBytes - sizeof(longpole_chunk);
+  longpole_chunk header = *chunk;
+  header.used = header.bytes;
+  if (!write_all(descriptor, chunk + 1, kRecordBytes,
+                 offset + static_cast<std::int64_t>(sizeof(header))) ||
+      !write_all(descriptor, &header, sizeof(header), offset)) {
+    return false;
+  }
+  // While it is being emptied the chunk is none; the copy counts.
+  __atomic_store_n(&chunk->bytes, 0, __ATOMIC_RELEASE);
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  std::memset(chunk + 1, 0, kRecordBytes);
+  chunk->sequence = header.sequence + 1;
+  __atomic_store_n(&chunk->bytes, kChunkBytes, __ATOMIC_RELEASE);
+  return true;
 }
 
 void unmap_chunk(longpole_chunk* chunk) {
   if (chunk != nullptr) {
-    munmap(chunk, chunk->bytes);
+    munmap(chunk, kChunkBytes);
   }
-}
-
-std::uintptr_t first_slot(const longpole_chunk* chunk) {
-  const std::uintptr_t behind_header = reinterpret_cast<std::uintptr_t>(chunk + 1);
-  const std::uintptr_t first_of_frame =
-      (reinterpret_cast<std::uintptr_t>(chunk) & ~kFrameMask) + kFirstSlotInFrame;
-  return behind_header < first_of_frame ? first_of_frame : behind_header;
 }
 
 }  // namespace longpole::recorder

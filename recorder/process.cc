@@ -161,23 +161,23 @@ longpole_clock_pair read_clock_pair() {
   return best;
 }
 
-// Writes records into a scratch frame and takes the fastest batch.
+// Writes records into a scratch chunk and takes the fastest batch.
 std::uint64_t measure_cost_ps() {
   constexpr int kBatches = 8;
-  constexpr int kRecords = 512;
-  constexpr std::size_t kReserved = 2 * LONGPOLE_CHUNK_BYTES;
+  constexpr std::uintptr_t kRecords = (kChunkBytes - kFirstSlot) / sizeof(longpole_record);
+  constexpr std::size_t kReserved = 2 * kChunkBytes;
   void* scratch =
       mmap(nullptr, kReserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (scratch == MAP_FAILED) {
     return 0;
   }
-  const std::uintptr_t frame =
-      (reinterpret_cast<std::uintptr_t>(scratch) + kFrameMask) & ~kFrameMask;
+  const std::uintptr_t chunk =
+      (reinterpret_cast<std::uintptr_t>(scratch) + kPlaceMask) & ~kPlaceMask;
   std::int64_t best = INT64_MAX;
   for (int batch = 0; batch < kBatches; ++batch) {
-    thread_log.next_slot = frame + kFirstSlotInFrame;
+    thread_log.next_slot = chunk + kFirstSlot;
     const std::int64_t before = monotonic_now();
-    for (int i = 0; i < kRecords; ++i) {
+    for (std::uintptr_t i = 0; i < kRecords; ++i) {
       record_acquired({LONGPOLE_MUTEX_LOCK, &thread_log, &thread_log}, 0);
     }
     const std::int64_t elapsed = monotonic_now() - before;

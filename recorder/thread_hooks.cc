@@ -31,7 +31,7 @@ longpole_chunk* chunk_for_new_thread(void* (*function)(void*)) {
     return spare;
   }
   const std::uint32_t number = __atomic_fetch_add(&control().next_thread, 1, __ATOMIC_RELAXED);
-  return make_chunk(LONGPOLE_UNIT_BYTES, number, 0, thread_log.number, address);
+  return make_chunk(number, 0, thread_log.number, address);
 }
 
 template <typename Wait>

@@ -17,18 +17,21 @@ namespace {
 
 pthread_key_t end_key;
 
+std::uintptr_t first_slot(const longpole_chunk* chunk) {
+  return reinterpret_cast<std::uintptr_t>(chunk) + kFirstSlot;
+}
+
+std::uintptr_t end_of(const longpole_chunk* chunk) {
+  return reinterpret_cast<std::uintptr_t>(chunk) + kChunkBytes;
+}
+
 bool is_slot_of(const longpole_chunk* chunk, std::uintptr_t slot) {
-  return chunk != nullptr && slot >= first_slot(chunk) &&
-         slot + sizeof(longpole_record) <= reinterpret_cast<std::uintptr_t>(chunk) + chunk->bytes;
+  return chunk != nullptr && slot >= first_slot(chunk) && slot < end_of(chunk);
 }
 
 void use_chunk(longpole_chunk* chunk) {
-  ThreadLog& log = thread_log;
-  log.chunk = chunk;
-  log.next_slot = first_slot(chunk);
-  if (log.next_chunk_bytes < LONGPOLE_CHUNK_BYTES) {
-    log.next_chunk_bytes = chunk->bytes * 4;
-  }
+  thread_log.chunk = chunk;
+  thread_log.next_slot = first_slot(chunk);
 }
 
 void adopt_chunk(longpole_chunk* chunk) {
@@ -70,17 +73,33 @@ void exchange_identity(longpole_chunk* announced) {
   log.spare = announced;
 }
 
-bool change_chunk() {
+bool every_slot_is_filled(const longpole_chunk* chunk) {
+  for (std::uintptr_t slot = first_slot(chunk); slot < end_of(chunk);
+       slot += sizeof(longpole_record)) {
+    if (reinterpret_cast<const longpole_record*>(slot)->kind_and_flags == LONGPOLE_NOTHING) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool make_room() {
   ThreadLog& log = thread_log;
   longpole_chunk* full = log.chunk;
-  longpole_chunk* fresh = make_chunk(log.next_chunk_bytes, full->thread, full->sequence + 1,
-                                     full->creator, full->start_function);
+  if (every_slot_is_filled(full)) {
+    if (!empty_chunk(full)) {
+      return false;
+    }
+    use_chunk(full);
+    return true;
+  }
+  longpole_chunk* fresh =
+      make_chunk(full->thread, full->sequence + 1, full->creator, full->start_function);
   if (fresh == nullptr) {
     return false;
   }
   fresh->tid = full->tid;
   fresh->handle = full->handle;
-  full->used = full->bytes;
   unmap_chunk(log.previous);
   log.previous = full;
   use_chunk(fresh);
@@ -106,7 +125,7 @@ bool prepare_thread_logs() {
 
 bool register_thread() {
   const std::uint32_t number = __atomic_fetch_add(&control().next_thread, 1, __ATOMIC_RELAXED);
-  longpole_chunk* chunk = make_chunk(LONGPOLE_UNIT_BYTES, number, 0, UINT32_MAX, 0);
+  longpole_chunk* chunk = make_chunk(number, 0, UINT32_MAX, 0);
   if (chunk == nullptr) {
     return false;
   }
@@ -155,8 +174,8 @@ __attribute__((noinline, cold)) longpole_record* claim_slot_slowly() {
         ready = register_thread();
         break;
       case ThreadLog::State::kLive:
-        // A handler may have changed chunks since the claim that ran over.
-        ready = is_slot_of(log.chunk, log.next_slot) || change_chunk();
+        // A handler may have made room since the claim that ran over.
+        ready = is_slot_of(log.chunk, log.next_slot) || make_room();
         break;
       case ThreadLog::State::kEnded:
         break;

@@ -1,15 +1,15 @@
 // What each thread appends records to.
 //
-//   frame of LONGPOLE_CHUNK_BYTES, aligned to its size
-//   ├─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─┬────────────┬─────┬─────┬─────┬─────┤
-//   │  (nothing mapped)     │ the chunk  │ rec │ rec │     │     │
-//   ├─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─┴────────────┴─────┴─────┴──▲──┴─────┤
-//                                                       next_slot
+//   chunk, at a multiple of its length
+//   ┌────────┬─────────┬─────┬─────┬─────┬─ ─ ─ ┬─────┐
+//   │ header │ (spare) │ rec │ rec │     │      │     │
+//   └────────┴─────────┴─────┴─────┴──▲──┴─ ─ ─ ┴─────┘
+//                                 next_slot
 //
 // A slot is claimed by one addition to next_slot, in one instruction, so that a signal handler that
-// records in the middle of anything gets a slot of its own. Chunks of all lengths end where their
-// frame ends: a claim that runs over the end, or that is made without a chunk (next_slot 0), yields
-// an address near the start of a frame and takes the slow path. No other check is on the way.
+// records in the middle of anything gets a slot of its own. A claim that runs over the end, or that
+// is made without a chunk (next_slot 0), yields an address whose place in a chunk would be in the
+// header or the spare slots, and takes the slow path. No other check is on the way.
 //
 // Threads: everything here belongs to the calling thread. Signal handlers may interrupt anywhere.
 #pragma once
@@ -20,6 +20,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "chunk.h"
 #include "longpole/raw_record.h"
 #include "process.h"
 
@@ -34,13 +35,12 @@ struct ThreadLog {
 
   std::uintptr_t next_slot;
   longpole_chunk* chunk;
-  // Stays mapped until the next change: a handler may have changed chunks between the claim of a
-  // slot and its filling.
+  // The one before, kept for what a handler may have interrupted between the claim of a slot and its
+  // filling: that slot must stay where it is.
   longpole_chunk* previous;
   longpole_chunk* spare;  // made for a thread whose pthread_create failed
   const void* exit_site;  // the caller of pthread_exit
   std::uint32_t number;
-  std::uint32_t next_chunk_bytes;
   int timer;  // of the portable source; valid when has_timer
   bool has_timer;
   State state;
@@ -63,10 +63,10 @@ void end_thread_log();
 
 longpole_record* claim_slot_slowly();
 
-// The first slots of a frame are given up so that a few handlers that interrupt each other right at
-// its end all see that they ran over.
-inline constexpr std::uintptr_t kFirstSlotInFrame = 256;
-inline constexpr std::uintptr_t kFrameMask = LONGPOLE_CHUNK_BYTES - 1;
+// The first slots are spared so that a few handlers that interrupt each other right at the end of a
+// chunk all see that they ran over.
+inline constexpr std::uintptr_t kFirstSlot = 256;
+inline constexpr std::uintptr_t kPlaceMask = kChunkBytes - 1;
 
 // Null: no place; the record is counted as dropped.
 inline longpole_record* claim_slot() {
@@ -78,7 +78,7 @@ inline longpole_record* claim_slot() {
   const std::uintptr_t slot =
       __atomic_fetch_add(&thread_log.next_slot, sizeof(longpole_record), __ATOMIC_RELAXED);
 #endif
-  if ((slot & kFrameMask) >= kFirstSlotInFrame) [[likely]] {
+  if ((slot & kPlaceMask) >= kFirstSlot) [[likely]] {
     return reinterpret_cast<longpole_record*>(slot);
   }
   return claim_slot_slowly();
@@ -124,6 +124,15 @@ struct Call {
 
 inline constexpr std::uint64_t kOtherMask = (std::uint64_t{1} << 48) - 1;
 
+inline constexpr std::uint8_t capped(int result) {
+  return static_cast<std::uint8_t>(result > 255 ? 255 : result);
+}
+
+using Word = std::uint64_t __attribute__((may_alias));
+static_assert(offsetof(longpole_record, other_low) == 24);
+static_assert(offsetof(longpole_record, result) == 30);
+static_assert(offsetof(longpole_record, kind_and_flags) == 31);
+
 inline longpole_record* write_record(std::uint64_t tsc, longpole_kind kind, unsigned flags,
                                      std::uint64_t object, std::uint64_t site, std::uint64_t other,
                                      int result) {
@@ -134,11 +143,11 @@ inline longpole_record* write_record(std::uint64_t tsc, longpole_kind kind, unsi
   record->tsc = tsc;
   record->object = object;
   record->site = site;
-  record->other_low = static_cast<std::uint32_t>(other);
-  record->other_high = static_cast<std::uint16_t>(other >> 32);
-  record->result = static_cast<std::uint8_t>(result > 255 ? 255 : result);
-  const unsigned packed = LONGPOLE_KIND_AND_FLAGS(static_cast<unsigned>(kind), flags);
-  __atomic_store_n(&record->kind_and_flags, static_cast<std::uint8_t>(packed), __ATOMIC_RELEASE);
+  // The last three members in one store: on both architectures the low bytes come first.
+  const std::uint64_t last =
+      (other & kOtherMask) | std::uint64_t{capped(result)} << 48 |
+      std::uint64_t{LONGPOLE_KIND_AND_FLAGS(static_cast<unsigned>(kind), flags)} << 56;
+  __atomic_store_n(reinterpret_cast<Word*>(record) + 3, last, __ATOMIC_RELEASE);
   return record;
 }
 
@@ -174,7 +183,7 @@ inline void record_returns(const Call& call, int result) {
 // A call that releases is recorded before its result is known. Failing is rare.
 inline void correct_result(longpole_record* record, int result) {
   if (result != 0 && record != nullptr) [[unlikely]] {
-    record->result = static_cast<std::uint8_t>(result > 255 ? 255 : result);
+    record->result = capped(result);
   }
 }
 

@@ -3,31 +3,31 @@
  * A run directory, made by the launcher, holds
  *
  *   control      one struct longpole_control, mapped by both sides
- *   events       units of LONGPOLE_UNIT_BYTES, mapped by both sides; unit k starts at
- *                k * LONGPOLE_UNIT_BYTES. A chunk is a run of units and belongs to one thread.
+ *   events       units of LONGPOLE_UNIT_BYTES; unit k starts at k * LONGPOLE_UNIT_BYTES. A unit holds
+ *                one chunk, or nothing. A chunk belongs to one thread.
  *
- * A thread begins with a chunk of one unit and takes larger ones as it goes, up to
- * LONGPOLE_CHUNK_BYTES, so that thousands of short threads stay small. The recorder makes `events`
- * longer as it goes; the launcher may do so ahead of it, and touch the pages, to spare the program
- * the page faults.
+ * A thread appends to a chunk that it has mapped. When that is full, its records move to a unit of
+ * their own further on in the file, and the mapped one is empty again, the next in `sequence`: a
+ * thread touches the same few pages for ever, the rest of the file is written once.
  *
- *   chunk at unit k (bytes: here two units)             chunk at unit k + 2
  *   ┌──────────────┬─────┬─────┬─────┬─ ─ ─ ─ ┬─────┐┌──────────────┬─────┬─ ─
  *   │ chunk header │ rec │ rec │  0  │        │  0  ││ chunk header │ rec │
  *   └──────────────┴─────┴─────┴─────┴─ ─ ─ ─ ┴─────┘└──────────────┴─────┴─ ─
  *
  * How to read it, during the run or after any end of it, SIGKILL included:
- *   - Begin at unit 0. A unit whose header has bytes 0 belongs to no chunk (claimed, never used): go
- *     to the next unit. Else the chunk is `bytes` long: go on behind it. Stop at control.next_unit
- *     or at the end of the file, whichever comes first.
+ *   - Look at every unit up to control.next_unit or the end of the file, whichever comes first. One
+ *     whose header has bytes 0 holds no chunk: it was claimed and never used, or SIGKILL came before
+ *     its header, which is written last.
  *   - Look at every slot of the chunk up to its end. A slot counts when its kind is not 0: the kind
  *     is written last (release). A slot of kind 0 is skipped, also in the middle: its owner was
  *     killed while filling it, or a signal handler was and recorded more behind it. Unused space
  *     reads as zero, so chunk.used is a bound only for chunks that were closed (used != 0).
- *   - Chunks of one thread follow each other by `sequence`. Within a thread records are in the order
- *     of their slots. Stamps ascend with it, but for a handler that interrupted the filling of a
- *     slot: its records carry earlier or later stamps than the slot before them by the time the
- *     filling took. Whoever needs ascending stamps takes the running maximum.
+ *   - Chunks of one thread follow each other by `sequence`. Two of one `sequence` hold the same
+ *     records, when SIGKILL came between the copying and the emptying: take either.
+ *   - Within a thread records are in the order of their slots. Stamps ascend with it, but for a
+ *     handler that interrupted the filling of a slot: its records carry earlier or later stamps than
+ *     the slot before them by the time the filling took. Whoever needs ascending stamps takes the
+ *     running maximum.
  *
  * Plain C, fixed sizes, native byte order: both sides run on one machine.
  */
@@ -44,8 +44,8 @@
 
 #define LONGPOLE_RAW_VERSION 2u
 #define LONGPOLE_CONTROL_MAGIC 0x6c72746e6f63706cull /* "lpcontrl" */
-#define LONGPOLE_UNIT_BYTES (16u * 1024u)            /* what chunks are made of */
-#define LONGPOLE_CHUNK_BYTES (256u * 1024u)          /* the longest chunk */
+#define LONGPOLE_UNIT_BYTES (32u * 1024u)            /* what `events` is made of */
+#define LONGPOLE_CHUNK_BYTES LONGPOLE_UNIT_BYTES     /* a chunk, header included */
 
 /* The environment variable that names the run directory; without it the library does nothing. */
 #define LONGPOLE_DIRECTORY_VARIABLE "LONGPOLE_RUN_DIRECTORY"
@@ -92,7 +92,7 @@ struct longpole_chunk {
   uint32_t used;           /* 0 while open; then bytes, header included, that can hold records */
   uint64_t start_function; /* address given to pthread_create; 0: main thread, or not known */
   uint32_t creator;        /* number of the creating thread; UINT32_MAX: none */
-  uint32_t bytes;          /* length, a multiple of LONGPOLE_UNIT_BYTES; written last (release) */
+  uint32_t bytes;          /* LONGPOLE_CHUNK_BYTES; written last (release) */
   uint64_t handle;         /* its pthread_t; may be used again by a later thread once joined */
   uint64_t reserved[3];
 };

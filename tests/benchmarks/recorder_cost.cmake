@@ -1,0 +1,3 @@
+longpole_benchmark(recorder_benchmark
+  SOURCES recorder_cost.cc LIBRARIES longpole_specimen_runner)
+add_dependencies(recorder_benchmark longpole-recorder specimen_measured_locks)
