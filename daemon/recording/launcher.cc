@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -30,6 +31,7 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t tick_ns = 100'000'000;     // clock pairs and maps are taken this often
 constexpr std::int64_t grace_ns = 2'000'000'000;  // between SIGTERM and SIGKILL
+constexpr int draining_priority = -15;            // as nice(2) counts
 constexpr int poll_while_loading_ms = 1;          // until the recorder has announced itself
 
 // The control file, mapped; the recorder in the program maps it too.
@@ -183,6 +185,8 @@ Expected<void> Run::execute() {
   if (!child)
     return tl::unexpected(child.error());
   result.pid = child->pid();
+  // The rings have to be drained in time on a busy machine too. Only the privileged may.
+  static_cast<void>(::setpriority(PRIO_PROCESS, 0, draining_priority));
 
   std::optional<PerfRings> rings;
   if (!request.portable) {

@@ -149,8 +149,12 @@ void Merger::find_times() {
     const auto created = created_at_.find(thread.number);
     if (!input_.result.kernel_source) {
       times_.push_back(portable_times(thread, context_, input_.control.sample_hz, paths_));
-      if (const auto delay = input_.run_delays.find(thread.tid); delay != input_.run_delays.end())
-        times_.back().run_delay = delay->second;
+      if (const auto delay = input_.run_delays.find(thread.tid); delay != input_.run_delays.end()) {
+        // It begins with nothing waited for.
+        times_.back().run_delay.add(times_.back().born, 0);
+        for (const CpuCurve::Point& point : delay->second.points())
+          times_.back().run_delay.add(point.time, point.cpu);
+      }
     } else {
       // The life of its kernel thread that was under way at its first record.
       std::optional<std::size_t> task;

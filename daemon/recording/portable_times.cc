@@ -162,7 +162,10 @@ void find_portable_gaps(std::vector<ThreadTimes>& threads, bool one_cpu) {
     for (Gap& gap : thread.gaps) {
       std::int64_t waited = 0;  // for a CPU
       if (!thread.run_delay.empty()) {
-        waited = thread.run_delay.at(gap.until) - thread.run_delay.at(gap.from);
+        // After its last look at the thread the kernel was not asked again: all may be waiting.
+        const std::int64_t known_until = thread.run_delay.points().back().time;
+        waited = thread.run_delay.at(gap.until) - thread.run_delay.at(gap.from) +
+                 std::max<std::int64_t>(gap.until - std::max(gap.from, known_until), 0);
       } else if (one_cpu) {
         const std::int64_t own = thread.cpu.at(gap.until) - thread.cpu.at(gap.from);
         waited = all.at(gap.until) - all.at(gap.from) - own;

@@ -81,6 +81,7 @@ TEST(Symbolize, StretchesBetweenTheSameCallsShareTheirSamples) {
   const std::vector<Event>& events = recording.threads[0].events;
   EXPECT_EQ(events[1].profile, events[3].profile);
   EXPECT_NE(events[1].profile, events[2].profile);
+  EXPECT_NE(events[0].profile, events[2].profile);  // the same call, but from another one before
   std::vector<std::uint32_t> counts;
   for (const ProfileEntry& entry : recording.profiles[events[1].profile.index()].entries)
     counts.push_back(entry.samples);
