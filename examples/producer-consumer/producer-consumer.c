@@ -29,7 +29,7 @@ struct item {
   uint64_t words[item_words];
 };
 
-static long rounds = 2500;
+static long rounds = 3500;
 static struct item storage[items];  // large enough that no producer ever waits for room
 static sem_t filled;
 

@@ -136,7 +136,9 @@ static char read_wrapper(void) {
   static char buffer[4096];
   static ssize_t filled;
   const size_t at = file_position % sizeof buffer;
-  if (at == 0 && (filled = read(file, buffer, sizeof buffer)) < 0)
+  if (at == 0)
+    filled = read(file, buffer, sizeof buffer);
+  if (filled < 0)
     fail("reading the file");
   if ((ssize_t)at >= filled)
     return '\0';
