@@ -11,12 +11,15 @@ namespace {
 
 constexpr const char* example = "give counts and ranges like 1,2,4 or 1-8";
 
-Expected<std::uint32_t> parse_cpus(std::string_view text, const std::string& whole) {
+// `part` is the number or the range that `text` stands in.
+Expected<std::uint32_t> parse_cpus(std::string_view text, std::string_view part,
+                                   const std::string& whole) {
   const std::string what = fmt::format("--cpus {}", whole);
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (text.empty() || end != text.data() + text.size() || error == std::errc::invalid_argument)
-    return bad_input(what, fmt::format("\"{}\" is not a number of CPUs", text), example);
+    return bad_input(what, fmt::format("\"{}\" is neither a number of CPUs nor a range", part),
+                     example);
   if (error != std::errc() || value > most_cpus)
     return bad_input(what, fmt::format("the largest machine has {} CPUs", most_cpus), example);
   if (value == 0)
@@ -33,11 +36,11 @@ Expected<std::vector<std::uint32_t>> parse_cpu_list(const std::string& text) {
   for (std::string_view rest = text;;) {
     const std::string_view part = rest.substr(0, rest.find(','));
     const std::size_t dash = part.find('-');
-    const auto first = parse_cpus(part.substr(0, dash), text);
+    const auto first = parse_cpus(part.substr(0, dash), part, text);
     if (!first)
       return tl::unexpected(first.error());
     const auto last =
-        dash == std::string_view::npos ? first : parse_cpus(part.substr(dash + 1), text);
+        dash == std::string_view::npos ? first : parse_cpus(part.substr(dash + 1), part, text);
     if (!last)
       return tl::unexpected(last.error());
     if (*last < *first)

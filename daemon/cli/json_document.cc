@@ -11,6 +11,10 @@ Json number(double value) {
   constexpr double largest_rounded = 4e15;
   if (std::abs(value) < largest_rounded)
     value = std::round(value * precision) / precision;
+  return fraction(value);
+}
+
+Json fraction(double value) {
   if (std::abs(value) < 9e18 && value == std::trunc(value))
     return static_cast<std::int64_t>(value);
   return value;

@@ -12,6 +12,9 @@ using Json = nlohmann::ordered_json;
 // that were rounded differently from printing as 11999999.999999998.
 [[nodiscard]] Json number(double value);
 
+// A share or weight, in full.
+[[nodiscard]] Json fraction(double value);
+
 // The document and a line feed. Bytes that are not UTF-8, of a file name say, are replaced.
 [[nodiscard]] std::string json_text(const Json& document);
 

@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <string.h>
 #include <unistd.h>
 
 #include <boost/asio/io_context.hpp>
@@ -141,10 +140,8 @@ Expected<Recording> run(const Request& request) {
 std::string summary(const Recording& recording, const fs::path& output) {
   std::string out = notices_text(recording);
   const RunInfo& run = recording.run;
-  if (run.exit_signal)
-    out += fmt::format("note: the program was ended by signal {} ({})\n", *run.exit_signal,
-                       strsignal(*run.exit_signal));
-  else if (run.exit_status && *run.exit_status != 0)
+  // That a signal ended it is a notice of the recording already.
+  if (run.exit_status && *run.exit_status != 0)
     out += fmt::format("note: the program ended with exit status {}\n", *run.exit_status);
   return out + fmt::format("longpole: recorded {} of {} in {} → {}\n",
                            count_text(recording.event_count(), "event"),

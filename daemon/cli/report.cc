@@ -36,13 +36,17 @@ Expected<std::uint32_t> parse_one_count(const std::string& text) {
   return list->front();
 }
 
-// "sorter on 8 CPUs: 1.75 s, 2.31 times as fast as on one CPU".
+// "sorter on 8 CPUs: 1.75 s, 2.31 times as fast as on one CPU (scheduler shared)".
 std::string headline(const Recording& recording, const Options& options,
                      const analysis::Prediction& prediction) {
-  return fmt::format("{} on {}: {}, {:.2f} times as fast as on one CPU (scheduler {})\n\n",
+  const std::string speedup =
+      prediction.cpus == 1
+          ? ""
+          : fmt::format(", {:.2f} times as fast as on one CPU", prediction.speedup);
+  return fmt::format("{} on {}: {}{} (scheduler {})\n\n",
                      printable(program_name(recording, options.file)),
                      count_text(prediction.cpus, "CPU"), duration_text(prediction.total_ns),
-                     prediction.speedup, analysis::scheduler_name(prediction.scheduler));
+                     speedup, analysis::scheduler_name(prediction.scheduler));
 }
 
 template <typename Row>

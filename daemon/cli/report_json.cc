@@ -15,8 +15,7 @@ Json line_number(std::uint32_t line) {
   return line == 0 ? Json(nullptr) : Json(line);
 }
 
-template <typename T>
-Json count(const std::optional<T>& value) {
+Json count(const std::optional<std::uint64_t>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
@@ -43,10 +42,10 @@ Json json_of(const analysis::Table<analysis::FunctionRow>& table, const Recordin
                     {"total_ns", number(row.total_ns)},
                     {"critical_self_ns", number(row.critical_self_ns)},
                     {"critical_total_ns", number(row.critical_total_ns)},
-                    {"critical_share", row.critical_share},
+                    {"critical_share", fraction(row.critical_share)},
                     {"normalized_self_ns", number(row.normalized_self_ns)},
                     {"normalized_total_ns", number(row.normalized_total_ns)},
-                    {"headroom", count(row.headroom)}});
+                    {"headroom", row.headroom ? fraction(*row.headroom) : Json(nullptr)}});
   }
   return document(table, std::move(rows));
 }
@@ -59,7 +58,7 @@ Json json_of(const analysis::Table<analysis::LineRow>& table, const Recording& r
                     {"function", function_name(recording, row.function)},
                     {"self_ns", number(row.self_ns)},
                     {"critical_ns", number(row.critical_ns)},
-                    {"critical_share", row.critical_share}});
+                    {"critical_share", fraction(row.critical_share)}});
   return document(table, std::move(rows));
 }
 
@@ -70,7 +69,7 @@ Json json_of(const analysis::Table<analysis::SegmentRow>& table, const Recording
                     {"function", function_name(recording, row.function)},
                     {"start_ns", number(row.start_ns)},
                     {"end_ns", number(row.end_ns)},
-                    {"weight", row.weight}});
+                    {"weight", fraction(row.weight)}});
   // Waits are rows of their own here.
   return {{"cpus", table.cpus}, {"total_ns", number(table.total_ns)}, {"rows", std::move(rows)}};
 }

@@ -89,7 +89,7 @@ std::string text_of(const analysis::Table<analysis::FunctionRow>& table, const R
   std::vector<TextTable::Column> columns = {
       {"critical"}, {"share"}, {"with callees"}, {"share"}, {"CPU time"}};
   if (calls)
-    columns.insert(columns.end(), {{"calls"}, {"critical"}});
+    columns.insert(columns.end(), {{"calls"}, {"critical calls"}});
   columns.insert(columns.end(),
                  {{"headroom"}, {"defined at", Align::left}, {"function", Align::left}});
   TextTable out(std::move(columns));

@@ -64,7 +64,7 @@ std::string text_of(const Recording& recording, const std::vector<analysis::Pred
     table.add(
         {count_text(run.cpus), duration_text(run.total_ns), fmt::format("{:.2f}", run.speedup)});
   return fmt::format(
-      "{}: {}, scheduler {}, model {}\n\n{}{}{}", program_name(recording, options.file),
+      "{}: {}, scheduler {}, model {}\n\n{}{}{}", printable(program_name(recording, options.file)),
       count_text(recording.threads.size(), "thread"), options.scheduler, model_used,
       table.text(terminal_width()), recording.notices.empty() ? "" : "\n", notices_text(recording));
 }

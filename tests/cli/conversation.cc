@@ -14,11 +14,16 @@ namespace fs = std::filesystem;
 
 constexpr const char* indent = "  ";
 
-std::vector<std::string> lines_of(const fs::path& path, const std::string& prefix) {
+// The lines of a file, with "FOLDER" in place of the name of the folder.
+std::vector<std::string> lines_of(const fs::path& path, const std::string& prefix,
+                                  const fs::path& folder) {
   std::ifstream in(path);
   std::vector<std::string> out;
-  for (std::string line; std::getline(in, line);)
+  for (std::string line; std::getline(in, line);) {
+    for (std::size_t at = 0; (at = line.find(folder.string(), at)) != std::string::npos;)
+      line.replace(at, folder.string().size(), "FOLDER");
     out.push_back(prefix + line);
+  }
   return out;
 }
 
@@ -98,8 +103,8 @@ std::vector<std::string> run_command(const std::string& command, const fs::path&
          << quoted(standard_error);
   const int status = std::system(script.str().c_str());
 
-  std::vector<std::string> out = lines_of(standard_output, "");
-  const std::vector<std::string> errors = lines_of(standard_error, "2: ");
+  std::vector<std::string> out = lines_of(standard_output, "", folder);
+  const std::vector<std::string> errors = lines_of(standard_error, "2: ", folder);
   out.insert(out.end(), errors.begin(), errors.end());
   if (WIFSIGNALED(status))
     out.push_back("[signal " + std::to_string(WTERMSIG(status)) + "]");

@@ -8,7 +8,8 @@
 //     [2]                                          its exit status, where it is not 0
 //
 // "re: REGEX" and "2 re: REGEX" stand for one line that matches. All commands of a file run in one
-// new folder, with the program in PATH and GOLDEN naming the folder of the papers' examples. With
+// new folder, called FOLDER in answers, with the program in PATH, GOLDEN naming the folder of the
+// papers' examples and SPECIMENS that of small programs to record. With
 // UPDATE_CONVERSATIONS set the answers are written instead of compared; lines with "re:" that
 // match stay.
 #pragma once

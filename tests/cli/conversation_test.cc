@@ -36,6 +36,7 @@ class ConversationTest : public testing::TestWithParam<fs::path> {
     const char* const path = std::getenv("PATH");
     setenv("PATH", (std::string(LONGPOLE_BINARIES ":") + (path == nullptr ? "" : path)).c_str(), 1);
     setenv("GOLDEN", LONGPOLE_GOLDEN, 1);
+    setenv("SPECIMENS", LONGPOLE_SPECIMENS, 1);
     setenv("LC_ALL", "C.UTF-8", 1);
   }
   ~ConversationTest() override {

@@ -1,0 +1,44 @@
+/* A program to record: two threads that compute, one of them twice as long, and then what the
+ * argument says: "fail" exits with status 3, "crash" aborts, "wait" says so and waits for the end. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { ROUNDS = 20 * 1000 * 1000 };
+
+static volatile unsigned long result[2];
+
+__attribute__((noinline)) static void compute(int rounds, volatile unsigned long* sum) {
+  for (int i = 0; i < rounds; ++i)
+    *sum += (unsigned long)i;
+}
+
+static void* long_thread(void* unused) {
+  compute(2 * ROUNDS, &result[0]);
+  return unused;
+}
+
+static void* short_thread(void* unused) {
+  compute(ROUNDS, &result[1]);
+  return unused;
+}
+
+int main(int argc, char** argv) {
+  const char* const then = argc > 1 ? argv[1] : "";
+  pthread_t threads[2];
+  pthread_create(&threads[0], NULL, long_thread, NULL);
+  pthread_create(&threads[1], NULL, short_thread, NULL);
+  for (int i = 0; i < 2; ++i)
+    pthread_join(threads[i], NULL);
+  printf("computed %s\n", then);
+  fflush(stdout);
+  if (strcmp(then, "fail") == 0)
+    return 3;
+  if (strcmp(then, "crash") == 0)
+    abort();
+  if (strcmp(then, "wait") == 0)
+    pause();
+  return 0;
+}
