@@ -14,11 +14,9 @@
 
 namespace longpole::analysis {
 
-using simulation::no_segment;
 using simulation::Schedule;
 using simulation::Segment;
 using simulation::SegmentIndex;
-using simulation::TimesCpus;
 
 const char* scheduler_name(Scheduler scheduler) {
   switch (scheduler) {

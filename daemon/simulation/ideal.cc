@@ -82,6 +82,7 @@ class IdealMachine {
                                                     : synchronization_.wait_over(thread, event);
     go_on(thread, next, node, now);
     // By index: a thread that is let go and has nothing to do lets others go.
+    // NOLINTNEXTLINE(modernize-loop-convert)
     for (std::size_t i = 0; i < synchronization_.released().size(); ++i) {
       const Release release = synchronization_.released()[i];
       go_on(release.thread, release.next, node, now);

@@ -100,6 +100,7 @@ class OneCpu {
   }
 
   void let_go() {
+    // By index, as on the ideal machine. NOLINTNEXTLINE(modernize-loop-convert)
     for (std::size_t i = 0; i < synchronization_.released().size(); ++i) {
       const Release release = synchronization_.released()[i];
       ++threads_[release.thread].wait;
