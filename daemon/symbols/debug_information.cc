@@ -110,6 +110,10 @@ class LineTable {
     bool ends = false;
     return dwarf_lineendsequence(row(index), &ends) != 0 || ends;
   }
+  // Of several rows at one address, the last says where the instruction comes from.
+  [[nodiscard]] bool has_code(std::size_t index) const {
+    return !ends_sequence(index) && index + 1 < count_ && address(index) < address(index + 1);
+  }
   [[nodiscard]] const char* file(std::size_t index) const {
     return dwarf_linesrc(row(index), nullptr, nullptr);
   }
@@ -417,7 +421,7 @@ const FunctionSource& DebugInformation::describe(Unit& unit, Dwarf_Die& die) {
     for (std::size_t row = lines.lower_bound(range.start);
          row < lines.size() && lines.address(row) < range.end; ++row) {
       const char* const row_file = lines.file(row);
-      if (lines.line(row) > source.last_line && !lines.ends_sequence(row) && row_file != nullptr &&
+      if (lines.has_code(row) && lines.line(row) > source.last_line && row_file != nullptr &&
           std::strcmp(row_file, file) == 0 && !holds(inlined, lines.address(row)))
         source.last_line = lines.line(row);
     }

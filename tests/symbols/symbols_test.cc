@@ -164,6 +164,10 @@ TEST_P(WithDebugInformation, CodeOfTheSystemIsChargedToTheUsersLine) {
       resolved.add({specimen.marks.at("lambda").address, specimen.marks.at("main").address});
   const StackId puts_in_main = resolved.add(
       {specimen.functions.at("puts"), specimen.marks.at("main").address}, Addresses::exact);
+  const StackId max_in_main = resolved.add(
+      {specimen.functions.at("max"), specimen.marks.at("main").address}, Addresses::exact);
+  EXPECT_NE(resolved.symbols.user_frame(max_in_main), max_in_main);
+  EXPECT_EQ(resolved.symbols.user_frame(max_in_main), resolved.symbols.user_frame(puts_in_main));
   const StackId only_system = resolved.add({specimen.functions.at("puts")}, Addresses::exact);
   const StackId lambda_user = resolved.symbols.user_frame(lambda);
   const StackId main_user = resolved.symbols.user_frame(puts_in_main);
@@ -291,6 +295,7 @@ TEST(Symbols, LaterMappingsReplaceEarlierOnes) {
   symbols.add_mapping({"", 0x6000, 0x7000, 0});
   EXPECT_EQ(name_at(0x2fff), 0);
   EXPECT_EQ(name_at(0x3000), 1);
+  EXPECT_EQ(name_at(0x4000), 1) << "which was asked for before";
   EXPECT_EQ(name_at(0x4fff), 1);
   EXPECT_EQ(name_at(0x5000), 0);
   EXPECT_EQ(name_at(0x6000), -1);
@@ -302,6 +307,11 @@ TEST(Symbols, LaterMappingsReplaceEarlierOnes) {
   EXPECT_EQ(name_at(0x8000), 0);
   symbols.add_mapping({"/nonexistent/empty", 0x1000, 0x1000, 0});
   EXPECT_EQ(name_at(0x1000), 2);
+
+  const std::array<std::uint64_t, 1> address = {0x4000};
+  const StackId third = symbols.stack(address, Addresses::exact);
+  symbols.add_mapping({"/nonexistent/fourth", 0x4000, 0x5000, 0});
+  EXPECT_NE(symbols.stack(address, Addresses::exact), third);
 }
 
 TEST(Symbols, TheSameRequestsGiveTheSameTables) {

@@ -26,11 +26,20 @@ inline __attribute__((always_inline)) void middle() {
   innermost();  //: middle calls
 }
 
+inline __attribute__((always_inline)) void defined_below();
+
 [[gnu::noinline]] void outer() {  //: outer begins
   middle();                       //: outer calls
   for (int& value : file_static)
     ++value;
+  defined_below();
   MARK("after_inlined");  //: outer ends
+}
+
+// Its lines lie behind those of the function that it is inlined into.
+inline __attribute__((always_inline)) void defined_below() {
+  for (int& value : file_static)
+    value *= 3;
 }
 
 template <typename T>
@@ -46,7 +55,9 @@ static void local_static() {
   object("function_static", &counter[1]);
 }
 
-extern "C" [[gnu::noinline]] void plain_c_function(void) { MARK("c_function"); }
+extern "C" [[gnu::noinline]] void plain_c_function(void) {
+  MARK("c_function");
+}
 
 // Calls back from inside code of the system.
 [[gnu::noinline]] static void sort_backwards(std::vector<int>& values) {
@@ -78,6 +89,8 @@ int main() {
   object("library_global", &shape::areas_computed);
   object("stack", &area);
   function("outer", reinterpret_cast<std::uintptr_t>(&work::outer));
+  const int& (*const larger)(const int&, const int&) = &std::max<int>;
+  function("max", reinterpret_cast<std::uintptr_t>(larger));
   function("puts", reinterpret_cast<std::uintptr_t>(&std::puts));
   print_mappings();
   MARK("main");
