@@ -45,7 +45,8 @@ export function annotateLines(weights: Weights, file: string, cpus: number, opti
     let text = options.inline === 'none' ? '' : formatShare(share);
     // What the numbers mean is said once a file, where it matters most.
     if (options.inline === 'percentAndEffect' && rank === 0 && share > 0) {
-      text += `  · 10% faster → ${formatEffect(share)} overall`;
+      // Two spaces in a row are one, unless one of them does not break.
+      text += `\u00a0 · 10% faster → ${formatEffect(share)} overall`;
     }
     return { line, share, step: heatStep(share), text };
   });

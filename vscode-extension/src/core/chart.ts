@@ -14,14 +14,16 @@ export interface ChartColours {
 }
 
 const width = 420;
-const height = 64;
-const margin = { left: 4, right: 84, top: 8, bottom: 8 };
+// Low: a hover that has to be scrolled is not read.
+const height = 46;
+const margin = { left: 8, right: 88, top: 5, bottom: 15 };
 
-/** An SVG document. Columns are evenly apart, `chosen` is the index of the one that is marked. */
+/** An SVG document. Columns are evenly apart, with a tick each; `chosen` is the index of the one that is marked. */
 export function shareChart(
   series: ChartSeries,
   other: ChartSeries | undefined,
   chosen: number,
+  ticks: readonly string[],
   colours: ChartColours,
 ): string {
   const columns = series.shares.length;
@@ -36,16 +38,20 @@ export function shareChart(
     shares.map((share, column) => `${x(column).toFixed(1)},${y(share).toFixed(1)}`).join(' ');
   let seriesLabel = y(series.shares.at(-1) ?? 0);
   const parts: string[] = [
-    `<line x1="${x(chosen)}" x2="${x(chosen)}" y1="0" y2="${height}" stroke="${colours.other}" stroke-opacity="0.35"/>`,
+    `<line x1="${x(chosen)}" x2="${x(chosen)}" y1="0" y2="${height - 11}" stroke="${colours.other}" stroke-opacity="0.35"/>`,
+    ...ticks.map(
+      (tick, column) =>
+        `<text x="${x(column).toFixed(1)}" y="${height - 1}" text-anchor="middle" fill="${column === chosen ? colours.line : colours.other}" font-family="sans-serif" font-size="9">${escapeXml(tick)}</text>`,
+    ),
   ];
   if (other !== undefined) {
     let otherLabel = y(other.shares.at(-1) ?? 0);
     // Two names at one place are none.
-    if (Math.abs(otherLabel - seriesLabel) < 13) {
+    if (Math.abs(otherLabel - seriesLabel) < 12) {
       const middle = (otherLabel + seriesLabel) / 2;
       const above = otherLabel < seriesLabel ? -1 : 1;
-      otherLabel = middle + above * 6.5;
-      seriesLabel = middle - above * 6.5;
+      otherLabel = middle + above * 6;
+      seriesLabel = middle - above * 6;
     }
     parts.push(
       `<polyline points="${points(other.shares)}" fill="none" stroke="${colours.other}" stroke-width="1.3" stroke-dasharray="4 3"/>`,
@@ -63,7 +69,7 @@ export function shareChart(
 function label(name: string, at: number, colour: string): string {
   const longest = 13;
   const text = name.length > longest ? `${name.slice(0, longest - 1)}…` : name;
-  const inside = Math.max(9, Math.min(height - 3, at + 3.5));
+  const inside = Math.max(8.5, Math.min(height - margin.bottom + 4, at + 3.5));
   return `<text x="${width - margin.right + 6}" y="${inside.toFixed(1)}" fill="${colour}" font-family="sans-serif" font-size="11">${escapeXml(text)}</text>`;
 }
 

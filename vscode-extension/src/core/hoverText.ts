@@ -28,27 +28,27 @@ export function hoverMarkdown(weights: Weights, subject: HoverSubject, options: 
   const parts: string[] = [];
   if (line !== undefined) {
     const name = weight?.name ?? line.functions.join(', ');
-    parts.push(heading(`Line ${line.line}`, name === '' ? '' : `in ${shortName(name)}`));
-    parts.push(verdict(line.criticalNs.get(options.cpus) ?? 0, totalNs, options.cpus));
+    parts.push(
+      heading(`Line ${line.line}`, name === '' ? '' : `in ${shortName(name)}`) +
+        verdict(line.criticalNs.get(options.cpus) ?? 0, totalNs, options.cpus),
+    );
   } else if (weight !== undefined) {
     const place = weight.file === '' ? '' : `${basename(weight.file)}:${weight.firstLine}`;
-    parts.push(heading(shortName(weight.name), place));
-    parts.push(verdict(functionCriticalNs(weight, options.cpus), totalNs, options.cpus));
+    parts.push(
+      heading(shortName(weight.name), place) + verdict(functionCriticalNs(weight, options.cpus), totalNs, options.cpus),
+    );
   }
   parts.push(table(weights, subject, options));
-  if (options.chart !== '') {
-    parts.push(options.chart);
-  }
-  if (weight !== undefined) {
-    parts.push(functionFacts(weight, line !== undefined, options.cpus));
-  } else if (line !== undefined) {
-    parts.push(`${formatTime(line.selfNs)} of CPU time`);
-  }
+  const facts =
+    weight !== undefined
+      ? functionFacts(weight, line !== undefined, options.cpus)
+      : quiet(`${formatTime(line?.selfNs ?? 0)} of CPU time`);
+  parts.push(options.chart === '' ? facts : `${options.chart}  \n${facts}`);
   return parts.join('\n\n');
 }
 
 function heading(title: string, place: string): string {
-  return `**${escapeMarkdown(title)}**${place === '' ? '' : `&nbsp;&nbsp;${escapeMarkdown(place)}`}`;
+  return `**${escapeMarkdown(title)}**${place === '' ? '' : `&nbsp;&nbsp;${quiet(escapeMarkdown(place))}`}  \n`;
 }
 
 function verdict(criticalNs: number, totalNs: number, cpus: number): string {
@@ -62,11 +62,12 @@ function functionCriticalNs(weight: FunctionWeight, cpus: number): number {
 
 function table(weights: Weights, subject: HoverSubject, options: HoverOptions): string {
   const columns = options.columns.filter((count) => weights.has(count));
-  const mark = (text: string, count: number): string => (count === options.cpus ? `**${text}**` : text);
+  const mark = (text: string, count: number): string => (count === options.cpus ? `**${hot(text)}**` : text);
+  // An em space in each cell keeps columns apart: the editor's tables have none.
   const row = (title: string, cell: (count: number) => string): string =>
-    `| ${title} | ${columns.map((count) => mark(cell(count), count)).join(' | ')} |`;
+    `| ${quiet(title)} | ${columns.map((count) => `&emsp;${mark(cell(count), count)}`).join(' | ')} |`;
   const { line, weight } = subject;
-  const rows = [row('CPUs', (count) => String(count)), `|:--|${columns.map(() => '--:').join('|')}|`];
+  const rows = [row('CPUs', (count) => (count === options.cpus ? String(count) : quiet(String(count)))), `|:--|${columns.map(() => '--:').join('|')}|`];
   if (line !== undefined) {
     rows.push(row('this line', (count) => formatShare(lineShare(weights, line, count))));
   }
@@ -88,7 +89,16 @@ function functionFacts(weight: FunctionWeight, named: boolean, cpus: number): st
   facts.push(`self ${formatTime(weight.selfNs)}`);
   facts.push(`with descendants ${formatTime(weight.selfAndDescendantsNs)}`);
   const text = `${facts.join(' · ')} of CPU time`;
-  return named ? `${escapeMarkdown(shortName(weight.name))}: ${text}` : text;
+  return quiet(named ? `${escapeMarkdown(shortName(weight.name))}: ${text}` : text);
+}
+
+/** The only two kinds of HTML in a hover, and the editor allows no others that matter. */
+function quiet(text: string): string {
+  return `<span style="color:var(--vscode-descriptionForeground);">${text}</span>`;
+}
+
+function hot(text: string): string {
+  return `<span style="color:var(--vscode-longpole-heat8);">${text}</span>`;
 }
 
 export function escapeMarkdown(text: string): string {

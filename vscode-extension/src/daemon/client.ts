@@ -1,5 +1,5 @@
 // The daemon's calls as promises, and nothing more: the generated client over a Unix socket.
-import { credentials, Metadata, type ClientReadableStream, type ServiceError, type status } from '@grpc/grpc-js';
+import { credentials, Metadata, status, type ClientReadableStream, type ServiceError } from '@grpc/grpc-js';
 import {
   LongpoleClient,
   RecordRequest,
@@ -90,6 +90,9 @@ export function daemonError(error: Error): Error {
   const { code, details } = error as Partial<ServiceError>;
   if (code === undefined || details === undefined) {
     return error;
+  }
+  if (code === status.UNAVAILABLE) {
+    return new DaemonError(`The daemon went away before it answered (${details}). It is started again when needed.`, code);
   }
   return new DaemonError(details === '' ? error.message : details, code);
 }

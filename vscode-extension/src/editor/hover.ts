@@ -43,7 +43,9 @@ export class Hovers implements vscode.HoverProvider {
     }
     const edited = state.lines.unchanged ? '' : '\n\n*This file has changed since it was recorded.*';
     const content = new vscode.MarkdownString(text + edited);
-    return new vscode.Hover(content, named === undefined ? document.lineAt(position.line).range : wordRange);
+    // For the colours of the table. What comes from the recording is escaped.
+    content.supportHtml = true;
+    return new vscode.Hover(content, wordRange);
   }
 
   private chart(weights: Weights, weight: FunctionWeight): string {
@@ -57,6 +59,7 @@ export class Hovers implements vscode.HoverProvider {
       series(weight),
       rival(weights, weight, columns, series),
       columns.indexOf(cpus),
+      columns.map(String),
       chartColours(),
     );
     return `![](data:image/svg+xml;base64,${Buffer.from(image).toString('base64')})`;

@@ -9,7 +9,7 @@ const usual: AnnotationOptions = { inline: 'percentAndEffect', threshold: 1 };
 
 function texts(cpus: number, options: Partial<AnnotationOptions> = {}): Record<number, string> {
   return Object.fromEntries(
-    annotateLines(weights(), file, cpus, { ...usual, ...options }).map(({ line, text }) => [line, text]),
+    annotateLines(weights(), file, cpus, { ...usual, ...options }).map(({ line, text }) => [line, text.replaceAll('\u00a0', ' ')]),
   );
 }
 

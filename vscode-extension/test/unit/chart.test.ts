@@ -9,19 +9,19 @@ function labels(svg: string): { text: string; y: number }[] {
 }
 
 void test('a larger share is higher up', () => {
-  const svg = shareChart({ name: 'merge', shares: [0.1, 0.5, 0.6] }, undefined, 1, colours);
+  const svg = shareChart({ name: 'merge', shares: [0.1, 0.5, 0.6] }, undefined, 1, ['1', '2', '4'], colours);
   const heights = /points="([^"]*)"/.exec(svg)?.[1]?.split(' ').map((point) => Number(point.split(',')[1]));
   assert.ok(heights?.every((height, at) => at === 0 || height < (heights[at - 1] ?? 0)));
 });
 
 void test('names that would lie on each other are moved apart', () => {
-  const svg = shareChart({ name: 'a', shares: [0.4, 0.3] }, { name: 'b', shares: [0.1, 0.3] }, 0, colours);
+  const svg = shareChart({ name: 'a', shares: [0.4, 0.3] }, { name: 'b', shares: [0.1, 0.3] }, 0, [], colours);
   const [first, second] = labels(svg);
   assert.ok(first && second && Math.abs(first.y - second.y) >= 9, JSON.stringify(labels(svg)));
 });
 
 void test('a single column, equal shares and names with markup are drawn all the same', () => {
-  const svg = shareChart({ name: '<f>&', shares: [0] }, undefined, 0, colours);
+  const svg = shareChart({ name: '<f>&', shares: [0] }, undefined, 0, ['1'], colours);
   assert.doesNotMatch(svg, /NaN|Infinity/);
   assert.match(svg, /&#60;f&#62;&#38;/);
 });

@@ -7,12 +7,20 @@ const all = weights();
 const merge = all.functionsOf(file).find(({ name }) => name === 'merge');
 const options = { cpus: 8, columns: [1, 2, 8], chart: '' };
 
+/** The text without colours and entities. */
+function plain(markdown: string | undefined): string {
+  return (markdown ?? '')
+    .replace(/<\/?span[^>]*>/g, '')
+    .replaceAll('&emsp;', '')
+    .replaceAll('&nbsp;', ' ')
+    .replace(/&#(\d+);/g, (_entity, code: string) => String.fromCharCode(Number(code)));
+}
+
 void test('a function: what it means, at every CPU count that is known', () => {
   assert.equal(
-    hoverMarkdown(all, { weight: merge, line: undefined }, options),
+    plain(hoverMarkdown(all, { weight: merge, line: undefined }, options)),
     [
-      '**merge**&nbsp;&nbsp;sorter&#46;c:10',
-      '',
+      '**merge**  sorter.c:10  ',
       '53% of the critical path at 8 CPUs (212 ns of 400 ns).  ',
       '**10% faster here makes the whole program 5.3% faster.**',
       '',
@@ -27,8 +35,8 @@ void test('a function: what it means, at every CPU count that is known', () => {
 });
 
 void test('a line: its own numbers beside those of its function', () => {
-  const text = hoverMarkdown(all, { weight: merge, line: all.linesOf(file).get(12) }, { ...options, cpus: 1 }) ?? '';
-  assert.match(text, /^\*\*Line 12\*\*&nbsp;&nbsp;in merge\n\n15% of the critical path at 1 CPU /);
+  const text = plain(hoverMarkdown(all, { weight: merge, line: all.linesOf(file).get(12) }, { ...options, cpus: 1 }));
+  assert.match(text, /^\*\*Line 12\*\* {2}in merge {2}\n15% of the critical path at 1 CPU /);
   assert.match(text, /\*\*10% faster here makes the whole program 1\.5% faster\.\*\*/);
   assert.match(text, /\| this line \| \*\*15%\*\* \| 38% \|\n\| merge \| \*\*21%\*\* \| 53% \|/);
   assert.match(text, /\n\nmerge: 7 calls/);
@@ -36,7 +44,7 @@ void test('a line: its own numbers beside those of its function', () => {
 
 void test('a place off the path says so', () => {
   const bubble = all.functionsOf(file).find(({ name }) => name === 'bubble_sort');
-  const text = hoverMarkdown(all, { weight: bubble, line: undefined }, options) ?? '';
+  const text = plain(hoverMarkdown(all, { weight: bubble, line: undefined }, options));
   assert.match(text, /Not on the critical path at 8 CPUs\. {2}\n\*\*Making it faster changes nothing/);
   assert.match(text, /\| share \| 70% \| \*\*0\.0%\*\* \|/);
 });

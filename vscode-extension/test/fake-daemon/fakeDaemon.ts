@@ -1,0 +1,158 @@
+// A daemon that says what a test wants to hear: for what the real one does not do on demand (speak another protocol, crash,
+// take its time). Usage: fakeDaemon.js BEHAVIOUR serve --parent-stdin
+//
+//   usual         numbers for the file `pipeline.c` of the workspace; records until it is stopped, or at once with
+//                 --short; dies when asked about 13 CPUs
+//   other-protocol, crash-on-start, crash-on-record, refuse-record
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Server, ServerCredentials, status, type sendUnaryData, type ServerUnaryCall } from '@grpc/grpc-js';
+import {
+  LongpoleService,
+  ProgramOutput_Stream,
+  RecordProgress_Phase,
+  RecordResponse,
+  Recording,
+  type LongpoleServer,
+} from '../../src/protocol/longpole/v1/longpole';
+
+const behaviour = process.argv[2] ?? 'usual';
+const protocol = behaviour === 'other-protocol' ? 99 : 1;
+const folder = mkdtempSync(join(tmpdir(), 'fake-'));
+const socket = join(folder, 'socket');
+const totalNs = (cpus: number): number => 1e9 / Math.min(cpus, 4) + 1e9;
+
+function recording(path: string): Recording {
+  return Recording.create({
+    handle: 1n,
+    command: ['./pipeline'],
+    startedAtUnixNs: BigInt(Date.now()) * 1_000_000n,
+    events: 12345n,
+    machineCpus: 8,
+    complete: true,
+    exitStatus: 0,
+    source: 'kernel',
+    files: [{ path, sha256: createHash('sha256').update(readFileSync(path)).digest('hex') }],
+  });
+}
+
+function answer<Request, Response>(make: (request: Request) => Response) {
+  return (call: ServerUnaryCall<Request, Response>, done: sendUnaryData<Response>): void => {
+    done(null, make(call.request));
+  };
+}
+
+let file = '';
+let stopRun: (() => void) | undefined;
+
+const service: LongpoleServer = {
+  getServerInfo: answer(() => ({ protocol, version: '0.9.0', commit: '', machineCpus: 8 })),
+  record: (call) => {
+    if (behaviour === 'crash-on-record') {
+      process.exit(9);
+    }
+    if (behaviour === 'refuse-record') {
+      call.emit('error', {
+        code: status.NOT_FOUND,
+        details: `cannot record ${call.request.program}: there is no such program; check the path`,
+      });
+      return;
+    }
+    file = join(call.request.directory, 'pipeline.c');
+    const send = (event: RecordResponse['event']): void => void call.write(RecordResponse.create({ event }));
+    send({ $case: 'started', value: { run: 7n, pid: 1n } });
+    send({ $case: 'progress', value: { phase: RecordProgress_Phase.PHASE_RUNNING, events: 10n } });
+    const data = Buffer.from(`asked to run: ${[call.request.program, ...call.request.arguments].join('|')}\n`);
+    send({ $case: 'output', value: { stream: ProgramOutput_Stream.STREAM_STDOUT, data } });
+    stopRun = () => {
+      writeFileSync(call.request.outputPath, file);
+      send({ $case: 'progress', value: { phase: RecordProgress_Phase.PHASE_ANALYSING, events: 12345n } });
+      send({ $case: 'result', value: { recording: recording(file), path: call.request.outputPath } });
+      call.end();
+    };
+    if (call.request.arguments.includes('--short')) {
+      stopRun();
+    }
+  },
+  stopRecording: answer(() => {
+    stopRun?.();
+    return {};
+  }),
+  openRecording: answer((request) => {
+    file = readFileSync(request.path, 'utf8');
+    return { recording: recording(file) };
+  }),
+  closeRecording: answer(() => ({})),
+  predict: answer((request) => {
+    if (request.cpus.includes(13)) {
+      process.exit(9);
+    }
+    const predictions = request.cpus.map((cpus) => ({
+      cpus,
+      totalNs: totalNs(cpus),
+      speedup: totalNs(1) / totalNs(cpus),
+      deadlock: undefined,
+    }));
+    return { predictions };
+  }),
+  getLines: answer((request) => ({
+    totalNs: request.cpus.map(totalNs),
+    lines: [
+      { file, line: 5, function: 'produce', selfNs: 1e9, samples: 100n, criticalNs: request.cpus.map(() => 1e9) },
+      {
+        file,
+        line: 10,
+        function: 'consume',
+        selfNs: 1e9,
+        samples: 100n,
+        criticalNs: request.cpus.map((cpus) => 1e9 / Math.min(cpus, 4)),
+      },
+    ],
+  })),
+  getFunctions: answer((request) => ({
+    totalNs: request.cpus.map(totalNs),
+    waitingNs: request.cpus.map(() => 0),
+    functions: [
+      { name: 'produce', line: 3, lastLine: 6, critical: () => 1e9 },
+      { name: 'consume', line: 8, lastLine: 11, critical: (cpus: number) => 1e9 / Math.min(cpus, 4) },
+    ].map(({ name, line, lastLine, critical }) => ({
+      name,
+      file,
+      line,
+      lastLine,
+      module: 'pipeline',
+      calls: 3n,
+      selfNs: 1e9,
+      selfAndDescendantsNs: 1e9,
+      samples: 100n,
+      at: request.cpus.map((cpus) => ({
+        criticalSelfNs: critical(cpus),
+        criticalTotalNs: critical(cpus),
+        normalizedSelfNs: 0,
+        normalizedTotalNs: 0,
+      })),
+    })),
+  })),
+};
+
+function end(): void {
+  rmSync(folder, { recursive: true, force: true });
+  process.exit(0);
+}
+
+if (behaviour === 'crash-on-start') {
+  console.error('fake daemon: there is no room on this machine');
+  process.exit(3);
+}
+// It ends with its parent, as the real one does.
+process.stdin.resume().on('end', end).on('error', end);
+const server = new Server();
+server.addService(LongpoleService, service);
+server.bindAsync(`unix:${socket}`, ServerCredentials.createInsecure(), (error) => {
+  if (error !== null) {
+    throw error;
+  }
+  console.log(`READY ${JSON.stringify({ protocol, version: '0.9.0', commit: '', socket, pid: process.pid })}`);
+});
