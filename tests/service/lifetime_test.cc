@@ -206,7 +206,7 @@ TEST(Lifetime, EndsWhenItsParentDies) {
   ASSERT_TRUE(fs::exists(socket));
   ::kill(parent, SIGKILL);
   ::waitpid(parent, nullptr, 0);
-  EXPECT_TRUE(eventually([&] { return !fs::exists(socket); }));
+  ASSERT_TRUE(eventually([&] { return !fs::exists(socket); }));
   while (::read(report[0], &byte, 1) == 1) {
   }  // the end of standard output: the process has ended
   EXPECT_FALSE(fs::exists(fs::path(socket).parent_path()));
