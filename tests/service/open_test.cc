@@ -8,7 +8,6 @@
 #include "client.h"
 #include "daemon.h"
 #include "storage/load.h"
-#include "trace/program_text.h"
 
 namespace longpole::testing {
 namespace {
@@ -17,34 +16,8 @@ using grpc::StatusCode;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-// Paper VI, Figure 4, in milliseconds.
-constexpr const char* figure_4 = R"(thread 1
-  run a 1
-  post X
-  run b 4
-  post Z
-  run c 1
-  wait X2
-  run e 1
-  run i 1
-thread 2
-  wait X
-  run c 1
-  post Y
-  run g 1
-  wait Y2
-  run d 2
-thread 3
-  wait Y
-  run d 2
-  wait Z
-  run g 1
-  run h 1
-  post X2
-  run a 1
-  post Y2
-  run f 3
-)";
+// Paper VI, Figure 4.
+const std::filesystem::path figure_4 = LONGPOLE_GOLDEN "/ecp-figure4.prog";
 
 constexpr double ms = 1e6;
 
@@ -116,7 +89,7 @@ TEST_F(OpenTest, TheHandshakeSaysWhoIsThere) {
 }
 
 TEST_F(OpenTest, AProgramFileHasThePapersNumbers) {
-  const v1::Recording recording = client.open(directory.write("figure-4.prog", figure_4));
+  const v1::Recording recording = client.open(figure_4);
   EXPECT_EQ(recording.source(), "program");
   EXPECT_EQ(recording.threads(), 3U);
   EXPECT_EQ(recording.files_size(), 0);
@@ -147,11 +120,11 @@ TEST_F(OpenTest, AProgramFileHasThePapersNumbers) {
 }
 
 TEST_F(OpenTest, ARecordingFileGivesTheSameAnswersAsItsProgram) {
-  const auto program = read_program(figure_4, "figure 4");
+  const auto program = storage::load_recording(figure_4);
   ASSERT_TRUE(program) << program.error().text();
   const auto binary = directory.path() / "figure-4.lptrace";
   ASSERT_TRUE(storage::save_recording(*program, binary));
-  const auto from_program = client.open(directory.write("figure-4.prog", figure_4));
+  const auto from_program = client.open(figure_4);
   const auto from_binary = client.open(binary);
   for (const std::uint32_t cpus : {1U, 2U, 3U, 64U}) {
     EXPECT_EQ(client.functions(from_program.handle(), {cpus}).SerializeAsString(),
@@ -232,7 +205,7 @@ TEST_F(OpenTest, LinesComeByFileAndLine) {
 }
 
 TEST_F(OpenTest, ARecordingOpenedTwiceHasTwoHandles) {
-  const auto path = directory.write("figure-4.prog", figure_4);
+  const auto& path = figure_4;
   const auto first = client.open(path);
   const auto second = client.open(path);
   EXPECT_NE(first.handle(), second.handle());
@@ -278,7 +251,7 @@ TEST_F(OpenTest, WhatCannotBeOpenedIsRefusedWithAReason) {
 }
 
 TEST_F(OpenTest, CpuListsHaveNamedLimits) {
-  const std::uint64_t handle = client.open(directory.write("figure-4.prog", figure_4)).handle();
+  const std::uint64_t handle = client.open(figure_4).handle();
   const auto all = [&](const std::vector<std::uint32_t>& cpus) {
     return std::vector<grpc::Status>{client.try_predict(handle, cpus),
                                      client.try_functions(handle, cpus),
@@ -304,7 +277,7 @@ TEST_F(OpenTest, CpuListsHaveNamedLimits) {
 }
 
 TEST_F(OpenTest, ThereIsALimitToOpenRecordings) {
-  const auto path = directory.write("figure-4.prog", figure_4);
+  const auto& path = figure_4;
   std::uint64_t last = 0;
   for (int i = 0; i < 256; ++i)
     last = client.open(path).handle();
