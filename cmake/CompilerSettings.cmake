@@ -25,8 +25,9 @@ if(LONGPOLE_SANITIZE)
     -fsanitize=${LONGPOLE_SANITIZE} -fno-omit-frame-pointer
     # Under sanitizers gcc sees uninitialised memory in std::optional and in Boost that is none.
     $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
-  # The thread sanitizer does not understand fences; the locks of Asio order the same.
-  target_compile_definitions(longpole_settings INTERFACE
-    $<$<STREQUAL:${LONGPOLE_SANITIZE},thread>:BOOST_ASIO_DISABLE_FENCED_BLOCK>)
+  if(LONGPOLE_SANITIZE STREQUAL "thread")
+    # It does not understand fences; the locks of Asio order the same.
+    target_compile_definitions(longpole_settings INTERFACE BOOST_ASIO_DISABLE_FENCED_BLOCK)
+  endif()
   target_link_options(longpole_settings INTERFACE -fsanitize=${LONGPOLE_SANITIZE})
 endif()

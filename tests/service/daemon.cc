@@ -161,7 +161,7 @@ Daemon::Daemon(const DaemonOptions& options) {
 Daemon::~Daemon() {
   if (pid_ > 0) {
     ::kill(pid_, SIGTERM);
-    static_cast<void>(exit_status());
+    EXPECT_EQ(exit_status(), 0) << errors();  // sanitizers report by it as well
   }
   close_stdin();
   ::close(stdout_);
