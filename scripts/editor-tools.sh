@@ -21,7 +21,7 @@ fi
 rm -rf "$tools"
 mkdir -p "$tools"
 exec 3>&1 1>&2
-echo "Installing the editor for the tests into $tools (about a minute, 250 MB) …"
+echo "Installing the editor for the tests into $tools (about a minute, 500 MB) …"
 
 npm_install() { npm install --no-audit --no-fund --no-update-notifier --loglevel=error "$@"; }
 
@@ -36,7 +36,7 @@ npm_install --omit=dev --ignore-scripts
 # The only two that must be compiled: without them output channels stay empty.
 npm rebuild --loglevel=error @vscode/spdlog @vscode/native-watchdog
 
-# Nothing the tests use; two thirds of the size.
+# Nothing the tests use; a third of the size.
 rm -rf node_modules/@github/copilot* node_modules/@microsoft/mxc-sdk extensions/copilot extensions/ms-vscode.js-debug*
 find . -name '*.map' -type f -delete
 find node_modules/node-pty/prebuilds -mindepth 1 -maxdepth 1 ! -name 'linux-x64*' -exec rm -rf {} + 2>/dev/null || true

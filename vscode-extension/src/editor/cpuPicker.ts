@@ -3,8 +3,8 @@ import * as vscode from 'vscode';
 import { formatCpus, formatSpeedup, formatTime } from '../core/format';
 import type { Session } from './session';
 
-/** What the daemon simulates at most. */
-const mostCpus = 4096;
+/** What the daemon simulates at most: max_cpus there. */
+const mostCpus = 65_536;
 
 interface CpuItem extends vscode.QuickPickItem {
   /** undefined: another number, to be typed. */

@@ -111,7 +111,7 @@ void describe('with a daemon that works', () => {
     await workbench.page.keyboard.press('Enter');
     await eventually(async () => (await workbench.quickInput.inputValue()) === '8', () => 'the input box');
     await workbench.quickInput.fill('0');
-    await workbench.page.getByText('A whole number from 1 to 4096').waitFor();
+    await workbench.page.getByText('A whole number from 1 to 65536').waitFor();
     await workbench.answer(cpusTitle, '3');
     await eventually(async () => (await workbench.statusText()) === '3 CPUs · 1.5×', () => '3 CPUs');
     await workbench.runCommand('Longpole: Set CPU Count');
@@ -162,6 +162,32 @@ void describe('with a daemon that works', () => {
     workbench.settings = { ...settings('usual'), 'longpole.annotations.gutter': true };
     await eventually(async () => (await marks.count()) === 8, () => 'eight marks: four lines of each function');
     assert.match(await marks.first().evaluate((mark) => getComputedStyle(mark).backgroundImage), /image\/svg/);
+  });
+
+  void test('a change repaints all editors that can be seen', async () => {
+    await workbench.page.locator('.view-lines').first().click();
+    await workbench.page.keyboard.press('Control+\\');
+    const both = async (share: string): Promise<void> => {
+      for (const editor of [0, 1]) {
+        const what = `${share} in editor ${editor}`;
+        await workbench.untilAnnotations((found) => found.get(5)?.text.startsWith(share) ?? false, what, editor);
+      }
+    };
+    await both('80%');
+    await workbench.runCommand('Longpole: Set CPU Count');
+    await workbench.untilAsked(cpusTitle);
+    await workbench.quickInput.fill('2 CPUs');
+    await both('67%');
+    await workbench.page.keyboard.press('Escape');
+    await both('80%');
+  });
+
+  void test('a file of another version shows nothing, and the status bar says so', async () => {
+    await workbench.runCommand('Longpole: Change Program and Arguments');
+    await workbench.answer(programTitle, './pipeline --short --other-version');
+    await workbench.runCommand('Longpole: Record and Simulate');
+    await eventually(async () => (await workbench.statusText()) === '8 CPUs · 1.6× · stale', () => 'stale');
+    assert.deepEqual([...(await workbench.annotations())], []);
   });
 
   void test('a daemon that died is started again, and the next question is answered', async () => {

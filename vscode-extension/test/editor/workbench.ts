@@ -199,12 +199,16 @@ export class Workbench {
     return this.page.locator('.notification-toast', { hasText: text });
   }
 
-  /** What stands at the ends of the lines that can be seen, by line number. */
-  async annotations(): Promise<Map<number, Annotation>> {
-    const found = await this.page.evaluate(() => {
+  /** What stands at the ends of the lines that can be seen, by line number; in one of the editors side by side. */
+  async annotations(editor = 0): Promise<Map<number, Annotation>> {
+    const found = await this.page.evaluate((index) => {
+      const root = document.querySelectorAll('.editor-instance')[index];
+      if (root === undefined) {
+        return [];
+      }
       const top = (element: Element): string => (element as HTMLElement).style.top;
       const numbers = new Map<string, number>();
-      for (const row of document.querySelectorAll('.margin-view-overlays > div')) {
+      for (const row of root.querySelectorAll('.margin-view-overlays > div')) {
         const number = row.querySelector('.line-numbers')?.textContent;
         if (number) {
           numbers.set(top(row), Number(number));
@@ -212,7 +216,7 @@ export class Workbench {
       }
       const unquoted = (content: string): string => (/^"/.test(content) ? (JSON.parse(content) as string) : '');
       const result: [number, { text: string; barWidth: number; colour: string }][] = [];
-      for (const line of document.querySelectorAll('.view-lines > .view-line')) {
+      for (const line of root.querySelectorAll('.view-lines > .view-line')) {
         let text = '';
         let colour = '';
         let barWidth = 0;
@@ -233,7 +237,7 @@ export class Workbench {
         }
       }
       return result;
-    });
+    }, editor);
     return new Map(found);
   }
 
@@ -241,10 +245,11 @@ export class Workbench {
   async untilAnnotations(
     wanted: (annotations: Map<number, Annotation>) => boolean,
     what: string,
+    editor = 0,
   ): Promise<Map<number, Annotation>> {
     let annotations = new Map<number, Annotation>();
     await eventually(async () => {
-      annotations = await this.annotations();
+      annotations = await this.annotations(editor);
       return wanted(annotations);
     }, () => `${what}; there are ${JSON.stringify([...annotations])}`);
     return annotations;

@@ -2,7 +2,7 @@
 // take its time). Usage: fakeDaemon.js BEHAVIOUR serve --parent-stdin
 //
 //   usual         numbers for the file `pipeline.c` of the workspace; records until it is stopped, or at once with
-//                 --short; dies when asked about 13 CPUs
+//                 --short; says the file was another one with --other-version; dies when asked about 13 CPUs
 //   other-protocol, crash-on-start, crash-on-record, refuse-record
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -25,6 +25,7 @@ const socket = join(folder, 'socket');
 const totalNs = (cpus: number): number => 1e9 / Math.min(cpus, 4) + 1e9;
 
 function recording(path: string): Recording {
+  const content = otherVersion ? 'another' : readFileSync(path);
   return Recording.create({
     handle: 1n,
     command: ['./pipeline'],
@@ -34,7 +35,7 @@ function recording(path: string): Recording {
     complete: true,
     exitStatus: 0,
     source: 'kernel',
-    files: [{ path, sha256: createHash('sha256').update(readFileSync(path)).digest('hex') }],
+    files: [{ path, sha256: createHash('sha256').update(content).digest('hex') }],
   });
 }
 
@@ -45,6 +46,7 @@ function answer<Request, Response>(make: (request: Request) => Response) {
 }
 
 let file = '';
+let otherVersion = false;
 let stopRun: (() => void) | undefined;
 
 const service: LongpoleServer = {
@@ -61,6 +63,7 @@ const service: LongpoleServer = {
       return;
     }
     file = join(call.request.directory, 'pipeline.c');
+    otherVersion = call.request.arguments.includes('--other-version');
     const send = (event: RecordResponse['event']): void => void call.write(RecordResponse.create({ event }));
     send({ $case: 'started', value: { run: 7n, pid: 1n } });
     send({ $case: 'progress', value: { phase: RecordProgress_Phase.PHASE_RUNNING, events: 10n } });

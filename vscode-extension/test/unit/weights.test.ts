@@ -39,6 +39,7 @@ void test('answers for more CPU counts join those that are there', () => {
   );
   assert.ok(all.has(2));
   assert.equal(line(13, all).criticalNs.get(2), 60);
+  assert.equal(line(13, all).selfNs, 50, 'not added to what was known');
   assert.equal(line(13, all).criticalNs.get(8), 60, 'the earlier answer stays');
 });
 
