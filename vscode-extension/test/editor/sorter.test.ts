@@ -46,6 +46,10 @@ function percent(annotation: Annotation): number {
   return parseFloat(/^([\d.]+)%/.exec(annotation.text)?.[1] ?? '0');
 }
 
+function processes(): string {
+  return execFileSync('ps', ['-eo', 'args='], { encoding: 'utf8' });
+}
+
 void describe('recording the sorter', () => {
   let workbench: Workbench;
   let source: Source;
@@ -140,13 +144,26 @@ void describe('recording the sorter', () => {
     assert.equal(await workbench.statusText(), '1 CPU · 1.0×');
   });
 
+  void test('cancel stops a long run and shows what was recorded of it', async () => {
+    execFileSync('./sorter', ['--make-input', 'many', '100000'], { cwd: workbench.folder });
+    await workbench.runCommand('Longpole: Clear');
+    await workbench.untilAnnotations((found) => found.size === 0, 'no annotations');
+    await workbench.runCommand('Longpole: Change Program and Arguments');
+    await workbench.answer('Longpole: Program to Record', `${workbench.folder}/sorter many`);
+    await workbench.runCommand('Longpole: Record and Simulate');
+    const progress = workbench.toast(/recording, [1-9][\d,]* events/);
+    await progress.waitFor();
+    await progress.getByText('Cancel', { exact: true }).click();
+    await workbench.toast(/sorter was stopped\. What it did until then is kept: [1-9][\d,]* events\./).waitFor();
+    assert.match(await workbench.statusText(), /^1 CPU · 1\.0×/);
+    assert.ok(!processes().includes(`${workbench.folder}/sorter`));
+  });
+
   void test('nothing is left behind when the editor is closed', async () => {
-    const daemons = (): string =>
-      execFileSync('sh', ['-c', 'ps -eo pid=,args= | grep -F "$1" | grep -v grep || true', 'sh', workbench.folder.replace(/workspace$/, 'xd')], {
-        encoding: 'utf8',
-      });
-    assert.match(daemons(), /bin\/longpole serve --parent-stdin/);
+    const extensions = workbench.folder.replace(/workspace$/, 'xd');
+    const daemons = (): string[] => processes().split('\n').filter((line) => line.includes(extensions) && line.includes(' serve '));
+    assert.equal(daemons().length, 1);
     await workbench.stop();
-    await eventually(() => Promise.resolve(!daemons().includes('longpole serve')), () => `the daemon's end: ${daemons()}`);
+    await eventually(() => Promise.resolve(daemons().length === 0), () => `the daemon's end: ${daemons().join()}`);
   });
 });
