@@ -1,6 +1,6 @@
 // What the user sees when things are not as usual, and what needs no real recording: with a daemon that does as it is told.
 import assert from 'node:assert/strict';
-import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, afterEach, before, describe, test } from 'node:test';
@@ -9,6 +9,7 @@ import { eventually, Workbench, type Annotation } from './workbench';
 type Behaviour = 'usual' | 'other-protocol' | 'crash-on-start' | 'crash-on-record' | 'refuse-record';
 
 const programs = mkdtempSync(join(tmpdir(), 'fakes-'));
+after(() => rmSync(programs, { recursive: true }));
 
 /** A program that is the fake daemon with this behaviour; the extension calls it with `serve --parent-stdin`. */
 function fake(behaviour: Behaviour): string {

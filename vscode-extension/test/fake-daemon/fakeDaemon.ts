@@ -141,9 +141,11 @@ const service: LongpoleServer = {
 };
 
 function end(): void {
-  rmSync(folder, { recursive: true, force: true });
   process.exit(0);
 }
+
+// Also when it dies as it was told to.
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 
 if (behaviour === 'crash-on-start') {
   console.error('fake daemon: there is no room on this machine');
