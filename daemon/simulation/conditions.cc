@@ -10,14 +10,54 @@
 //  - Where the count is not known (a program file before it was run on one CPU), both wake whoever
 //    waits, as pthread_cond_signal(3) says.
 //
-// Releases that wait for threads are served in the order in which they came.
+// Releases that wait for threads are served in the order in which they came. Where the recording says
+// which notification ended which wait, these are paired instead (condition_pairs.h).
 #include <algorithm>
 
 #include "simulation/synchronization.h"
 
 namespace longpole::simulation {
 
+Next Synchronization::notify(std::uint32_t thread, const Event& event) {
+  ++threads_[thread].notifications;
+  if (survey_.conditions.paired(event.subject)) {
+    wake_awaiters(thread);
+    return Next::runs;
+  }
+  if (event.kind == EventKind::condition_broadcast)
+    return broadcast(thread, event.subject, event.other);
+  signal(event.subject, event.other);
+  return Next::runs;
+}
+
+Next Synchronization::wait_for_notification(std::uint32_t thread, const Event& event) {
+  ThreadState& state = threads_[thread];
+  ThreadState& waker = threads_[event.waker.index()];
+  state.awaited = survey_.conditions.waits(thread)[state.paired_waits++];
+  if (waker.notifications >= state.awaited)
+    return Next::runs;  // the predicate holds, nobody would wait
+  leave_mutex(thread, event.other);
+  push(waker.awaiters, thread);
+  return Next::blocks;
+}
+
+void Synchronization::wake_awaiters(std::uint32_t thread) {
+  ThreadState& waker = threads_[thread];
+  for (std::uint32_t at = waker.awaiters.head; at != nobody;) {
+    const std::uint32_t next = threads_[at].next;
+    if (waker.notifications >= threads_[at].awaited) {
+      remove(waker.awaiters, at);
+      ++woken_;
+      if (retake_mutex(at))
+        release(at);
+    }
+    at = next;
+  }
+}
+
 Next Synchronization::wait_for_condition(std::uint32_t thread, const Event& event) {
+  if (survey_.conditions.paired(event.subject))
+    return wait_for_notification(thread, event);
   ObjectState& condition = objects_[event.subject];
   if (condition.broadcasters.empty() && condition.remembered > 0) {
     --condition.remembered;  // its signal has been: the predicate holds, nobody would wait

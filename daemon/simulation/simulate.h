@@ -16,7 +16,8 @@ namespace longpole::simulation {
 // A CPU for each thread. Locks, semaphores, channels are handed over in order of arrival, ties in
 // thread order. Conditions behave as in the recording (Paper I section 6): a broadcast waits until
 // as many threads have arrived as it released there; a signal that woke a thread there and comes
-// before that wait is remembered. All costs are zero.
+// before that wait is remembered. Where the recording says who ended which wait, and the condition
+// is no barrier, a wait is for that very notification (condition_pairs.h). All costs are zero.
 [[nodiscard]] Schedule simulate_ideal(const Recording& recording);
 
 // How many threads run at each moment of a schedule: steps in order of time, the first at 0, the

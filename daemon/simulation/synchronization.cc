@@ -35,7 +35,8 @@ bool is_cancellation_point(EventKind kind) {
 Survey::Survey(const Recording& recording)
     : fixed_waits(recording.threads.size(), 0),
       created(recording.threads.size(), false),
-      condition_mutex(recording.objects.size(), nobody) {
+      condition_mutex(recording.objects.size(), nobody),
+      conditions(recording) {
   for (std::size_t t = 0; t < recording.threads.size(); ++t) {
     for (const Event& event : recording.threads[t].events) {
       work += event.cpu;
@@ -155,10 +156,8 @@ Next Synchronization::perform(std::uint32_t thread, const Event& event) {
     case EventKind::condition_timedwait:
       return wait_for_condition(thread, event);
     case EventKind::condition_signal:
-      signal(event.subject, event.other);
-      return Next::runs;
     case EventKind::condition_broadcast:
-      return broadcast(thread, event.subject, event.other);
+      return notify(thread, event);
     case EventKind::barrier_wait:
       return arrive(thread, event);
     case EventKind::sleep:

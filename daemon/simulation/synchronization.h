@@ -17,6 +17,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "simulation/condition_pairs.h"
 #include "trace/recording.h"
 
 namespace longpole::simulation {
@@ -44,6 +45,7 @@ struct Survey {
   std::vector<std::uint32_t> fixed_waits;      // per thread
   std::vector<bool> created;                   // per thread: starts when another creates it
   std::vector<std::uint32_t> condition_mutex;  // per object: the mutex of a condition, or nobody
+  ConditionPairs conditions;                   // which notification each wait waits for
   bool has_open_counts = false;                // some signal's or broadcast's count is unknown
 };
 
@@ -87,6 +89,10 @@ class Synchronization {
     std::uint32_t held = 0;             // locks that it holds
     std::uint32_t broadcast_needs = 0;  // arrivals that its broadcast waits for
     std::uint64_t signals_after = 0;    // signals that came after its waiting broadcast
+    std::uint32_t notifications = 0;    // signals and broadcasts that it has made
+    std::uint32_t paired_waits = 0;     // waits on paired conditions that it has begun
+    std::uint32_t awaited = 0;          // how many its waker will have made when its wait is over
+    Queue awaiters;                     // paired waits for notifications of this thread
     Queue joiners;
     bool started = false;
     bool finished = false;
@@ -134,6 +140,9 @@ class Synchronization {
   void signal(std::uint32_t condition, std::uint32_t count);
   [[nodiscard]] Next broadcast(std::uint32_t thread, std::uint32_t condition, std::uint32_t count);
   [[nodiscard]] Next wait_for_condition(std::uint32_t thread, const Event& event);
+  [[nodiscard]] Next wait_for_notification(std::uint32_t thread, const Event& event);
+  [[nodiscard]] Next notify(std::uint32_t thread, const Event& event);
+  void wake_awaiters(std::uint32_t thread);
   void serve_broadcasts(ObjectState& condition);
   void wake_waiters(ObjectState& condition, std::uint64_t count);
 

@@ -1,0 +1,114 @@
+#include "simulation/condition_pairs.h"
+
+#include <algorithm>
+
+namespace longpole::simulation {
+namespace {
+
+bool is_notification(const Event& event) {
+  return event.kind == EventKind::condition_signal || event.kind == EventKind::condition_broadcast;
+}
+
+bool is_finished_wait(const Event& event) {
+  return event.outcome == Outcome::ok &&
+         (event.kind == EventKind::condition_wait || event.kind == EventKind::condition_timedwait);
+}
+
+// How a condition was used, over all threads.
+struct Use {
+  std::uint32_t woken = unknown_count;  // threads that each broadcast woke
+  std::uint32_t threads = 0;            // that used it
+  std::uint32_t times = 0;              // that each of them did
+  bool alike = true;                    // the above are the same for all
+};
+
+}  // namespace
+
+struct ConditionPairs::Notification {
+  Nanoseconds time{};
+  std::uint32_t condition = unknown_count;
+  bool woke = false;
+};
+
+ConditionPairs::ConditionPairs(const Recording& recording)
+    : paired_(recording.objects.size(), false), waits_(recording.threads.size()) {
+  if (recording.run.source == Source::program)
+    return;
+  for (std::size_t i = 0; i < paired_.size(); ++i)
+    paired_[i] = recording.objects[i].kind == ObjectKind::condition;
+  if (std::none_of(paired_.begin(), paired_.end(), [](bool paired) { return paired; }))
+    return;
+  find_barriers(recording);
+  pair(recording);
+}
+
+void ConditionPairs::find_barriers(const Recording& recording) {
+  std::vector<Use> uses(paired_.size());
+  std::vector<std::uint32_t> times(paired_.size(), 0);  // of one thread
+  std::vector<std::uint32_t> used;
+  for (const Thread& thread : recording.threads) {
+    for (const Event& event : thread.events) {
+      if (!is_notification(event) && !is_finished_wait(event))
+        continue;
+      if (times[event.subject]++ == 0)
+        used.push_back(event.subject);
+      if (!is_notification(event))
+        continue;
+      Use& use = uses[event.subject];
+      if (use.woken == unknown_count)
+        use.woken = event.other;
+      use.alike &= event.kind == EventKind::condition_broadcast && event.other == use.woken;
+    }
+    for (const std::uint32_t condition : used) {
+      Use& use = uses[condition];
+      if (use.threads++ == 0)
+        use.times = times[condition];
+      use.alike &= times[condition] == use.times;
+      times[condition] = 0;
+    }
+    used.clear();
+  }
+  for (std::size_t i = 0; i < paired_.size(); ++i) {
+    const Use& use = uses[i];
+    // Two threads and one broadcast are a message, not a barrier.
+    const bool barrier = use.alike && use.woken > 0 && use.threads == use.woken + 1 &&
+                         (use.threads > 2 || use.times > 1);
+    paired_[i] = paired_[i] && !barrier;
+  }
+}
+
+void ConditionPairs::pair(const Recording& recording) {
+  std::vector<std::vector<Notification>> notifications(recording.threads.size());
+  for (std::size_t t = 0; t < recording.threads.size(); ++t) {
+    for (const Event& event : recording.threads[t].events) {
+      if (is_notification(event))
+        notifications[t].push_back({event.time, event.subject, event.other != 0});
+    }
+  }
+  // Two passes: only once all waits were looked at is it known which conditions are paired.
+  for (const bool known : {false, true}) {
+    for (std::size_t t = 0; t < recording.threads.size(); ++t) {
+      for (const Event& event : recording.threads[t].events) {
+        if (!is_finished_wait(event) || !paired_[event.subject])
+          continue;
+        if (event.waker.index() >= notifications.size()) {
+          paired_[event.subject] = false;
+          continue;
+        }
+        const std::vector<Notification>& made = notifications[event.waker.index()];
+        const auto first = std::lower_bound(
+            made.begin(), made.end(), event.time,
+            [](const Notification& one, Nanoseconds time) { return one.time < time; });
+        const auto found = std::find_if(first, made.end(), [&](const Notification& one) {
+          return one.woke && one.condition == event.subject;
+        });
+        if (found == made.end())
+          paired_[event.subject] = false;
+        else if (known)
+          waits_[t].push_back(static_cast<std::uint32_t>(found - made.begin()) + 1);
+      }
+    }
+  }
+}
+
+}  // namespace longpole::simulation
