@@ -73,7 +73,6 @@ void RecordCall::started(pid_t pid) {
 void RecordCall::output(recording::Stream from, std::string_view bytes) {
   const auto stream = from == recording::Stream::standard_output ? v1::ProgramOutput::STREAM_STDOUT
                                                                  : v1::ProgramOutput::STREAM_STDERR;
-  bool hold = false;
   {
     const std::lock_guard lock(mutex_);
     if (status_)
@@ -91,11 +90,9 @@ void RecordCall::output(recording::Stream from, std::string_view bytes) {
       output.mutable_data()->append(bytes.substr(0, taken));
       bytes.remove_prefix(taken);
     }
-    hold = !output_held_ && waiting_output_bytes_ > hold_output_above_bytes;
-    output_held_ = output_held_ || hold;
+    if (!output_held_ && waiting_output_bytes_ > hold_output_above_bytes)
+      hold_output(true);
   }
-  if (hold)
-    runs_.hold_output(run_, true);
   pump();
 }
 
@@ -158,10 +155,15 @@ void RecordCall::end(const grpc::Status& status) {
   pump();
 }
 
+// Under the lock: a hold that overtook the release that follows it would last for ever.
+void RecordCall::hold_output(bool hold) {
+  output_held_ = hold;
+  runs_.hold_output(run_, hold);
+}
+
 // Hands gRPC the next message, or the status when all are written.
 void RecordCall::pump() {
   bool finish = false;
-  bool release = false;
   grpc::Status status;
   {
     const std::lock_guard lock(mutex_);
@@ -174,13 +176,11 @@ void RecordCall::pump() {
       writing_ = std::move(waiting_.front());
       waiting_.pop_front();
       waiting_output_bytes_ -= writing_.output().data().size();
-      release = output_held_ && waiting_output_bytes_ < release_output_below_bytes;
-      output_held_ = output_held_ && !release;
+      if (output_held_ && waiting_output_bytes_ < release_output_below_bytes)
+        hold_output(false);
       write_in_flight_ = true;
     }
   }
-  if (release)
-    runs_.hold_output(run_, false);
   if (finish)
     Finish(status);
   else

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <grpc/grpc.h>
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/health_check_service_interface.h>
 #include <sys/prctl.h>
@@ -111,6 +112,9 @@ int serve(const ServeOptions& options) {
   if (!place)
     return fail(place.error());
 
+  // Never given back: the end of the last reference waits for a thread of gRPC that may sleep in
+  // epoll_wait for ten seconds after a client was slow to read. The process ends with it instead.
+  grpc_init();
   const std::size_t cpus = std::max(2U, std::thread::hardware_concurrency());
   asio::thread_pool workers(cpus);   // of recordings in the making: may be busy for seconds
   asio::thread_pool requests(cpus);  // of clients that wait for an answer
