@@ -1,0 +1,114 @@
+// The papers' programs, recorded for real: what the papers say about them must come out. Nothing
+// here depends on how fast the machine is, only on the shares of CPU time between functions.
+#include <gtest/gtest.h>
+
+#include "run.h"
+
+namespace longpole::end_to_end {
+namespace {
+
+const std::string sorted = "sorted 84000 numbers, checksum 2dd581581dd299d9\n";
+
+Recorded record_sorter(const std::string& name) {
+  return Recorded({example(name), example("numbers")});
+}
+
+double reading_share(const Recorded& sorter, int cpus) {
+  return sorter.critical_share("read_wrapper", cpus) + sorter.critical_share("init_data", cpus) +
+         sorter.critical_share("atoi_wrapper", cpus);
+}
+
+// The 1999 report, section 5, Figure 10.
+TEST(Sorter, MergingAndReadingLeadOnEightCpusAndBubbleSortOnOne) {
+  const Recorded sorter = record_sorter("sorter");
+  EXPECT_EQ(sorter.recorded_run().output, sorted);
+
+  const auto rows = sorter.functions(8);
+  ASSERT_GE(rows.size(), 2U);
+  EXPECT_EQ(rows[0]["function"], "merge");
+  EXPECT_EQ(rows[1]["function"], "read_wrapper");
+  EXPECT_GT(sorter.critical_share("merge", 8) + reading_share(sorter, 8), 0.9);
+  EXPECT_LT(sorter.critical_share("bubble_sort", 8), 0.05);
+
+  EXPECT_EQ(sorter.functions(1)[0]["function"], "bubble_sort");
+}
+
+// "The difference in execution time between the bubble sort version and the quick sort version is
+// about 0.3%" on eight CPUs; on one it is all of bubble_sort.
+TEST(Sorter, QuickSortIsWorthWhileOnFewCpusOnly) {
+  const Recorded bubble = record_sorter("sorter");
+  const Recorded quick = record_sorter("sorter-quick");
+  EXPECT_EQ(quick.recorded_run().output, sorted);
+  const auto change = [&](int cpus) {
+    return static_cast<double>(quick.completion_time_ns(cpus)) /
+           static_cast<double>(bubble.completion_time_ns(cpus));
+  };
+  EXPECT_NEAR(change(8), 1, 0.08);
+  EXPECT_LT(change(2), 0.95);
+  EXPECT_LT(change(1), 0.8);
+}
+
+// Paper VI, section 4.1: the recursive function leads on a few CPUs, the parallel one on many.
+TEST(QuickSort, TheLeadGoesToTheParallelFunction) {
+  const Recorded sort({example("quick-sort")});
+  const std::vector<std::string> both = {"RecursiveQuickSort", "ParallelQuickSort"};
+  EXPECT_EQ(sort.leader(both, 2), "RecursiveQuickSort");
+  EXPECT_EQ(sort.leader(both, 16), "ParallelQuickSort");
+}
+
+// Paper VI, section 4.2: f on up to four CPUs, then g.
+TEST(NLargest, TheLeadGoesFromTheCheapFunctionToTheDearOne) {
+  const Recorded search({example("n-largest")});
+  EXPECT_EQ(search.leader({"f", "g"}, 2), "f");
+  EXPECT_EQ(search.leader({"f", "g"}, 8), "g");
+}
+
+// Paper VI, section 4.3: Writer on one or two CPUs, then Sorter; Reader passes Writer.
+TEST(BillingGateway, TheLeadGoesFromTheWritersToTheSorters) {
+  const Recorded gateway({example("billing-gateway")});
+  EXPECT_EQ(gateway.leader({"Reader", "Sorter", "Writer"}, 1), "Writer");
+  EXPECT_EQ(gateway.leader({"Reader", "Sorter", "Writer"}, 8), "Sorter");
+  EXPECT_EQ(gateway.leader({"Reader", "Writer"}, 8), "Reader");
+}
+
+// Paper I, section 5: about 2% faster on eight CPUs with one mutex, 7.7 times with a hundred
+// buffers.
+TEST(ProducerConsumer, AHundredBuffersScaleAndOneDoesNot) {
+  const std::string answer = "1500 of 1500 items inserted and fetched\n";
+  const Recorded before({example("producer-consumer")});
+  EXPECT_EQ(before.recorded_run().output, answer);
+  EXPECT_NEAR(before.speedup(8), 1.02, 0.03);
+  const Recorded after({example("producer-consumer-100")});
+  EXPECT_EQ(after.recorded_run().output, answer);
+  EXPECT_NEAR(after.speedup(8), 7.7, 0.3);
+}
+
+// Paper VII, section 7.2: 79 threads.
+TEST(PrimeFilter, TheChainRunsOnManyCpus) {
+  const Recorded chain({example("prime-filter")});
+  EXPECT_EQ(chain.recorded_run().output, "78 primes, the last one is 397\n");
+  EXPECT_GT(chain.speedup(8), 3);
+  EXPECT_LE(chain.speedup(8), 8);
+}
+
+class EachExample : public testing::TestWithParam<std::string> {};
+
+TEST_P(EachExample, TakesAsLongOnOneCpuAsTheKernelSaysItDid) {
+  std::vector<std::string> command = {example(GetParam())};
+  if (GetParam().starts_with("sorter"))
+    command.push_back(example("numbers"));
+  EXPECT_NEAR(best_one_cpu_ratio(command), 1, 0.03);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EachExample,
+                         testing::Values("sorter", "sorter-quick", "quick-sort", "n-largest",
+                                         "billing-gateway", "producer-consumer",
+                                         "producer-consumer-100", "prime-filter"),
+                         [](const auto& instance) {
+                           std::string name = instance.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace longpole::end_to_end

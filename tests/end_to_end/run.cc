@@ -1,0 +1,165 @@
+#include "run.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <sstream>
+#include <system_error>
+
+namespace longpole::end_to_end {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path build = LONGPOLE_BUILD_DIRECTORY;
+
+[[noreturn]] void fail(const char* what) {
+  throw std::system_error(errno, std::generic_category(), what);
+}
+
+// In the child: from here to exec, nothing that another thread of the parent may hold a lock for.
+[[noreturn]] void become(char* const* arguments, char* const* environment, const char* directory,
+                         int output, int errors) {
+  if (chdir(directory) == 0 && dup2(output, STDOUT_FILENO) >= 0 && dup2(errors, STDERR_FILENO) >= 0)
+    execvpe(arguments[0], arguments, environment);
+  _exit(127);
+}
+
+std::vector<char*> pointers(std::vector<std::string>& strings) {
+  std::vector<char*> result;
+  for (std::string& string : strings)
+    result.push_back(string.data());
+  result.push_back(nullptr);
+  return result;
+}
+
+}  // namespace
+
+std::string read_file(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+ProgramRun run_program(const std::vector<std::string>& command, const fs::path& directory,
+                       const std::vector<std::string>& environment) {
+  const ScratchFolder scratch;
+  const fs::path output = scratch.path() / "output";
+  const fs::path errors = scratch.path() / "errors";
+  const int output_file = open(output.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  const int errors_file = open(errors.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  if (output_file < 0 || errors_file < 0)
+    fail("making a file for the output");
+
+  std::vector<std::string> words = command;
+  std::vector<std::string> variables = environment;
+  for (char** variable = environ; *variable != nullptr; variable++)
+    variables.emplace_back(*variable);
+  const std::vector<char*> arguments = pointers(words);
+  const std::vector<char*> all_variables = pointers(variables);
+  const pid_t child = fork();
+  if (child < 0)
+    fail("fork");
+  if (child == 0)
+    become(arguments.data(), all_variables.data(), directory.c_str(), output_file, errors_file);
+  close(output_file);
+  close(errors_file);
+
+  int status = 0;
+  if (waitpid(child, &status, 0) != child)
+    fail("waitpid");
+  return {.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
+          .output = read_file(output),
+          .errors = read_file(errors)};
+}
+
+ScratchFolder::ScratchFolder() {
+  std::string name = fs::temp_directory_path() / "longpole-test-XXXXXX";
+  if (mkdtemp(name.data()) == nullptr)
+    fail("making a scratch folder");
+  path_ = name;
+}
+
+ScratchFolder::~ScratchFolder() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
+Recorded::Recorded(const std::vector<std::string>& command)
+    : program_(fs::path(command[0]).filename()) {
+  std::vector<std::string> words = {build / "bin/longpole", "record", "-o", "run.lptrace", "--"};
+  words.insert(words.end(), command.begin(), command.end());
+  run_ = run_program(words, folder(),
+                     {"LD_PRELOAD=" LONGPOLE_CPU_TIME_USED, "CPU_TIME_USED=" + folder().string()});
+  EXPECT_EQ(run_.status, 0) << run_.errors;
+}
+
+std::int64_t Recorded::cpu_time_used_ns() const {
+  return std::stoll(read_file(folder() / (program_ + ".cpu-time")));
+}
+
+nlohmann::json Recorded::longpole(const std::vector<std::string>& arguments) const {
+  std::vector<std::string> words = {build / "bin/longpole"};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  words.emplace_back("--json");
+  const ProgramRun result = run_program(words, folder());
+  EXPECT_EQ(result.status, 0) << result.errors;
+  return nlohmann::json::parse(result.output);
+}
+
+nlohmann::json Recorded::simulate(const std::string& cpus) const {
+  return longpole({"simulate", "run.lptrace", "--cpus", cpus})["runs"];
+}
+
+std::int64_t Recorded::completion_time_ns(int cpus) const {
+  return simulate(std::to_string(cpus))[0]["total_ns"];
+}
+
+double Recorded::speedup(int cpus) const {
+  return simulate(std::to_string(cpus))[0]["speedup"];
+}
+
+nlohmann::json Recorded::functions(int cpus) const {
+  return longpole(
+      {"report", "run.lptrace", "--cpus", std::to_string(cpus), "--by", "function"})["rows"];
+}
+
+double Recorded::critical_share(const std::string& function, int cpus) const {
+  double share = 0;
+  for (const auto& row : functions(cpus)) {
+    if (row["function"] == function)
+      share += row["critical_share"].get<double>();
+  }
+  return share;
+}
+
+std::string Recorded::leader(const std::vector<std::string>& functions, int cpus) const {
+  return *std::max_element(functions.begin(), functions.end(), [&](auto& left, auto& right) {
+    return critical_share(left, cpus) < critical_share(right, cpus);
+  });
+}
+
+double best_one_cpu_ratio(const std::vector<std::string>& command) {
+  double best = 0;
+  for (int attempt = 0; attempt < 3 && std::abs(best - 1) > 0.03; attempt++) {
+    const Recorded recorded(command);
+    const double ratio = static_cast<double>(recorded.completion_time_ns(1)) /
+                         static_cast<double>(recorded.cpu_time_used_ns());
+    if (std::abs(ratio - 1) < std::abs(best - 1))
+      best = ratio;
+  }
+  return best;
+}
+
+std::string example(const std::string& name) {
+  return build / "examples" / name;
+}
+
+}  // namespace longpole::end_to_end

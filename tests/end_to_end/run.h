@@ -1,0 +1,77 @@
+// Runs programs as a user would, for the tests of the whole way.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace longpole::end_to_end {
+
+struct ProgramRun {
+  int status = -1;  // exit status; 128 and more: the signal that ended it
+  std::string output;
+  std::string errors;
+};
+
+// Runs `command`, whose first word is a path or is looked up in PATH, in `directory`, with
+// `environment` (NAME=VALUE) added to our own, and waits for its end.
+[[nodiscard]] ProgramRun run_program(const std::vector<std::string>& command,
+                                     const std::filesystem::path& directory,
+                                     const std::vector<std::string>& environment = {});
+
+[[nodiscard]] std::string read_file(const std::filesystem::path& path);
+
+// A folder that is gone at the end of the test.
+class ScratchFolder {
+ public:
+  ScratchFolder();
+  ~ScratchFolder();
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+// A program recorded with the built `longpole`, and what that says about it. The test fails where
+// longpole does.
+class Recorded {
+ public:
+  explicit Recorded(const std::vector<std::string>& command);
+
+  [[nodiscard]] const ProgramRun& recorded_run() const { return run_; }
+  [[nodiscard]] std::filesystem::path folder() const { return folder_.path(); }
+  // As the kernel counts it for the recorded program, until shortly before its end.
+  [[nodiscard]] std::int64_t cpu_time_used_ns() const;
+
+  [[nodiscard]] nlohmann::json simulate(const std::string& cpus) const;
+  [[nodiscard]] std::int64_t completion_time_ns(int cpus) const;
+  [[nodiscard]] double speedup(int cpus) const;
+
+  // The rows of report --by function, as they come: the heaviest first.
+  [[nodiscard]] nlohmann::json functions(int cpus) const;
+  // Critical share of a function, 0 where it has no row.
+  [[nodiscard]] double critical_share(const std::string& function, int cpus) const;
+  // The first of `functions` by critical share.
+  [[nodiscard]] std::string leader(const std::vector<std::string>& functions, int cpus) const;
+
+ private:
+  [[nodiscard]] nlohmann::json longpole(const std::vector<std::string>& arguments) const;
+
+  ScratchFolder folder_;
+  std::string program_;  // its name
+  ProgramRun run_;
+};
+
+// What is predicted for one CPU over the CPU time used: the value next to 1 of up to three
+// recordings, because a wait for a CPU that another program has is at times mistaken for a wait of
+// the program's own.
+[[nodiscard]] double best_one_cpu_ratio(const std::vector<std::string>& command);
+
+// The path of an example, built with this tree.
+[[nodiscard]] std::string example(const std::string& name);
+
+}  // namespace longpole::end_to_end
