@@ -29,9 +29,10 @@ struct item {
   uint64_t words[item_words];
 };
 
-static long rounds = 3500;
+static long rounds = 6000;
 static struct item storage[items];  // large enough that no producer ever waits for room
 static sem_t filled;
+static pthread_barrier_t all_there;  // so that starting the threads is no part of what is shown
 
 static void fail(const char* what, int error) {
   errno = error;
@@ -140,12 +141,14 @@ static void initialise_buffers(void) {
 
 static void* produce(void* argument) {
   const uint64_t first = (uint64_t)(uintptr_t)argument * items_per_producer;
+  pthread_barrier_wait(&all_there);
   for (uint64_t i = 0; i < items_per_producer; i++)
     insert(first + i);
   return NULL;
 }
 
 static void* consume(void* unused) {
+  pthread_barrier_wait(&all_there);
   for (int i = 0; i < items_per_consumer; i++)
     fetch();
   return unused;
@@ -161,6 +164,7 @@ int main(int argc, char** argv) {
   if (sem_init(&filled, 0, 0) != 0)
     fail("making a semaphore", errno);
   initialise_buffers();
+  pthread_barrier_init(&all_there, NULL, producers + consumers + 1);
 
   pthread_t threads[producers + consumers];
   for (int i = 0; i < producers + consumers; i++) {
@@ -169,6 +173,7 @@ int main(int argc, char** argv) {
     if (error != 0)
       fail("starting a thread", error);
   }
+  pthread_barrier_wait(&all_there);
   for (int i = 0; i < producers + consumers; i++)
     pthread_join(threads[i], NULL);
 
