@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
@@ -38,6 +39,7 @@
   X(pthread_mutex_unlock)            \
   X(pthread_setaffinity_np)          \
   X(pthread_setspecific)             \
+  X(pthread_sigmask)                 \
   X(pthread_testcancel)              \
   X(pthread_timedjoin_np)            \
   X(pthread_tryjoin_np)              \
@@ -51,6 +53,12 @@
   X(sem_timedwait)                   \
   X(sem_trywait)                     \
   X(sem_wait)                        \
+  X(sigaction)                       \
+  X(signal)                          \
+  X(sigprocmask)                     \
+  X(sigtimedwait)                    \
+  X(sigwait)                         \
+  X(sigwaitinfo)                     \
   X(sysconf)
 
 namespace longpole::recorder {

@@ -1,5 +1,6 @@
 #include "sampling.h"
 
+#include <sched.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <ucontext.h>
@@ -7,9 +8,12 @@
 #include <cerrno>
 #include <climits>
 #include <csignal>
+#include <cstddef>
 #include <cstdint>
 #include <ctime>
 
+#include "chunk.h"
+#include "next_definition.h"
 #include "process.h"
 #include "thread_log.h"
 
@@ -65,49 +69,134 @@ void on_sample(int /*signal*/, siginfo_t* info, void* context) {
   errno = errno_before;
 }
 
-}  // namespace
+// The timers of all threads, so that they can be moved to another signal.
+struct ThreadTimer {
+  int timer;
+  pid_t thread;  // 0: the entry is free
+};
+constexpr std::size_t kMostTimers = 4096;  // threads beyond these are not sampled
+ThreadTimer thread_timers[kMostTimers];
+bool timers_are_locked = false;
 
-void prepare_sampling() {
-  if (mode() != Mode::kThreadClock || control().sample_hz == 0) {
-    return;
+// Signals must be blocked by the caller.
+class TimersLocked {
+ public:
+  TimersLocked() {
+    while (__atomic_test_and_set(&timers_are_locked, __ATOMIC_ACQUIRE)) {
+      sched_yield();
+    }
   }
-  for (int signal = SIGRTMAX; signal >= SIGRTMIN; --signal) {
+  ~TimersLocked() { __atomic_clear(&timers_are_locked, __ATOMIC_RELEASE); }
+  TimersLocked(const TimersLocked&) = delete;
+  TimersLocked& operator=(const TimersLocked&) = delete;
+};
+
+// The kernel's name for the CPU clock of a thread of this process.
+clockid_t cpu_clock_of(pid_t thread) {
+  constexpr unsigned kPerThreadSchedulerClock = 6;
+  return static_cast<clockid_t>((~static_cast<unsigned>(thread) << 3) | kPerThreadSchedulerClock);
+}
+
+// The system calls: timer_create is in librt before glibc 2.34.
+bool arm(ThreadTimer& entry, pid_t thread) {
+  sigevent event{};
+  event.sigev_notify = SIGEV_THREAD_ID;
+  event.sigev_signo = sampling_signal;
+  event.sigev_notify_thread_id = thread;
+  const itimerspec period{{0, period_ns}, {0, period_ns}};
+  if (syscall(SYS_timer_create, cpu_clock_of(thread), &event, &entry.timer) != 0) {
+    return false;
+  }
+  entry.thread = thread;
+  return syscall(SYS_timer_settime, entry.timer, 0, &period, nullptr) == 0;
+}
+
+void disarm(ThreadTimer& entry) {
+  syscall(SYS_timer_delete, entry.timer);
+  entry.thread = 0;
+}
+
+// From the middle of the range: programs take theirs from its ends. 0: none is free.
+int take_free_signal(int but_not) {
+  const int lowest = SIGRTMIN;
+  const int count = SIGRTMAX - lowest + 1;
+  for (int i = 0; i < count; ++i) {
+    const int signal = lowest + (count / 2 + i) % count;
     struct sigaction present;
-    if (sigaction(signal, nullptr, &present) != 0 || present.sa_handler != SIG_DFL) {
+    if (signal == but_not || next().sigaction(signal, nullptr, &present) != 0 ||
+        present.sa_handler != SIG_DFL) {
       continue;
     }
     struct sigaction action {};
     action.sa_sigaction = &on_sample;
     action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
     sigfillset(&action.sa_mask);
-    if (sigaction(signal, &action, nullptr) == 0) {
-      sampling_signal = signal;
-      period_ns = 1'000'000'000 / std::int64_t{control().sample_hz};
+    if (next().sigaction(signal, &action, nullptr) == 0) {
+      return signal;
     }
+  }
+  return 0;
+}
+
+}  // namespace
+
+int signal_of_sampling() {
+  return __atomic_load_n(&sampling_signal, __ATOMIC_RELAXED);
+}
+
+void prepare_sampling() {
+  if (mode() != Mode::kThreadClock || control().sample_hz == 0) {
     return;
   }
+  period_ns = 1'000'000'000 / std::int64_t{control().sample_hz};
+  sampling_signal = take_free_signal(0);
+}
+
+void move_sampling_from(int signal) {
+  const SignalsBlocked blocked;
+  const TimersLocked locked;
+  if (sampling_signal != signal) {
+    return;
+  }
+  __atomic_store_n(&sampling_signal, take_free_signal(signal), __ATOMIC_RELAXED);
+  for (ThreadTimer& entry : thread_timers) {
+    if (const pid_t thread = entry.thread; thread != 0) {
+      disarm(entry);
+      if (sampling_signal != 0) {
+        arm(entry, thread);
+      }
+    }
+  }
+  struct sigaction untouched {};
+  next().sigaction(signal, &untouched, nullptr);
 }
 
 void start_sampling() {
-  if (sampling_signal == 0) {
+  if (signal_of_sampling() == 0) {
     return;
   }
-  ThreadLog& log = thread_log;
-  sigevent event{};
-  event.sigev_notify = SIGEV_THREAD_ID;
-  event.sigev_signo = sampling_signal;
-  event.sigev_notify_thread_id = static_cast<pid_t>(syscall(SYS_gettid));
-  const itimerspec period{{0, period_ns}, {0, period_ns}};
-  // The system calls: timer_create is in librt before glibc 2.34.
-  if (syscall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, &log.timer) == 0) {
-    log.has_timer = syscall(SYS_timer_settime, log.timer, 0, &period, nullptr) == 0;
+  const SignalsBlocked blocked;
+  const TimersLocked locked;
+  for (ThreadTimer& entry : thread_timers) {
+    if (entry.thread == 0) {
+      arm(entry, static_cast<pid_t>(syscall(SYS_gettid)));
+      return;
+    }
   }
 }
 
 void stop_sampling() {
-  if (thread_log.has_timer) {
-    syscall(SYS_timer_delete, thread_log.timer);
-    thread_log.has_timer = false;
+  if (signal_of_sampling() == 0) {
+    return;
+  }
+  const SignalsBlocked blocked;
+  const TimersLocked locked;
+  const auto self = static_cast<pid_t>(syscall(SYS_gettid));
+  for (ThreadTimer& entry : thread_timers) {
+    if (entry.thread == self) {
+      disarm(entry);
+      return;
+    }
   }
 }
 

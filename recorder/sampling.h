@@ -10,6 +10,12 @@ namespace longpole::recorder {
 // program does not use and installs its handler.
 void prepare_sampling();
 
+// The signal in use; 0: no samples are taken. The program must not see it: see signal_hooks.cc.
+int signal_of_sampling();
+
+// Gives the signal back to the program, which wants it, and goes on with another.
+void move_sampling_from(int signal);
+
 // For the calling thread, whose log is live.
 void start_sampling();
 void stop_sampling();

@@ -41,8 +41,6 @@ struct ThreadLog {
   longpole_chunk* spare;  // made for a thread whose pthread_create failed
   const void* exit_site;  // the caller of pthread_exit
   std::uint32_t number;
-  int timer;  // of the portable source; valid when has_timer
-  bool has_timer;
   State state;
 };
 

@@ -286,6 +286,22 @@ TEST(Recording, KeepsWhatSignalHandlersDo) {
   EXPECT_EQ(directory.control().dropped, 0U);
 }
 
+TEST(Recording, KnowsThreadsWhoseFirstOwnCodeIsASignalHandler) {
+  const RunDirectory directory;
+  EXPECT_EQ(run_recorded({"early_signals"}, directory).output, "100 posts\n");
+  const auto all = directory.threads();
+  const auto creates = of_kind(all.at(0), LONGPOLE_CREATE);
+  ASSERT_EQ(creates.size(), 100U);
+  for (const longpole_record& create : creates) {
+    const RawThread& created = all.at(create.object);
+    EXPECT_GT(created.tid, 0);
+    EXPECT_EQ(created.creator, 0U);
+    EXPECT_EQ(created.records.at(0).object, created.start_function);
+    EXPECT_EQ(of_kind(created, LONGPOLE_SEMAPHORE_POST).size(), 1U);
+    EXPECT_EQ(of_kind(created, LONGPOLE_THREAD_END).size(), 1U);
+  }
+}
+
 TEST(Recording, KeepsWhatThreadLocalDestructorsDo) {
   RunDirectory directory;
   EXPECT_EQ(run_recorded({"thread_local_destructors"}, directory).output, "20 locks\n");

@@ -26,24 +26,23 @@ TEST_P(Transparency, PortableRecordingChangesNothing) {
   EXPECT_FALSE(directory.threads().empty());
 }
 
-INSTANTIATE_TEST_SUITE_P(Specimens, Transparency,
-                         testing::Values(Specimen{"barriers"}, Specimen{"closed_descriptors"},
-                                         Specimen{"conditions"}, Specimen{"cpu_counts"},
-                                         Specimen{"execs"}, Specimen{"forks"},
-                                         Specimen{"interrupted"}, Specimen{"main_exits"},
-                                         Specimen{"many_locks", {"50000"}},
-                                         Specimen{"many_threads"}, Specimen{"mutexes"},
-                                         Specimen{"plugins"}, Specimen{"semaphores"},
-                                         Specimen{"signal_handlers"}, Specimen{"standard_threads"},
-                                         Specimen{"thread_local_destructors"}, Specimen{"threads"},
-                                         Specimen{"unwinding"}),
-                         [](const testing::TestParamInfo<Specimen>& tested) {
-                           std::string name = tested.param.name;
-                           for (const std::string& argument : tested.param.arguments) {
-                             name += "_" + argument;
-                           }
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Specimens, Transparency,
+    testing::Values(Specimen{"barriers"}, Specimen{"closed_descriptors"}, Specimen{"conditions"},
+                    Specimen{"cpu_counts"}, Specimen{"early_signals"}, Specimen{"execs"},
+                    Specimen{"forks"}, Specimen{"interrupted"}, Specimen{"main_exits"},
+                    Specimen{"many_locks", {"50000"}}, Specimen{"many_threads"},
+                    Specimen{"mutexes"}, Specimen{"own_signals"}, Specimen{"plugins"},
+                    Specimen{"semaphores"}, Specimen{"signal_handlers"},
+                    Specimen{"standard_threads"}, Specimen{"thread_local_destructors"},
+                    Specimen{"threads"}, Specimen{"unwinding"}),
+    [](const testing::TestParamInfo<Specimen>& tested) {
+      std::string name = tested.param.name;
+      for (const std::string& argument : tested.param.arguments) {
+        name += "_" + argument;
+      }
+      return name;
+    });
 
 }  // namespace
 }  // namespace longpole::test
