@@ -73,6 +73,7 @@ void RecordCall::started(pid_t pid) {
 void RecordCall::output(recording::Stream from, std::string_view bytes) {
   const auto stream = from == recording::Stream::standard_output ? v1::ProgramOutput::STREAM_STDOUT
                                                                  : v1::ProgramOutput::STREAM_STDERR;
+  bool hold = false;
   {
     const std::lock_guard lock(mutex_);
     if (status_)
@@ -90,9 +91,11 @@ void RecordCall::output(recording::Stream from, std::string_view bytes) {
       output.mutable_data()->append(bytes.substr(0, taken));
       bytes.remove_prefix(taken);
     }
-    if (!output_held_ && waiting_output_bytes_ > hold_output_above_bytes)
-      hold_output(true);
+    hold = !output_held_ && waiting_output_bytes_ > hold_output_above_bytes;
+    output_held_ = output_held_ || hold;
   }
+  if (hold)
+    runs_.hold_changed(run_);
   pump();
 }
 
@@ -155,15 +158,15 @@ void RecordCall::end(const grpc::Status& status) {
   pump();
 }
 
-// Under the lock: a hold that overtook the release that follows it would last for ever.
-void RecordCall::hold_output(bool hold) {
-  output_held_ = hold;
-  runs_.hold_output(run_, hold);
+bool RecordCall::holds_output() {
+  const std::lock_guard lock(mutex_);
+  return output_held_;
 }
 
 // Hands gRPC the next message, or the status when all are written.
 void RecordCall::pump() {
   bool finish = false;
+  bool release = false;
   grpc::Status status;
   {
     const std::lock_guard lock(mutex_);
@@ -176,11 +179,13 @@ void RecordCall::pump() {
       writing_ = std::move(waiting_.front());
       waiting_.pop_front();
       waiting_output_bytes_ -= writing_.output().data().size();
-      if (output_held_ && waiting_output_bytes_ < release_output_below_bytes)
-        hold_output(false);
+      release = output_held_ && waiting_output_bytes_ < release_output_below_bytes;
+      output_held_ = output_held_ && !release;
       write_in_flight_ = true;
     }
   }
+  if (release)
+    runs_.hold_changed(run_);
   if (finish)
     Finish(status);
   else
@@ -205,6 +210,7 @@ void RecordCall::OnCancel() {
     const std::lock_guard lock(mutex_);
     waiting_.clear();
     waiting_output_bytes_ = 0;
+    output_held_ = false;
     if (!status_)
       status_ = grpc::Status(grpc::StatusCode::CANCELLED, "the client ended the call");
   }

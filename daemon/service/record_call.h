@@ -46,7 +46,8 @@ class RecordCall final : public grpc::ServerWriteReactor<v1::RecordResponse>, pu
   void OnDone() override;
 
   void started(pid_t pid) override;
-  void output(recording::Stream stream, std::string_view bytes) override;
+  void output(recording::Stream from, std::string_view bytes) override;
+  bool holds_output() override;
   void progress(const recording::Progress& progress) override;
   void analysing(std::uint64_t events) override;
   void finished(Expected<RunResult> result) override;
@@ -56,7 +57,6 @@ class RecordCall final : public grpc::ServerWriteReactor<v1::RecordResponse>, pu
   void enqueue(v1::RecordResponse message);
   void enqueue_phase(v1::RecordProgress::Phase phase, std::uint64_t events);
   void end(const grpc::Status& status);
-  void hold_output(bool hold);
   void pump();
 
   Runs& runs_;
@@ -65,7 +65,7 @@ class RecordCall final : public grpc::ServerWriteReactor<v1::RecordResponse>, pu
   const RunId run_;
   std::shared_ptr<RecordCall> self_;  // until OnDone
 
-  std::mutex mutex_;  // guards what follows; not held while gRPC is called
+  std::mutex mutex_;  // guards what follows; not held while gRPC or runs_ is called
   std::deque<v1::RecordResponse> waiting_;
   std::size_t waiting_output_bytes_ = 0;
   bool output_held_ = false;

@@ -219,11 +219,13 @@ void Runs::abandon(RunId run) {
   });
 }
 
-void Runs::hold_output(RunId run, bool hold) {
-  boost::asio::post(context_, [this, run, hold] {
+// What counts is the answer at the time of asking: what the thread of `context` posts to itself may be
+// overtaken by what others post after it.
+void Runs::hold_changed(RunId run) {
+  boost::asio::post(context_, [this, run] {
     const auto found = running_.find(run);
     if (found != running_.end() && found->second->session != nullptr)
-      found->second->session->hold_output(hold && !found->second->abandoned);
+      found->second->session->hold_output(found->second->listener->holds_output());
   });
 }
 

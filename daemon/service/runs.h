@@ -4,7 +4,7 @@
 //                 ▲ stop(): asked for by a client, whose listener still gets the result
 //                 ▲ abandon(): its client is gone; the file is written all the same
 //
-// start(), stop(), abandon() and hold_output() may be called from any thread and return at once. The
+// start(), stop(), abandon() and hold_changed() may be called from any thread and return at once. The
 // sessions, and what is kept about each run, live on the thread of `context`; writing and analysing
 // take place on `workers`. Listeners are called from both, one call of one run at a time.
 #pragma once
@@ -43,7 +43,8 @@ class RunListener {
  public:
   virtual ~RunListener() = default;
   virtual void started(pid_t pid) = 0;
-  virtual void output(recording::Stream stream, std::string_view bytes) = 0;
+  virtual void output(recording::Stream from, std::string_view bytes) = 0;
+  virtual bool holds_output() = 0;  // asked after hold_changed()
   virtual void progress(const recording::Progress& progress) = 0;
   virtual void analysing(std::uint64_t events) = 0;
   virtual void finished(Expected<RunResult> result) = 0;  // exactly once, last
@@ -62,7 +63,7 @@ class Runs {
   void start(RunId id, RunRequest request, std::shared_ptr<RunListener> listener);
   void stop(RunId run, std::function<void(Expected<void>)> answer);
   void abandon(RunId run);
-  void hold_output(RunId run, bool hold);
+  void hold_changed(RunId run);
 
   // On the thread of `context`, once: no more starts, all that run are stopped and kept. Calls
   // `idle` there when the last has finished.

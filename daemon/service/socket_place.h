@@ -19,11 +19,11 @@ namespace longpole::service {
 
 class SocketPlace {
  public:
-  // `path` empty: a new directory with a random name in $XDG_RUNTIME_DIR, $TMPDIR or /tmp, the first
+  // `wanted` empty: a new directory with a random name in $XDG_RUNTIME_DIR, $TMPDIR or /tmp, the first
   // that will do. Otherwise that path; its directory is made if only it is missing, and refused if
   // it is someone else's, a link, or open to others. A socket at which somebody answers is refused,
   // one at which nobody does is replaced.
-  [[nodiscard]] static Expected<SocketPlace> claim(const std::string& path);
+  [[nodiscard]] static Expected<SocketPlace> claim(const std::string& wanted);
 
   ~SocketPlace();
   SocketPlace(SocketPlace&&) noexcept;
