@@ -21,7 +21,7 @@ class StampClock {
   [[nodiscard]] std::int64_t nanoseconds(std::uint64_t stamp);
 
   // Whether there were two pairs to draw a line through.
-  [[nodiscard]] bool usable() const { return segments_.size() > 0; }
+  [[nodiscard]] bool usable() const { return !segments_.empty(); }
 
  private:
   struct Segment {

@@ -110,7 +110,7 @@ class Terminator {
       ::kill(pid_, signal);
     deadline_ = std::min(deadline_, now + grace_ns);
   }
-  void check(std::int64_t now) {
+  void check(std::int64_t now) const {
     if (now >= deadline_)
       ::kill(pid_, SIGKILL);
   }

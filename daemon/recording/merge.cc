@@ -32,7 +32,7 @@ class Merger {
   void make_events();
   void add_unrecorded_tasks();
   void link_creations();
-  void start_at_birth(MergedThread& thread, std::int64_t born);
+  static void start_at_birth(MergedThread& thread, std::int64_t born);
   void fill_run_info();
   ThreadId of_handle(std::uint64_t handle, std::int64_t time) const;
 

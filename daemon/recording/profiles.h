@@ -35,7 +35,7 @@ class ProfilePools {
   };
 
   std::uint32_t pool(const Key& key, StackId start);
-  void finish_stretch(MergedThread& thread, std::size_t first, std::size_t last, std::uint32_t pool,
+  void finish_stretch(MergedThread& thread, std::size_t first, std::size_t last, std::uint32_t id,
                       std::size_t& next_sample);
 
   const std::vector<StackId>& sites_;

@@ -69,7 +69,7 @@ class RunningSession final : public Session, public std::enable_shared_from_this
   void wait_for_exit();
   void tick();
   void read_output(Pipe& pipe);
-  void deliver(const Pipe& pipe, std::size_t size);
+  void deliver(const Pipe& pipe, std::size_t size) const;
   void read_what_is_left(Pipe& pipe);
   void collect();
   void report(Phase phase);
@@ -100,8 +100,9 @@ Expected<void> RunningSession::launch(const fs::path& launcher, Output output) {
   exited_.assign(process->exited.release());
   lifeline_.assign(process->lifeline.release());
   if (output == Output::piped) {
-    for (auto& [stream, end] : {std::pair(Stream::standard_output, &process->standard_output),
-                                std::pair(Stream::standard_error, &process->standard_error)}) {
+    for (const auto& [stream, end] :
+         {std::pair(Stream::standard_output, &process->standard_output),
+          std::pair(Stream::standard_error, &process->standard_error)}) {
       pipes_.push_back(std::make_unique<Pipe>(context_, stream));
       pipes_.back()->descriptor.assign(end->release());
       pipes_.back()->descriptor.non_blocking(true);
@@ -179,7 +180,7 @@ void RunningSession::read_output(Pipe& pipe) {
       });
 }
 
-void RunningSession::deliver(const Pipe& pipe, std::size_t size) {
+void RunningSession::deliver(const Pipe& pipe, std::size_t size) const {
   if (observer_.output)
     observer_.output(pipe.stream, std::string_view(pipe.buffer.data(), size));
 }
@@ -320,8 +321,12 @@ Expected<std::shared_ptr<Session>> Session::start(asio::io_context& context,
   request.argv.insert(request.argv.begin(), options.program);
   request.directory =
       options.directory.empty() ? fs::current_path(error) : fs::absolute(options.directory, error);
-  for (const auto& [name, value] : options.environment)
-    request.environment.push_back(name + "=" + value);
+  for (const auto& [name, value] : options.environment) {
+    std::string assignment = name;
+    assignment += "=";
+    assignment += value;
+    request.environment.push_back(std::move(assignment));
+  }
   if (!program->address_sanitizer.empty())
     request.preload.push_back(program->address_sanitizer);
   request.preload.push_back(std::move(*preload));
