@@ -18,7 +18,7 @@
 
 namespace longpole::recorder {
 
-SignalsBlocked::SignalsBlocked() : mask_before_(0), errno_before_(errno) {
+SignalsBlocked::SignalsBlocked() : errno_before_(errno) {
   // Not through sigprocmask: it would leave out the two signals by which glibc cancels threads.
   const std::uint64_t all = ~std::uint64_t{0};
   syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &mask_before_, sizeof(all));

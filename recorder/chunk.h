@@ -35,7 +35,7 @@ class SignalsBlocked {
   SignalsBlocked& operator=(const SignalsBlocked&) = delete;
 
  private:
-  std::uint64_t mask_before_;
+  std::uint64_t mask_before_ = 0;
   int errno_before_;
 };
 

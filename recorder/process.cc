@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 
 #include "chunk.h"
 #include "next_definition.h"
@@ -23,9 +24,9 @@ namespace longpole::recorder {
 
 namespace {
 
-constexpr Mode kNotStarted = Mode::kOff;
+constinit const std::atomic<Mode> kNotStarted{Mode::kOff};
 
-Mode* mode_page = nullptr;
+std::atomic<Mode>* mode_page = nullptr;
 longpole_control* mapped_control = nullptr;
 
 char events_path[PATH_MAX];
@@ -197,7 +198,7 @@ void on_process_end(void* /*unused*/) {
 }
 
 void switch_off_in_child() {
-  *mode_page = Mode::kOff;
+  mode_page->store(Mode::kOff, std::memory_order_relaxed);
 }
 
 // A page that reads as zero in every child. Where the kernel cannot do that (before 4.14), fork()
@@ -209,7 +210,7 @@ bool make_mode_page() {
   if (page == MAP_FAILED) {
     return false;
   }
-  mode_page = static_cast<Mode*>(page);
+  mode_page = new (page) std::atomic<Mode>(Mode::kOff);
   return madvise(page, bytes, MADV_WIPEONFORK) == 0 ||
          pthread_atfork(nullptr, nullptr, &switch_off_in_child) == 0;
 }
@@ -228,8 +229,9 @@ __attribute__((constructor)) void start() {
     stop_recording(LONGPOLE_STOP_NO_MAPPING, errno);
     return;
   }
-  *mode_page = mapped_control->cpu_clock == LONGPOLE_CPU_CLOCK_THREAD ? Mode::kThreadClock
-                                                                      : Mode::kKernelClock;
+  mode_page->store(mapped_control->cpu_clock == LONGPOLE_CPU_CLOCK_THREAD ? Mode::kThreadClock
+                                                                          : Mode::kKernelClock,
+                   std::memory_order_relaxed);
   recording_mode = mode_page;
   mapped_control->cost_ps = measure_cost_ps();
   prepare_sampling();
@@ -241,7 +243,7 @@ __attribute__((constructor)) void start() {
 
 }  // namespace
 
-const Mode* recording_mode = &kNotStarted;
+const std::atomic<Mode>* recording_mode = &kNotStarted;
 std::uint32_t told_cpus = 0;
 
 longpole_control& control() {
@@ -262,7 +264,7 @@ int events_descriptor() {
 
 void stop_recording(longpole_stop_reason reason, int error) {
   if (mode_page != nullptr) {
-    __atomic_store_n(mode_page, Mode::kOff, __ATOMIC_RELAXED);
+    mode_page->store(Mode::kOff, std::memory_order_relaxed);
   }
   std::uint32_t none = LONGPOLE_STOP_NONE;
   if (__atomic_compare_exchange_n(&mapped_control->stop_reason, &none,

@@ -5,6 +5,7 @@
 // whatever the program starts is left alone. In every other case each hook passes straight through.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #include "longpole/raw_record.h"
@@ -19,10 +20,10 @@ enum class Mode : std::uint32_t {
 
 // Points into a page that the kernel wipes in forked children, whichever way they are forked: there
 // it reads kOff. Before the start it points to a constant kOff.
-extern const Mode* recording_mode;
+extern const std::atomic<Mode>* recording_mode;
 
 inline Mode mode() {
-  return __atomic_load_n(recording_mode, __ATOMIC_RELAXED);
+  return recording_mode->load(std::memory_order_relaxed);
 }
 inline bool recording() {
   return mode() != Mode::kOff;

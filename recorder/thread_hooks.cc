@@ -63,7 +63,7 @@ LONGPOLE_HOOK int pthread_create(pthread_t* thread, const pthread_attr_t* attrib
     return resolved_next.pthread_create(thread, attributes, function, argument);
   }
   chunk->reserved[kArgument] = reinterpret_cast<std::uintptr_t>(argument);
-  const auto number = reinterpret_cast<const void*>(std::uintptr_t{chunk->thread});
+  const auto* const number = reinterpret_cast<const void*>(std::uintptr_t{chunk->thread});
   longpole_record* record = record_releasing({LONGPOLE_CREATE, number, LONGPOLE_SITE()});
   const int result = resolved_next.pthread_create(thread, attributes, &run_thread, chunk);
   correct_result(record, result);

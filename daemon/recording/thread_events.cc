@@ -91,7 +91,7 @@ class Builder {
   };
 
   void begin_call(const longpole_record& record, const CallForm& form, std::int64_t time);
-  void finish_call(std::size_t event, int result, std::int64_t time);
+  void finish_call(std::size_t index, int result, std::int64_t time);
   void emit(const Event& event, std::uint32_t site);
   void emit_external_waits(std::int64_t until);
   void drop_abandoned_calls();

@@ -119,14 +119,16 @@ Expected<RunRequest> read_record_request(const v1::RecordRequest& request) {
   if (request.program().empty())
     return bad_input(what, "none is named");
   // The system ends every one of these at a zero byte, and would run something else.
-  const auto has_zero = [](const std::string& text) { return text.find('\0') != text.npos; };
+  const auto has_zero = [](const std::string& text) {
+    return text.find('\0') != std::string::npos;
+  };
   bool zero = has_zero(request.program()) || has_zero(request.directory()) ||
               has_zero(request.output_path());
   for (const std::string& argument : request.arguments())
     zero = zero || has_zero(argument);
   RunRequest read;
   for (const auto& [name, value] : request.environment()) {
-    if (name.empty() || name.find('=') != name.npos)
+    if (name.empty() || name.find('=') != std::string::npos)
       return bad_input(what, fmt::format("'{}' cannot name an environment variable", name));
     zero = zero || has_zero(name) || has_zero(value);
     read.options.environment[name] = value;

@@ -41,7 +41,7 @@ struct FileChoice {
 [[nodiscard]] Expected<FileChoice> read_file(const OpenRecording& recording,
                                              const std::string& path);
 
-void write_recording(std::uint64_t handle, const OpenRecording& recording, v1::Recording& message);
+void write_recording(std::uint64_t handle, const OpenRecording& opened, v1::Recording& message);
 void write_prediction(const analysis::Prediction& prediction, const Recording& recording,
                       v1::Prediction& message);
 

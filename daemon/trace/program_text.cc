@@ -196,7 +196,7 @@ class ProgramReader {
     if (open_.innermost() != event.callee())
       return line.error_at(
           word,
-          fmt::format("\"{}\" is left inside \"{}\", which was entered on line {}", left,
+          fmt::format(R"("{}" is left inside "{}", which was entered on line {})", left,
                       recording_.functions[open_.innermost().index()].name, entered_on_.back()));
     entered_on_.pop_back();
     return {};

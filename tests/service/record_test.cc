@@ -185,7 +185,7 @@ TEST_F(RecordTest, AClientThatDiesFindsTheFile) {
 TEST_F(RecordTest, WhatCannotBeRecordedIsRefused) {
   const auto refused = [&](const v1::RecordRequest& wanted) {
     RecordConversation conversation(client, wanted);
-    const grpc::Status status = conversation.sync();
+    grpc::Status status = conversation.sync();
     EXPECT_TRUE(conversation.results().empty());
     EXPECT_FALSE(status.ok());
     return status;

@@ -14,7 +14,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using testing::ElementsAre;
-using testing::HasSubstr;
 
 Recording program(std::string_view text) {
   auto recording = read_program(text, "test.prog");
@@ -229,7 +228,7 @@ TEST(ProgramText, EveryMistakeIsToldWithLineAndColumn) {
       {"thread a\n  create b\n", "line 2, column 10: there is no thread \"b\" in this file"},
       {"thread a\n  join b\n", "line 2, column 8: there is no thread \"b\" in this file"},
       {"thread a\n  send X to b\n", "line 2, column 13: there is no thread \"b\" in this file"},
-      {"thread a\n  send X a\n", "line 2, column 10: expected \"to\", found \"a\""},
+      {"thread a\n  send X a\n", R"(line 2, column 10: expected "to", found "a")"},
       {"thread a\n  create a\n", "line 2, column 3: the thread creates itself"},
       {"thread a\n create b\n create b\nthread b\n",
        "line 3, column 2: the thread was already created on line 2"},
@@ -256,10 +255,10 @@ TEST(ProgramText, EveryMistakeIsToldWithLineAndColumn) {
        "line 4, column 2: the barrier \"B\" is for 3 threads here and for 2 on line 2"},
       {"thread a\n  leave f\n", "line 2, column 3: \"f\" is left but was not entered"},
       {"thread a\n enter f\n enter g\n leave f\n",
-       "line 4, column 2: \"f\" is left inside \"g\", which was entered on line 3"},
+       R"(line 4, column 2: "f" is left inside "g", which was entered on line 3)"},
       {"thread a\n end\n lock M\n",
        "line 3, column 2: expected `thread NAME` after the end of a thread, found \"lock\""},
-      {"semaphore S 3\nthread a\n", "line 1, column 13: expected \"=\", found \"3\""},
+      {"semaphore S 3\nthread a\n", R"(line 1, column 13: expected "=", found "3")"},
       {"semaphore S = 1\nsemaphore S = 1\nthread a\n",
        "line 2, column 11: semaphore \"S\" has a value already"},
       {"thread a\nsemaphore S = 1\n",

@@ -15,7 +15,6 @@ namespace longpole {
 namespace {
 
 using testing::HasSubstr;
-using testing::StartsWith;
 using Bytes = std::vector<std::uint8_t>;
 
 Error refusal(std::span<const std::uint8_t> bytes) {

@@ -21,14 +21,16 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 class Storage : public testing::Test {
+ public:
+  Storage(const Storage&) = delete;
+  Storage& operator=(const Storage&) = delete;
+
  protected:
   Storage() {
     std::string name = fs::temp_directory_path() / "longpole-storage-XXXXXX";
     directory_ = ::mkdtemp(name.data());
   }
   ~Storage() override { fs::remove_all(directory_); }
-  Storage(const Storage&) = delete;
-  Storage& operator=(const Storage&) = delete;
 
   [[nodiscard]] fs::path file(const std::string& name, std::string_view content) const {
     std::ofstream(directory_ / name, std::ios::binary) << content;
