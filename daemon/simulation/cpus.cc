@@ -1,0 +1,60 @@
+#include <algorithm>
+#include <bit>
+
+#include "simulation/scheduler.h"
+
+namespace longpole::simulation {
+namespace {
+
+constexpr std::uint32_t word_bits = 64;
+
+}  // namespace
+
+Cpus::Cpus(const Machine& machine, const Recording& recording)
+    : current_(machine.cpus, no_thread),
+      idle_((machine.cpus + word_bits - 1) / word_bits, ~std::uint64_t{0}),
+      last_cpu_(recording.threads.size(), no_cpu),
+      rules_(recording.threads.size()),
+      is_asked_(machine.cpus, false),
+      timers_(machine.cpus) {
+  if (machine.cpus % word_bits != 0)
+    idle_.back() = (std::uint64_t{1} << machine.cpus % word_bits) - 1;
+  for (std::size_t t = 0; t < rules_.size(); ++t) {
+    ThreadRules& rules = rules_[t];
+    const Thread& thread = recording.threads[t];
+    const ThreadSettings settings =
+        t < machine.threads.size() ? machine.threads[t] : ThreadSettings{};
+    if (settings.cpu)
+      rules.only_cpu = *settings.cpu;
+    else if (thread.bound_to)
+      rules.only_cpu = *thread.bound_to % machine.cpus;
+    const std::optional<std::int32_t> priority =
+        settings.priority ? settings.priority : thread.priority;
+    rules.priority = priority.value_or(0);
+  }
+}
+
+std::uint32_t Cpus::idle_from(std::uint32_t from) const {
+  const std::size_t words = idle_.size();
+  const std::size_t first = from / word_bits;
+  const std::uint64_t low = (std::uint64_t{1} << from % word_bits) - 1;
+  // The word of `from` is looked at twice: first its upper part, last its lower one.
+  for (std::size_t i = 0; i <= words; ++i) {
+    const std::size_t at = (first + i) % words;
+    const std::uint64_t wanted = i == 0 ? ~low : i == words ? low : ~std::uint64_t{0};
+    if (const std::uint64_t found = idle_[at] & wanted; found != 0)
+      return static_cast<std::uint32_t>(at * word_bits) +
+             static_cast<std::uint32_t>(std::countr_zero(found));
+  }
+  return no_cpu;
+}
+
+void Cpus::reschedule(std::uint32_t cpu) {
+  if (is_asked_[cpu])
+    return;
+  is_asked_[cpu] = true;
+  idle_[cpu / word_bits] &= ~(std::uint64_t{1} << cpu % word_bits);
+  asked_.push_back(cpu);
+}
+
+}  // namespace longpole::simulation

@@ -1,0 +1,71 @@
+#include "simulation/machine.h"
+
+#include <algorithm>
+#include <string>
+
+namespace longpole::simulation {
+namespace {
+
+constexpr std::array<std::string_view, scheduler_kind_count> names = {"fifo"};
+// Whatever is added to a thread's time for each of its calls; keeps sums inside 64 bits.
+constexpr Nanoseconds longest_cost = std::chrono::seconds(1);
+constexpr std::uint32_t slowest = 1;
+constexpr std::uint32_t fastest = 1'000 * recorded_speed;
+
+bool is_cost(Nanoseconds time) {
+  return time >= Nanoseconds{} && time <= longest_cost;
+}
+
+Expected<void> wrong(std::string why, std::string remedy) {
+  return bad_input("cannot simulate this machine", std::move(why), std::move(remedy));
+}
+
+Expected<void> check_thread(const ThreadSettings& settings, const std::string& name,
+                            std::uint32_t cpus) {
+  if (settings.cpu && *settings.cpu >= cpus)
+    return wrong("thread " + name + " is bound to CPU " + std::to_string(*settings.cpu) + " of " +
+                     std::to_string(cpus),
+                 "CPUs count from 0");
+  return {};
+}
+
+}  // namespace
+
+std::string_view name_of(SchedulerKind scheduler) {
+  return names[static_cast<std::size_t>(scheduler)];
+}
+
+std::optional<SchedulerKind> scheduler_named(std::string_view name) {
+  const auto* const found = std::find(names.begin(), names.end(), name);
+  if (found == names.end())
+    return std::nullopt;
+  return static_cast<SchedulerKind>(found - names.begin());
+}
+
+Expected<void> check(const Machine& machine, const Recording& recording) {
+  if (machine.cpus < 1 || machine.cpus > most_cpus)
+    return wrong(std::to_string(machine.cpus) + " CPUs",
+                 "choose 1 to " + std::to_string(most_cpus));
+  if (!machine.speeds.empty() && machine.speeds.size() != machine.cpus)
+    return wrong(std::to_string(machine.speeds.size()) + " speeds for " +
+                     std::to_string(machine.cpus) + " CPUs",
+                 "name one for each CPU");
+  if (std::any_of(machine.speeds.begin(), machine.speeds.end(),
+                  [](std::uint32_t speed) { return speed < slowest || speed > fastest; }))
+    return wrong("a CPU's speed is out of range", "choose 0.001 to 1000");
+  const bool costs_are_sane =
+      is_cost(machine.latency) && is_cost(machine.switch_cost) && is_cost(machine.migration_cost) &&
+      std::all_of(machine.primitive_cost.begin(), machine.primitive_cost.end(), is_cost);
+  if (!costs_are_sane)
+    return wrong("a cost or the latency is out of range", "choose 0 to 1 s");
+  if (machine.threads.size() > recording.threads.size())
+    return wrong("it has settings for more threads than were recorded", "");
+  for (std::size_t t = 0; t < machine.threads.size(); ++t) {
+    if (auto checked = check_thread(machine.threads[t], recording.threads[t].name, machine.cpus);
+        !checked)
+      return checked;
+  }
+  return {};
+}
+
+}  // namespace longpole::simulation

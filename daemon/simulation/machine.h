@@ -1,0 +1,62 @@
+// Machine: the computer that a recorded program is simulated on. A plain value; what is left alone is
+// a computer without costs, whose CPUs are as fast as the one that recorded.
+//
+// DESIGN section 6; thesis, Paper I section 3.2 (CPUs, LWPs, latency, bindings and priorities that
+// override the recording), Paper II section 4 (devices), Paper VII section 2 (latency).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "trace/recording.h"
+
+namespace longpole::simulation {
+
+// The schedulers that know CPUs. Each has its page: the header of the same name.
+enum class SchedulerKind : std::uint8_t {
+  fifo,  // "fifo": fifo.h
+};
+inline constexpr std::size_t scheduler_kind_count = 1;
+[[nodiscard]] std::string_view name_of(SchedulerKind scheduler);
+[[nodiscard]] std::optional<SchedulerKind> scheduler_named(std::string_view name);
+
+// How a thread is scheduled, in place of what the recording says.
+struct ThreadSettings {
+  std::optional<std::uint32_t> cpu;      // the only CPU that it may use
+  std::optional<std::int32_t> priority;  // larger is higher
+};
+
+inline constexpr std::uint32_t most_cpus = 1024;
+inline constexpr std::uint32_t no_cpu = most_cpus;
+
+// Speeds are in thousandths of the speed of the CPU that recorded.
+inline constexpr std::uint32_t recorded_speed = 1000;
+
+struct Machine {
+  SchedulerKind scheduler = SchedulerKind::fifo;
+  std::uint32_t cpus = 1;
+  std::vector<std::uint32_t> speeds;  // of each CPU; empty: recorded_speed for all
+
+  // Until a signal from one CPU is seen on another, also by a waiter that arrives meanwhile. On the
+  // same CPU it is seen at once.
+  Nanoseconds latency{};
+  Nanoseconds switch_cost{};     // CPU time until a CPU has taken up another thread than its last
+  Nanoseconds migration_cost{};  // and until a thread has taken up on another CPU than its last
+  // CPU time that a call of each kind takes besides what was recorded, by EventKind.
+  std::array<Nanoseconds, event_kind_count> primitive_cost{};
+
+  std::vector<ThreadSettings> threads;  // by thread id; may be shorter than the recording's threads
+
+  // Times that the CPU may be taken from a thread that could have gone on. A program of hundreds of
+  // days would otherwise be simulated for hours.
+  std::uint64_t most_preemptions = 200'000'000;
+};
+
+// That the machine can run the recording: sensible numbers, no thread bound to a CPU that is not
+// there. Bindings of the recording itself count modulo the CPUs, for it was made elsewhere.
+[[nodiscard]] Expected<void> check(const Machine& machine, const Recording& recording);
+
+}  // namespace longpole::simulation

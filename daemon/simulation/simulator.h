@@ -1,0 +1,76 @@
+// The simulator of machines with a limited number of CPUs: what runs when and where, and why.
+//
+//   Expected<SimulatedRun> run = simulate(recording, machine);            keeps the schedule
+//   Expected<SimulatedEnd> end = simulate(recording, machine, consumer);  hands it out as it goes
+//
+// Event driven (thesis, Paper I section 3.2): Synchronization says what the calls do to each other,
+// a Scheduler who gets which CPU. A schedule is a list of stretches, in order of their ends:
+//
+//   thread A  ├───── cut ─────┤runnable├──── ends in a call ────┤
+//   thread B     blocked   ├──────── has the CPU ─────┤
+//                       ready = start              its end gave A the CPU back
+//
+// Pure functions of their arguments; any number may run at once.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "simulation/large_array.h"
+#include "simulation/machine.h"
+#include "simulation/schedule.h"
+#include "trace/recording.h"
+
+namespace longpole::simulation {
+
+using StretchIndex = std::uint32_t;  // its place in the order of ends
+inline constexpr StretchIndex no_stretch = 0xffffffffU;
+
+// What a thread did from `start` to `end`: it computed on a CPU, or was off it for a fixed time.
+// Between the end of its previous stretch and `ready` it was blocked in the call that the previous
+// stretch ended in; from `ready` to `start` it could run and had no CPU.
+struct Stretch {
+  Nanoseconds ready{};
+  Nanoseconds start{};
+  Nanoseconds end{};
+  // What made it ready: the thread's own previous stretch, or the wake-up edge from that of another.
+  // no_stretch: it was ready at time 0. Its end is `ready`, or earlier by the latency between CPUs.
+  StretchIndex released_by = no_stretch;
+  // Where start > ready: whose end gave it the CPU; no_stretch where start == ready. Its end is
+  // `start`, or earlier where the CPU stood idle until the scheduler moved the thread there.
+  StretchIndex given_by = no_stretch;
+  std::uint32_t event = 0;  // of the thread: the one that it computes towards, or waits in
+  std::uint32_t thread : 20 = 0;
+  std::uint32_t cpu : 11 = no_cpu;  // no_cpu: off the CPU for a fixed time (sleep, I/O, …)
+  std::uint32_t cut : 1 = 0;        // the CPU was taken away before the call was reached
+
+  [[nodiscard]] bool running() const { return cpu != no_cpu; }
+};
+static_assert(sizeof(Stretch) == 40, "DESIGN section 9: at most 100 bytes an event in the daemon");
+
+struct SimulatedEnd {
+  Nanoseconds total{};  // when the last stretch ends
+  std::optional<Deadlock> deadlock;
+  std::uint64_t stretches = 0;
+  std::uint64_t preemptions = 0;  // stretches that were cut
+  std::uint64_t migrations = 0;   // times that a thread took up on another CPU than its last
+};
+
+class StretchConsumer {
+ public:
+  virtual ~StretchConsumer() = default;
+  // Called for each stretch in order of ends; what it refers to has come before.
+  virtual void add(const Stretch& stretch) = 0;
+};
+
+// Errors: those of check(machine, recording), and more preemptions than the machine allows.
+[[nodiscard]] Expected<SimulatedEnd> simulate(const Recording& recording, const Machine& machine,
+                                              StretchConsumer& consumer);
+
+struct SimulatedRun {
+  SimulatedEnd end;
+  LargeArray<Stretch> stretches;
+};
+[[nodiscard]] Expected<SimulatedRun> simulate(const Recording& recording, const Machine& machine);
+
+}  // namespace longpole::simulation
