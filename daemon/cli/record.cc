@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,6 +17,7 @@
 #include "cli/command.h"
 #include "cli/human.h"
 #include "cli/input.h"
+#include "cli/json_document.h"
 #include "cli/progress_line.h"
 #include "recording/session.h"
 #include "storage/load.h"
@@ -32,6 +34,7 @@ struct Options {
   std::string rate = "1000";
   std::string source = "auto";
   std::string output;
+  std::string status;
   std::vector<std::string> command;
 };
 
@@ -39,6 +42,21 @@ struct Request {
   recording::Options recording;
   bool only_kernel = false;
   fs::path output;
+  fs::path status;  // empty: nobody wants to know
+};
+
+// What an editor that runs us in its terminal reads while we run: a line of JSON for each thing that is new.
+// That it cannot be written is no reason to end a recording.
+class StatusFile {
+ public:
+  explicit StatusFile(const fs::path& path) {
+    if (!path.empty())
+      file_.open(path, std::ios::trunc);
+  }
+  void write(const Json& line) { file_ << json_text(line) << std::flush; }
+
+ private:
+  std::ofstream file_;
 };
 
 // A file that cannot be written is better known before the program has run than after.
@@ -94,24 +112,30 @@ Expected<Request> request_of(const Options& options) {
   out.output = options.output.empty()
                    ? fs::path(out.recording.program).filename().string() + ".lptrace"
                    : options.output;
+  out.status = options.status;
   if (const auto writable = check_output(out.output); !writable)
     return tl::unexpected(writable.error());
   return out;
 }
 
 // Runs the program. Ctrl-C and its like end the program, not us: what was recorded is kept.
-Expected<Recording> run(const Request& request) {
+Expected<Recording> run(const Request& request, StatusFile& status) {
   boost::asio::io_context context;
   boost::asio::thread_pool workers(1);
   boost::asio::signal_set signals(context, SIGINT, SIGTERM, SIGHUP);
-  ProgressLine progress("recording");
+  // Whoever reads the status shows the progress, and better than in the program's own output.
+  std::optional<ProgressLine> progress;
+  if (request.status.empty())
+    progress.emplace("recording");
   std::optional<Expected<Recording>> result;
 
   recording::Observer observer;
   observer.progress = [&](const recording::Progress& now) {
     const bool running = now.phase <= recording::Phase::running;
-    progress.set(fmt::format("{}, {}", running ? "recording" : recording::phase_name(now.phase),
-                             count_text(now.events, "event")));
+    const char* const doing = running ? "recording" : recording::phase_name(now.phase);
+    if (progress)
+      progress->set(fmt::format("{}, {}", doing, count_text(now.events, "event")));
+    status.write({{"doing", doing}, {"events", now.events}});
   };
   observer.finished = [&](Expected<Recording> recording) {
     result = std::move(recording);
@@ -149,25 +173,34 @@ std::string summary(const Recording& recording, const fs::path& output) {
                            duration_text(run.elapsed), output.string());
 }
 
-Expected<int> record(const Options& options) {
-  const auto request = request_of(options);
-  if (!request)
-    return tl::unexpected(request.error());
-  const auto recording = run(*request);
+Expected<int> record(const Request& request, StatusFile& status) {
+  const auto recording = run(request, status);
   if (!recording)
     return tl::unexpected(recording.error());
   {
-    const ProgressLine progress("writing");
-    if (const auto saved = storage::save_recording(*recording, request->output); !saved)
+    std::optional<ProgressLine> progress;
+    if (request.status.empty())
+      progress.emplace("writing");
+    if (const auto saved = storage::save_recording(*recording, request.output); !saved)
       return tl::unexpected(saved.error());
   }
-  fmt::print(stderr, "{}", summary(*recording, request->output));
-  if (request->only_kernel && recording->run.source != Source::kernel)
+  status.write({{"recording", request.output.string()}});
+  fmt::print(stderr, "{}", summary(*recording, request.output));
+  if (request.only_kernel && recording->run.source != Source::kernel)
     return failure("--source kernel",
                    "the kernel's events were refused, so the recording has the "
                    "portable source",
                    "allow them as the note above says, or use --source auto");
   return 0;
+}
+
+Expected<int> record(const Options& options) {
+  const auto request = request_of(options);
+  StatusFile status(options.status);
+  auto result = request ? record(*request, status) : tl::unexpected(request.error());
+  if (!result)
+    status.write({{"error", result.error().text()}});
+  return result;
 }
 
 }  // namespace
@@ -193,6 +226,12 @@ void add_record(CLI::App& app, Chosen& chosen) {
   command
       ->add_option("-o,--output", options->output,
                    "The recording file; without it, PROGRAM.lptrace in the current folder")
+      ->type_name("FILE");
+  command
+      ->add_option(
+          "--status", options->status,
+          "Write a line of JSON to FILE for each thing that is new, and show no progress: for\n"
+          "programs that run longpole")
       ->type_name("FILE");
   // For the help text: main() takes the program out before the options are parsed.
   command->add_option("PROGRAM", options->command, "The program and its arguments")

@@ -10,6 +10,7 @@ import { Annotations } from './editor/annotations';
 import { pickCpus } from './editor/cpuPicker';
 import { Documents } from './editor/documents';
 import { Hovers } from './editor/hover';
+import { RecordingEditor, recordingViewType } from './editor/recordingEditor';
 import { ProgramTerminal } from './editor/programTerminal';
 import { Recorder } from './editor/recordCommand';
 import { Session } from './editor/session';
@@ -50,16 +51,21 @@ export function activate(context: vscode.ExtensionContext): void {
     statusBar,
     terminal,
     vscode.languages.registerHoverProvider([{ scheme: 'file' }], new Hovers(session, documents)),
+    vscode.window.registerCustomEditorProvider(recordingViewType, new RecordingEditor(session, report)),
     command('record', () => recorder.recordAndSimulate(), true),
     command('changeProgram', () => recorder.changeCommand(), true),
-    command('openRecording', () => openRecording(session), true),
-    command('setCpuCount', () => pickCpus(session, report), true),
+    command('openRecording', () => openRecording(session)),
+    command('setCpuCount', () => pickCpus(session, report)),
     command('toggleAnnotations', () => annotations.toggle()),
     command('clear', () => Promise.resolve(session.clear())),
-    command('restartDaemon', () => running.restart(), true),
+    command('restartDaemon', () => running.restart()),
     command('showLog', () => Promise.resolve(log.show())),
     command('goToLine', goToLine),
   );
+  if (vscode.workspace.isTrusted) {
+    // Not waited for: it starts the daemon, and nobody asked for it just now.
+    session.restore().catch((error: unknown) => log.warn(`the last recording was not opened again: ${String(error)}`));
+  }
 }
 
 export async function deactivate(): Promise<void> {
@@ -90,7 +96,7 @@ async function isTrusted(): Promise<boolean> {
     return true;
   }
   const manage = 'Manage Workspace Trust';
-  const answer = await vscode.window.showWarningMessage('Longpole runs nothing until you trust this workspace.', manage);
+  const answer = await vscode.window.showWarningMessage('Longpole runs no program until you trust this workspace.', manage);
   if (answer === manage) {
     await vscode.commands.executeCommand('workbench.trust.manage');
   }

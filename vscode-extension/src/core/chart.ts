@@ -1,5 +1,6 @@
 // A small chart for the hover: how the share of one function goes with the CPU count, and, dashed, that of the function
 // that leads elsewhere.
+import { escapeHtml } from './html';
 
 export interface ChartSeries {
   readonly name: string;
@@ -41,7 +42,7 @@ export function shareChart(
     `<line x1="${x(chosen)}" x2="${x(chosen)}" y1="0" y2="${height - 11}" stroke="${colours.other}" stroke-opacity="0.35"/>`,
     ...ticks.map(
       (tick, column) =>
-        `<text x="${x(column).toFixed(1)}" y="${height - 1}" text-anchor="middle" fill="${column === chosen ? colours.line : colours.other}" font-family="sans-serif" font-size="9">${escapeXml(tick)}</text>`,
+        `<text x="${x(column).toFixed(1)}" y="${height - 1}" text-anchor="middle" fill="${column === chosen ? colours.line : colours.other}" font-family="sans-serif" font-size="9">${escapeHtml(tick)}</text>`,
     ),
   ];
   if (other !== undefined) {
@@ -70,9 +71,5 @@ function label(name: string, at: number, colour: string): string {
   const longest = 13;
   const text = name.length > longest ? `${name.slice(0, longest - 1)}…` : name;
   const inside = Math.max(8.5, Math.min(height - margin.bottom + 4, at + 3.5));
-  return `<text x="${width - margin.right + 6}" y="${inside.toFixed(1)}" fill="${colour}" font-family="sans-serif" font-size="11">${escapeXml(text)}</text>`;
-}
-
-function escapeXml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+  return `<text x="${width - margin.right + 6}" y="${inside.toFixed(1)}" fill="${colour}" font-family="sans-serif" font-size="11">${escapeHtml(text)}</text>`;
 }

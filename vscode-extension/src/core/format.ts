@@ -72,3 +72,18 @@ function threeDigits(value: number): string {
   const size = Math.abs(value);
   return value.toFixed(size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2);
 }
+
+/** How long ago: "just now", "2 min ago", "3 hours ago", "5 days ago". */
+export function formatAge(ms: number): string {
+  const minutes = Math.floor(ms / 60_000);
+  const hours = Math.floor(minutes / 60);
+  const days = Math.floor(hours / 24);
+  if (minutes < 1) {
+    return 'just now';
+  }
+  if (hours < 1) {
+    return `${minutes} min ago`;
+  }
+  const [count, unit] = days < 1 ? [hours, 'hour'] : [days, 'day'];
+  return `${count} ${unit}${count === 1 ? '' : 's'} ago`;
+}

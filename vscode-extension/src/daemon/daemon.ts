@@ -6,7 +6,7 @@ import * as vscode from 'vscode';
 import { protocolProblem } from '../core/handshake';
 import { RestartLimit } from '../core/restarts';
 import type { GetServerInfoResponse } from '../protocol/longpole/v1/longpole';
-import { DaemonClient } from './client';
+import type { DaemonClient } from './client';
 import { startDaemon, type DaemonProcess } from './process';
 
 export interface Connection {
@@ -38,7 +38,9 @@ export class Daemon implements vscode.Disposable {
   /**
    * The running daemon; starts it when there is none.
    *
-   * @throws Error for the user: no trust, no daemon, another protocol.
+   * Looking at recordings needs it also where the workspace is not trusted; it runs nothing of the workspace's for that.
+   *
+   * @throws Error for the user: no daemon, another protocol.
    */
   connection(): Promise<Connection> {
     this.connecting ??= this.connect().catch((error: unknown) => {
@@ -76,13 +78,12 @@ export class Daemon implements vscode.Disposable {
   }
 
   private async connect(): Promise<Connection> {
-    if (!vscode.workspace.isTrusted) {
-      throw new Error('Longpole runs nothing in a workspace that is not trusted.');
-    }
     this.setState('starting');
     const path = this.findProgram();
     this.log.info(`starting ${path}`);
     const process = await startDaemon(path, (line) => this.log.info(`daemon: ${line}`));
+    // Loaded here and not before: gRPC takes longer to load than all the rest.
+    const { DaemonClient } = await import('./client');
     const client = new DaemonClient(process.ready.socket);
     try {
       const info = await client.getServerInfo();

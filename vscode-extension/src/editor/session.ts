@@ -1,5 +1,6 @@
 // The recording that this window shows, and at how many CPUs: the one state that annotations, hovers and the status bar
 // are drawn from. They listen to onDidChange and read; only commands write.
+import { existsSync } from 'node:fs';
 import * as vscode from 'vscode';
 import { pickerCpuCounts, usualCpuCounts, Weights } from '../core/weights';
 import type { DaemonClient } from '../daemon/client';
@@ -19,6 +20,8 @@ interface OpenRecording extends ShownRecording {
 }
 
 const chosenKey = 'longpole.chosenCpus';
+/** The path of the recording that is shown, for the next time the window opens. */
+const shownKey = 'longpole.shownRecording';
 
 export class Session implements vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<void>();
@@ -59,6 +62,28 @@ export class Session implements vscode.Disposable {
     return ascending([...pickerCpuCounts, this.machineCpus, this.chosenCpus]);
   }
 
+  /** Shows again what was shown when this window was last open; a recording that is gone is forgotten. */
+  async restore(): Promise<void> {
+    const path = this.memory.get<string>(shownKey);
+    if (path === undefined || this.shown !== undefined) {
+      return;
+    }
+    if (existsSync(path)) {
+      await this.open(path);
+    } else {
+      await this.memory.update(shownKey, undefined);
+    }
+  }
+
+  /** Makes sure that everything is known at these CPU counts, with one question for those that are not. */
+  async need(cpus: readonly number[]): Promise<void> {
+    const shown = this.shown;
+    const missing = cpus.filter((count) => shown !== undefined && !shown.weights.has(count));
+    if (shown !== undefined && missing.length > 0) {
+      await this.whileBusy(() => this.learn(shown, missing));
+    }
+  }
+
   async open(path: string): Promise<void> {
     const connection = await this.daemon.connection();
     const info = await this.whileBusy(() => connection.client.openRecording(path));
@@ -78,6 +103,7 @@ export class Session implements vscode.Disposable {
     this.shown = next;
     this.previewed = undefined;
     this.changed.fire();
+    await this.memory.update(shownKey, path);
     if (before !== undefined) {
       await this.close(before);
     }
@@ -89,6 +115,7 @@ export class Session implements vscode.Disposable {
     this.shown = undefined;
     this.previewed = undefined;
     this.changed.fire();
+    void this.memory.update(shownKey, undefined);
     if (before !== undefined) {
       void this.close(before);
     }

@@ -255,6 +255,6 @@ void describe('when something is wrong', () => {
     await page.keyboard.press('Escape');
     // The status bar item still leads to the command.
     await workbench.statusItem.click();
-    await workbench.toast('Longpole runs nothing until you trust this workspace.').waitFor();
+    await workbench.toast('Longpole runs no program until you trust this workspace.').waitFor();
   });
 });

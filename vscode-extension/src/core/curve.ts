@@ -1,0 +1,102 @@
+// How the speed-up goes with the number of CPUs, as a picture: the prediction, the ideal line that no program passes, the
+// chosen count, and below, which function leads where, for what is worth optimising changes along the way.
+//
+// Both axes are logarithmic: the ideal line is straight, and one CPU more counts where it matters, among the first. Colours are
+// classes, which the page that holds the picture gives the theme's.
+import { formatCpus, formatSpeedup } from './format';
+import { escapeHtml } from './html';
+
+export interface CurvePoint {
+  readonly cpus: number;
+  /** undefined: the simulation deadlocks there. */
+  readonly speedup: number | undefined;
+  /** The function that leads at this count; empty: none. */
+  readonly leader: string;
+}
+
+const width = 800;
+const height = 300;
+const margin = { left: 52, right: 24, top: 18, bottom: 66 };
+const stripTop = height - 30;
+
+/** An SVG element. `points` ascend in CPUs and have at least one element; `chosen` is marked when it is among them. */
+export function speedupCurve(points: readonly CurvePoint[], chosen: number): string {
+  const most = points.at(-1)?.cpus ?? 1;
+  const least = Math.min(1, ...points.map((point) => point.speedup ?? 1));
+  const octaves = Math.max(1, Math.log2(most));
+  const below = Math.floor(Math.log2(Math.max(least, 1 / 64)));
+  const x = (cpus: number): number => margin.left + (Math.log2(cpus) / octaves) * (width - margin.left - margin.right);
+  const y = (speedup: number): number =>
+    height - margin.bottom - ((Math.log2(speedup) - below) / (octaves - below)) * (height - margin.top - margin.bottom);
+  const at = (value: number): string => value.toFixed(1);
+
+  const parts: string[] = [];
+  for (let power = below; power <= octaves; power++) {
+    const speedup = 2 ** power;
+    parts.push(
+      `<line class="grid" x1="${margin.left}" x2="${width - margin.right}" y1="${at(y(speedup))}" y2="${at(y(speedup))}"/>`,
+      `<text class="axis" x="${margin.left - 8}" y="${at(y(speedup) + 4)}" text-anchor="end">${speedup < 1 ? `1/${1 / speedup}` : speedup}×</text>`,
+    );
+  }
+  for (const { cpus } of points) {
+    if (Number.isInteger(Math.log2(cpus)) || cpus === chosen) {
+      const marked = cpus === chosen ? ' chosen' : '';
+      parts.push(`<text class="axis${marked}" x="${at(x(cpus))}" y="${height - margin.bottom + 16}" text-anchor="middle">${cpus}</text>`);
+    }
+  }
+  parts.push(
+    `<line class="ideal" x1="${at(x(1))}" y1="${at(y(1))}" x2="${at(x(most))}" y2="${at(y(most))}"/>`,
+    `<text class="axis" x="${at(x(most) - 4)}" y="${at(y(most) + 20)}" text-anchor="end">ideal</text>`,
+  );
+  const known = points.filter((point) => point.speedup !== undefined && point.speedup > 0);
+  parts.push(
+    `<polyline class="curve" points="${known.map((point) => `${at(x(point.cpus))},${at(y(point.speedup ?? 1))}`).join(' ')}"/>`,
+  );
+  for (const { cpus, speedup } of known) {
+    const marked = cpus === chosen ? ' chosen' : '';
+    parts.push(
+      `<circle class="dot${marked}" cx="${at(x(cpus))}" cy="${at(y(speedup ?? 1))}" r="${marked === '' ? 3 : 5}">` +
+        `<title>${formatCpus(cpus)}: ${formatSpeedup(speedup ?? 1)}</title></circle>`,
+    );
+  }
+  parts.push(...leaderStrip(points, x));
+  const label = `Predicted speed-up from 1 to ${formatCpus(most)}, with the ideal line; the table below has the numbers.`;
+  return `<svg viewBox="0 0 ${width} ${height}" role="img" aria-label="${label}">${parts.join('')}</svg>`;
+}
+
+/** Neighbouring counts with the same leader, as one stretch of the strip; the crossing points are where stretches meet. */
+export function leaders(points: readonly CurvePoint[]): { leader: string; first: number; last: number }[] {
+  const stretches: { leader: string; first: number; last: number }[] = [];
+  for (const { cpus, leader } of points) {
+    const open = stretches.at(-1);
+    if (open?.leader === leader) {
+      open.last = cpus;
+    } else {
+      stretches.push({ leader, first: cpus, last: cpus });
+    }
+  }
+  return stretches;
+}
+
+function leaderStrip(points: readonly CurvePoint[], x: (cpus: number) => number): string[] {
+  const stretches = leaders(points);
+  // Between two counts nobody was asked: the border is drawn half-way.
+  const border = (index: number): number => {
+    const [before, after] = [stretches[index - 1], stretches[index]];
+    if (before === undefined) {
+      return x(points[0]?.cpus ?? 1);
+    }
+    return after === undefined ? x(before.last) : (x(before.last) + x(after.first)) / 2;
+  };
+  return stretches.flatMap(({ leader, first, last }, index) => {
+    const [left, right] = [border(index), border(index + 1)];
+    const room = Math.floor((right - left - 8) / 7);
+    const name = leader === '' ? '' : leader.length <= room ? leader : room >= 4 ? `${leader.slice(0, room - 1)}…` : '';
+    const range = first === last ? formatCpus(first) : `${first} to ${last} CPUs`;
+    return [
+      `<g><title>${range}: ${leader === '' ? 'no function leads' : `${escapeHtml(leader)} leads`}</title>` +
+        `<rect class="strip${index % 2 === 0 ? '' : ' odd'}" x="${left.toFixed(1)}" y="${stripTop}" width="${Math.max(1, right - left - 2).toFixed(1)}" height="20" rx="3"/>` +
+        `<text class="leader" x="${((left + right) / 2).toFixed(1)}" y="${stripTop + 14}" text-anchor="middle">${escapeHtml(name)}</text></g>`,
+    ];
+  });
+}
