@@ -95,6 +95,9 @@ class IdealMachine {
     state.start = now;
     state.released_by = released_by;
     switch (next) {
+      case Next::jumps:
+        state.event = synchronization_.jumped_to(thread);
+        [[fallthrough]];
       case Next::runs:
         if (++state.event == state.event_count) {
           synchronization_.out_of_events(thread);
@@ -163,7 +166,9 @@ class IdealMachine {
       if (state.doing != Doing::blocked || state.events[state.event].outcome == Outcome::unfinished)
         continue;
       const Nanoseconds since = schedule_.segments[schedule_.thread_begin[t + 1] - 1].end;
-      deadlock.threads.push_back({ThreadId{t}, state.event, since});
+      const Event& awaited = synchronization_.awaited(t, state.events[state.event]);
+      deadlock.threads.push_back(
+          {ThreadId{t}, static_cast<std::uint32_t>(&awaited - state.events), since});
       deadlock.at = std::max(deadlock.at, since);
     }
     if (!deadlock.threads.empty())
@@ -181,8 +186,8 @@ class IdealMachine {
 
 }  // namespace
 
-Schedule simulate_ideal(const Recording& recording) {
-  const Survey survey(recording);
+Schedule simulate_ideal(const Recording& recording, const WaitFors* pairs) {
+  const Survey survey(recording, pairs);
   // No time of a schedule is later than all computing and waiting one after the other.
   const int time_bits = 64 - std::countl_zero(static_cast<std::uint64_t>(survey.work.count()));
   if (time_bits + Tournament<std::uint64_t>::bits(recording.threads.size()) < 64)

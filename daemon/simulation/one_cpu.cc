@@ -1,5 +1,5 @@
 // One CPU, fixed priorities, preemptive: what DESIGN section 6 runs a program file on to learn how
-// it behaves.
+// it behaves. It leaves the recording that such a run would have given.
 #include <algorithm>
 #include <optional>
 #include <queue>
@@ -13,22 +13,24 @@
 namespace longpole::simulation {
 namespace {
 
-struct Count {
-  std::uint32_t thread;
-  std::uint32_t event;
-  std::uint32_t woken;
-};
-
 class OneCpu {
  public:
   OneCpu(const Recording& recording, const Survey& survey)
       : recording_(recording),
         survey_(survey),
+        recorded_(recording),
         synchronization_(recording, survey),
-        threads_(recording.threads.size()) {}
+        threads_(recording.threads.size()) {
+    // What is not come to has not been.
+    for (Thread& thread : recorded_.threads) {
+      for (Event& event : thread.events)
+        event.outcome = Outcome::failed;
+    }
+  }
 
-  // How many threads each signal and broadcast woke; none when the program stands still.
-  std::optional<std::vector<Count>> run() {
+  // With the times of the run, and how many threads each signal and broadcast woke; none when the
+  // program stands still. A call that was not come to failed.
+  std::optional<Recording> run() {
     for (std::uint32_t t = 0; t < threads_.size(); ++t) {
       if (!survey_.created[t])
         go_on(t, Next::runs);
@@ -55,7 +57,7 @@ class OneCpu {
     });
     if (stands_still)
       return std::nullopt;
-    return std::move(counts_);
+    return std::move(recorded_);
   }
 
  private:
@@ -71,6 +73,10 @@ class OneCpu {
     return recording_.threads[thread].events[threads_[thread].event];
   }
 
+  [[nodiscard]] Event& recorded_of(std::uint32_t thread) {
+    return recorded_.threads[thread].events[threads_[thread].event];
+  }
+
   [[nodiscard]] std::tuple<std::int64_t, std::int64_t, std::uint32_t> place(
       std::uint32_t thread) const {
     return {-std::int64_t{recording_.threads[thread].priority.value_or(0)}, threads_[thread].turn,
@@ -80,9 +86,14 @@ class OneCpu {
   void call(std::uint32_t thread) {
     const Event& event = event_of(thread);
     runnable_.erase(place(thread));
+    Event& recorded = recorded_of(thread);
+    recorded.time = Nanoseconds{now_};
+    recorded.outcome = event.outcome;
     const Next next = synchronization_.call(thread, event);
-    if (event.kind == EventKind::condition_signal || event.kind == EventKind::condition_broadcast)
-      counts_.push_back({thread, threads_[thread].event, synchronization_.woken()});
+    if (event.kind == EventKind::condition_signal || event.kind == EventKind::condition_broadcast) {
+      if (event.other == unknown_count)
+        recorded.other = synchronization_.woken();
+    }
     go_on(thread, next, event.kind == EventKind::yield);
     let_go();
   }
@@ -112,7 +123,10 @@ class OneCpu {
     ThreadState& state = threads_[thread];
     state.blocked_in = nullptr;
     switch (next) {
+      case Next::jumps:  // not in the direct model
       case Next::runs:
+        if (state.event != nobody)
+          recorded_of(thread).duration = Nanoseconds{now_} - recorded_of(thread).time;
         if (++state.event == recording_.threads[thread].events.size()) {
           synchronization_.out_of_events(thread);
           return;
@@ -129,6 +143,8 @@ class OneCpu {
         state.blocked_in = &event_of(thread);
         return;
       case Next::ends:
+        if (event_of(thread).kind != EventKind::thread_end)
+          recorded_of(thread).outcome = Outcome::unfinished;  // it was cancelled
         return;
     }
   }
@@ -137,11 +153,11 @@ class OneCpu {
 
   const Recording& recording_;
   const Survey& survey_;
+  Recording recorded_;
   Synchronization synchronization_;
   std::vector<ThreadState> threads_;
   std::set<std::tuple<std::int64_t, std::int64_t, std::uint32_t>> runnable_;
   std::priority_queue<Wait, std::vector<Wait>, std::greater<>> waits_;
-  std::vector<Count> counts_;
   std::int64_t now_ = 0;
   std::int64_t turns_ = 0;
 };
@@ -154,15 +170,29 @@ Recording with_known_condition_counts(Recording recording) {
     return recording;
   // Standing still on one CPU need not be what the program does on many: then the conditions stay
   // open, and signals wake whoever waits.
-  const std::optional<std::vector<Count>> counts = OneCpu(recording, survey).run();
-  if (!counts)
+  const std::optional<Recording> recorded = OneCpu(recording, survey).run();
+  if (!recorded)
     return recording;
-  for (const Count& count : *counts) {
-    std::uint32_t& other = recording.threads[count.thread].events[count.event].other;
-    if (other == unknown_count)
-      other = count.woken;
+  for (std::size_t t = 0; t < recording.threads.size(); ++t) {
+    for (std::size_t i = 0; i < recording.threads[t].events.size(); ++i) {
+      Event& event = recording.threads[t].events[i];
+      if (event.kind == EventKind::condition_signal || event.kind == EventKind::condition_broadcast)
+        event.other = recorded->threads[t].events[i].other;
+    }
   }
   return recording;
+}
+
+std::optional<WaitFors> pair_waits(const Recording& recording, const Models& models) {
+  if (models.all_direct())
+    return WaitFors();
+  if (recording.run.source != Source::program)
+    return WaitFors(recording, models);
+  const Survey survey(recording);
+  const std::optional<Recording> recorded = OneCpu(recording, survey).run();
+  if (!recorded)
+    return std::nullopt;
+  return WaitFors(*recorded, models);
 }
 
 }  // namespace longpole::simulation

@@ -5,10 +5,11 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
+#include <optional>
 #include <vector>
 
 #include "simulation/schedule.h"
+#include "simulation/wait_fors.h"
 #include "trace/recording.h"
 
 namespace longpole::simulation {
@@ -18,7 +19,13 @@ namespace longpole::simulation {
 // as many threads have arrived as it released there; a signal that woke a thread there and comes
 // before that wait is remembered. Where the recording says who ended which wait, and the condition
 // is no barrier, a wait is for that very notification (condition_pairs.h). All costs are zero.
-[[nodiscard]] Schedule simulate_ideal(const Recording& recording);
+//
+// That is the direct model. What `pairs` has (none: nothing) is simulated by them (models.h).
+[[nodiscard]] Schedule simulate_ideal(const Recording& recording, const WaitFors* pairs = nullptr);
+
+// What the models need to know of the recorded run. Of a program file, that is a run on one CPU under
+// fixed priorities; none where it stands still there, for then nobody knows who ends which wait.
+[[nodiscard]] std::optional<WaitFors> pair_waits(const Recording& recording, const Models& models);
 
 // How many threads run at each moment of a schedule: steps in order of time, the first at 0, the
 // last at the end with 0 running.

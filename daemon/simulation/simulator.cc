@@ -137,10 +137,8 @@ class Simulator {
     const bool ran = state.doing == Doing::running;
     const std::uint32_t cpu = ran ? state.cpu : no_cpu;
     const StretchIndex node = emit(thread, cpu, false);
-    Next next =
-        ran ? synchronization_.call(thread, event) : synchronization_.wait_over(thread, event);
-    if (next == Next::runs && !advance(thread))
-      next = Next::ends;
+    Next next = onward(thread, ran ? synchronization_.call(thread, event)
+                                   : synchronization_.wait_over(thread, event));
     if (ran && next == Next::runs)
       continue_on(thread, node);
     // By index: a thread that is let go and has nothing to do lets others go.
@@ -148,7 +146,7 @@ class Simulator {
     for (std::size_t i = 0; i < synchronization_.released().size(); ++i) {
       const Release release = synchronization_.released()[i];
       if (release.thread == thread)
-        next = release.next == Next::runs && !advance(thread) ? Next::ends : release.next;
+        next = onward(thread, release.next);
       else
         let_go(release, node, cpu);
     }
@@ -159,6 +157,15 @@ class Simulator {
     else if (event.kind == EventKind::yield)
       scheduler_->yielded(cpu, now_);
     let_choose(no_cpu);
+  }
+
+  // To the next event of a thread that goes on; `ends` where it has none.
+  [[nodiscard]] Next onward(std::uint32_t thread, Next next) {
+    if (next == Next::jumps)
+      threads_[thread].event = synchronization_.jumped_to(thread);
+    else if (next != Next::runs)
+      return next;
+    return advance(thread) ? Next::runs : Next::ends;
   }
 
   // True when the thread has a further event to go to.
@@ -205,10 +212,7 @@ class Simulator {
     ThreadState& state = threads_[release.thread];
     if (state.doing != Doing::not_started)
       state.was = OffCpu::waited;
-    Next next = release.next;
-    if (next == Next::runs && !advance(release.thread))
-      next = Next::ends;
-    go_on_off_cpu(release.thread, next, node, waker);
+    go_on_off_cpu(release.thread, onward(release.thread, release.next), node, waker);
     let_choose(waker);
   }
 
@@ -219,6 +223,7 @@ class Simulator {
     state.released_by = node;
     state.ready = state.start = now_;
     switch (next) {
+      case Next::jumps:
       case Next::runs:
         make_ready(thread, waker);
         return;
@@ -359,7 +364,9 @@ class Simulator {
       const ThreadState& state = threads_[t];
       if (state.doing != Doing::blocked || state.events[state.event].outcome == Outcome::unfinished)
         continue;
-      deadlock.threads.push_back({ThreadId{t}, state.event, Nanoseconds{state.ready}});
+      const Event& awaited = synchronization_.awaited(t, state.events[state.event]);
+      deadlock.threads.push_back({ThreadId{t}, static_cast<std::uint32_t>(&awaited - state.events),
+                                  Nanoseconds{state.ready}});
       deadlock.at = std::max(deadlock.at, Nanoseconds{state.ready});
     }
     if (!deadlock.threads.empty())
@@ -393,10 +400,10 @@ class Keeper final : public StretchConsumer {
 }  // namespace
 
 Expected<SimulatedEnd> simulate(const Recording& recording, const Machine& machine,
-                                StretchConsumer& consumer) {
+                                StretchConsumer& consumer, const WaitFors* pairs) {
   if (auto checked = check(machine, recording); !checked)
     return tl::unexpected(checked.error());
-  const Survey survey(recording);
+  const Survey survey(recording, pairs);
   const Wide bound = bound_on_end(recording, survey, machine);
   if (bound > latest_end)
     return over_limit("cannot simulate the recording on this machine",
@@ -406,11 +413,12 @@ Expected<SimulatedEnd> simulate(const Recording& recording, const Machine& machi
   return Simulator<WideKey>(recording, survey, machine, consumer).run();
 }
 
-Expected<SimulatedRun> simulate(const Recording& recording, const Machine& machine) {
+Expected<SimulatedRun> simulate(const Recording& recording, const Machine& machine,
+                                const WaitFors* pairs) {
   SimulatedRun run;
   run.stretches.reserve(recording.event_count());
   Keeper keeper(run.stretches);
-  auto end = simulate(recording, machine, keeper);
+  auto end = simulate(recording, machine, keeper, pairs);
   if (!end)
     return tl::unexpected(end.error());
   run.end = *std::move(end);

@@ -19,6 +19,7 @@
 #include "simulation/large_array.h"
 #include "simulation/machine.h"
 #include "simulation/schedule.h"
+#include "simulation/wait_fors.h"
 #include "trace/recording.h"
 
 namespace longpole::simulation {
@@ -63,14 +64,18 @@ class StretchConsumer {
   virtual void add(const Stretch& stretch) = 0;
 };
 
+// What `pairs` has is simulated by them, the rest by the direct model (models.h).
+//
 // Errors: those of check(machine, recording), and more preemptions than the machine allows.
 [[nodiscard]] Expected<SimulatedEnd> simulate(const Recording& recording, const Machine& machine,
-                                              StretchConsumer& consumer);
+                                              StretchConsumer& consumer,
+                                              const WaitFors* pairs = nullptr);
 
 struct SimulatedRun {
   SimulatedEnd end;
   LargeArray<Stretch> stretches;
 };
-[[nodiscard]] Expected<SimulatedRun> simulate(const Recording& recording, const Machine& machine);
+[[nodiscard]] Expected<SimulatedRun> simulate(const Recording& recording, const Machine& machine,
+                                              const WaitFors* pairs = nullptr);
 
 }  // namespace longpole::simulation

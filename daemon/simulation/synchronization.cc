@@ -32,11 +32,12 @@ bool is_cancellation_point(EventKind kind) {
 
 }  // namespace
 
-Survey::Survey(const Recording& recording)
+Survey::Survey(const Recording& recording, const WaitFors* pairs)
     : fixed_waits(recording.threads.size(), 0),
       created(recording.threads.size(), false),
       condition_mutex(recording.objects.size(), nobody),
-      conditions(recording) {
+      conditions(recording),
+      wait_fors(pairs == nullptr || pairs->empty() ? nullptr : pairs) {
   for (std::size_t t = 0; t < recording.threads.size(); ++t) {
     for (const Event& event : recording.threads[t].events) {
       work += event.cpu;
@@ -69,6 +70,7 @@ Survey::Survey(const Recording& recording)
 Synchronization::Synchronization(const Recording& recording, const Survey& survey)
     : recording_(recording),
       survey_(survey),
+      pairs_(survey.wait_fors),
       written_(recording.run.source == Source::program),
       objects_(recording.objects.size()),
       threads_(recording.threads.size()) {
@@ -82,6 +84,13 @@ Synchronization::Synchronization(const Recording& recording, const Survey& surve
     reads_.resize(threads_.size());
   for (std::size_t t = 0; t < threads_.size(); ++t)
     threads_[t].started = !survey.created[t];
+  if (pairs_ == nullptr)
+    return;
+  for (const WaitFors::WaitFor& wait : pairs_->waits())
+    missing_.push_back(wait.missing);
+  lists_.resize(threads_.size());
+  for (std::uint32_t t = 0; t < threads_.size(); ++t)
+    threads_[t].lists_left = pairs_->lists(t);
 }
 
 Next Synchronization::call(std::uint32_t thread, const Event& event) {
@@ -90,12 +99,12 @@ Next Synchronization::call(std::uint32_t thread, const Event& event) {
   threads_[thread].at = &event;
   Next next = Next::runs;
   if (event.kind == EventKind::thread_end)
-    next = end(thread);
+    next = threads_[thread].lists_left == 0 ? end(thread) : next_list(thread);
   else if (event.outcome != Outcome::ok) [[unlikely]]
     next = perform_not_ok(thread, event);
   else
     next = perform(thread, event);
-  if (next == Next::runs)
+  if (next == Next::runs || next == Next::jumps)
     threads_[thread].at = nullptr;
   return next;
 }
@@ -103,6 +112,8 @@ Next Synchronization::call(std::uint32_t thread, const Event& event) {
 Next Synchronization::perform(std::uint32_t thread, const Event& event) {
   if (written_ && threads_[thread].cancelled && is_cancellation_point(event.kind)) [[unlikely]]
     return end(thread);
+  if (is_paired(event)) [[unlikely]]
+    return perform_paired(thread, event);
   switch (event.kind) {
     case EventKind::run:
     case EventKind::enter:
@@ -180,8 +191,11 @@ Next Synchronization::perform_not_ok(std::uint32_t thread, const Event& event) {
     return Next::runs;  // busy or failed: it changed nothing
   if (written_ && threads_[thread].cancelled && is_cancellation_point(event.kind))
     return end(thread);
-  if (event.outcome == Outcome::timeout && event.kind == EventKind::condition_timedwait)
+  if (event.outcome == Outcome::timeout && event.kind == EventKind::condition_timedwait) {
+    if (is_paired(event))
+      return perform_paired(thread, event);
     leave_mutex(thread, event.other);
+  }
   return Next::waits;
 }
 
@@ -189,7 +203,9 @@ Next Synchronization::perform_not_ok(std::uint32_t thread, const Event& event) {
 // had already done to others is done; and then its thread never goes on, unless it is cancelled.
 Next Synchronization::stop(std::uint32_t thread, const Event& event) {
   threads_[thread].stopped = true;
-  if (event.subject != unknown_count) {
+  if (event.subject != unknown_count && is_paired(event)) {
+    happens(pairs_->key_of(thread, index_of(thread, event)));
+  } else if (event.subject != unknown_count) {
     switch (event.kind) {
       case EventKind::thread_create:
       case EventKind::thread_cancel:
@@ -220,10 +236,15 @@ Next Synchronization::stop(std::uint32_t thread, const Event& event) {
 
 Next Synchronization::wait_over(std::uint32_t thread, const Event& event) {
   released_.clear();
-  if (event.kind == EventKind::io)
+  if (event.kind == EventKind::io) {
     release_device(thread, event.subject);
-  else if (event.kind == EventKind::condition_timedwait && !retake_mutex(thread))
+  } else if (event.kind == EventKind::condition_timedwait && is_paired(event)) {
+    const Next next = wait_for(thread, pairs_->wait_of(thread, index_of(thread, event)));
+    if (next == Next::blocks)
+      return next;
+  } else if (event.kind == EventKind::condition_timedwait && !retake_mutex(thread)) {
     return Next::blocks;
+  }
   threads_[thread].at = nullptr;
   return Next::runs;
 }
@@ -246,6 +267,8 @@ void Synchronization::finish(std::uint32_t thread) {
     abandon_locks(thread);
   while (!state.joiners.empty())
     release(pop(state.joiners));
+  if (pairs_ != nullptr)
+    happens(pairs_->key_of_end(thread));
 }
 
 Next Synchronization::create(std::uint32_t thread) {
@@ -286,6 +309,11 @@ void Synchronization::cancel_written(std::uint32_t target) {
 }
 
 void Synchronization::leave_queues(std::uint32_t thread, const Event& event) {
+  if (is_paired(event)) {
+    threads_[thread].waits_for = nobody;
+    threads_[thread].between_lists = false;
+    return;
+  }
   switch (event.kind) {
     case EventKind::thread_join:
       remove(threads_[event.subject].joiners, thread);

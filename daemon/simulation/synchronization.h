@@ -10,14 +10,20 @@
 // (Source::program) nothing has been recorded that went on: there such a lock stays held, and
 // `cancel` ends a thread at its first cancellation point.
 //
+// Objects whose model is not direct (models.h) are simulated by the pairs of the recording instead.
+//
 // Single-threaded. The Recording must outlive it and be valid (validate()).
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <queue>
 #include <unordered_map>
 #include <vector>
 
 #include "simulation/condition_pairs.h"
+#include "simulation/models.h"
+#include "simulation/wait_fors.h"
 #include "trace/recording.h"
 
 namespace longpole::simulation {
@@ -26,8 +32,9 @@ inline constexpr std::uint32_t nobody = 0xffffffffU;
 
 // What a thread does next.
 enum class Next : std::uint8_t {
-  runs,    // the call returned (or: the thread starts)
-  waits,   // off the CPU for the event's duration; then ask wait_over()
+  runs,   // the call returned (or: the thread starts): on to its next event
+  jumps,  // likewise, but on to the event behind jumped_to(): out of its recorded order
+  waits,  // off the CPU for the event's duration; then ask wait_over(), unless it is released before
   blocks,  // until released
   ends,    // has no further events to come
 };
@@ -39,13 +46,15 @@ struct Release {
 
 // What one look over the events tells beforehand.
 struct Survey {
-  explicit Survey(const Recording& recording);
+  // `pairs`, if any, must outlive it.
+  explicit Survey(const Recording& recording, const WaitFors* pairs = nullptr);
 
   Nanoseconds work{};                          // computing and fixed waits of all threads
   std::vector<std::uint32_t> fixed_waits;      // per thread
   std::vector<bool> created;                   // per thread: starts when another creates it
   std::vector<std::uint32_t> condition_mutex;  // per object: the mutex of a condition, or nobody
   ConditionPairs conditions;                   // which notification each wait waits for
+  const WaitFors* wait_fors = nullptr;         // none: all is simulated by the direct model
   bool has_open_counts = false;                // some signal's or broadcast's count is unknown
 };
 
@@ -64,6 +73,13 @@ class Synchronization {
   [[nodiscard]] const std::vector<Release>& released() const { return released_; }
   // How many threads the last call, a signal or broadcast, woke.
   [[nodiscard]] std::uint32_t woken() const { return woken_; }
+  // Of a thread that jumps: the event behind which it goes on.
+  [[nodiscard]] std::uint32_t jumped_to(std::uint32_t thread) const {
+    return threads_[thread].jumped_to;
+  }
+  // Of a thread that stands still in `event`: the call that it waits in. Another only where it could
+  // go on behind any of several.
+  [[nodiscard]] const Event& awaited(std::uint32_t thread, const Event& event) const;
 
  private:
   struct Queue {
@@ -92,14 +108,18 @@ class Synchronization {
     std::uint32_t notifications = 0;    // signals and broadcasts that it has made
     std::uint32_t paired_waits = 0;     // waits on paired conditions that it has begun
     std::uint32_t awaited = 0;          // how many its waker will have made when its wait is over
-    Queue awaiters;                     // paired waits for notifications of this thread
+    std::uint32_t waits_for = nobody;   // the paired wait that it is blocked in
+    std::uint32_t lists_left = 0;       // that it has not begun
+    std::uint32_t jumped_to = 0;
+    Queue awaiters;  // paired waits for notifications of this thread
     Queue joiners;
     bool started = false;
     bool finished = false;
     bool stopped = false;  // stands still in a call that did not return
     bool cancelled = false;
-    bool retaking = false;  // queues for the mutex that it left
-    bool writes = false;    // what it wants of the rwlock it queues for
+    bool retaking = false;       // queues for the mutex that it left
+    bool writes = false;         // what it wants of the rwlock it queues for
+    bool between_lists = false;  // goes on behind whichever wait is over first
   };
   struct ReadHold {
     std::uint32_t object;
@@ -120,6 +140,17 @@ class Synchronization {
   void cancel(std::uint32_t target);
   void cancel_written(std::uint32_t target);
   void leave_queues(std::uint32_t thread, const Event& event);
+
+  [[nodiscard]] bool is_paired(const Event& event) const {
+    return pairs_ != nullptr && pairs_->governs(event);
+  }
+  [[nodiscard]] std::uint32_t index_of(std::uint32_t thread, const Event& event) const;
+  [[nodiscard]] Next perform_paired(std::uint32_t thread, const Event& event);
+  [[nodiscard]] Next wait_for(std::uint32_t thread, WaitFors::Wait wait);
+  void happens(WaitFors::Key key);
+  void enable(WaitFors::Wait wait);
+  [[nodiscard]] Next next_list(std::uint32_t thread);
+  void start_list(std::uint32_t thread);
 
   [[nodiscard]] Next lock(std::uint32_t thread, std::uint32_t mutex);
   void unlock(std::uint32_t thread, std::uint32_t mutex);
@@ -160,12 +191,16 @@ class Synchronization {
 
   const Recording& recording_;
   const Survey& survey_;
+  const WaitFors* pairs_;
   bool written_;  // a program file: nothing has been recorded
   std::vector<ObjectState> objects_;
   std::vector<ThreadState> threads_;
   std::vector<std::vector<ReadHold>> reads_;  // per thread; empty where there are no rwlocks
   std::unordered_map<std::uint64_t, Mailbox> mailboxes_;  // by channel and receiver
   std::vector<std::uint32_t> orphans_;  // per object: locks that their own thread never undoes
+  std::vector<std::uint32_t> missing_;  // per paired wait: releases that have not been
+  using Lists = std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>>;
+  std::vector<Lists> lists_;  // per thread: those whose wait is over, by the event of the wait
   std::vector<Release> released_;
   std::uint32_t woken_ = 0;
 };

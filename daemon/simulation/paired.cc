@@ -1,0 +1,94 @@
+// The models client-server and strict (models.h): calls that wait for the very release that enabled
+// them in the recording. Objects have no state here; all there is to know is which waits still miss a
+// release.
+#include "simulation/synchronization.h"
+
+namespace longpole::simulation {
+
+std::uint32_t Synchronization::index_of(std::uint32_t thread, const Event& event) const {
+  return static_cast<std::uint32_t>(&event - recording_.threads[thread].events.data());
+}
+
+Next Synchronization::perform_paired(std::uint32_t thread, const Event& event) {
+  const std::uint32_t index = index_of(thread, event);
+  const WaitFors::Wait wait = pairs_->wait_of(thread, index);
+  const bool starts_list = wait != WaitFors::none && pairs_->waits()[wait].starts_list;
+  // Who sends goes on when it is received, not when the receiver gets as far as to wait.
+  if (!starts_list || event.kind != EventKind::receive)
+    happens(pairs_->key_of(thread, index));
+  if (starts_list)
+    return next_list(thread);
+  if (event.outcome == Outcome::timeout)
+    return Next::waits;
+  return wait_for(thread, wait);
+}
+
+Next Synchronization::wait_for(std::uint32_t thread, WaitFors::Wait wait) {
+  if (wait == WaitFors::none || missing_[wait] == 0)
+    return Next::runs;
+  threads_[thread].waits_for = wait;
+  return Next::blocks;
+}
+
+void Synchronization::happens(WaitFors::Key key) {
+  for (const WaitFors::Wait wait : pairs_->enabled_by(key)) {
+    if (--missing_[wait] == 0)
+      enable(wait);
+  }
+}
+
+void Synchronization::enable(WaitFors::Wait wait) {
+  const WaitFors::WaitFor& enabled = pairs_->waits()[wait];
+  if (enabled.thread == WaitFors::none) {
+    happens(pairs_->key_of_gate(wait));
+    return;
+  }
+  ThreadState& state = threads_[enabled.thread];
+  if (enabled.starts_list) {
+    lists_[enabled.thread].push(enabled.event);
+    if (state.between_lists)
+      start_list(enabled.thread);
+  } else if (state.waits_for == wait) {
+    state.waits_for = nobody;
+    release(enabled.thread);
+  }
+}
+
+// A list is over: on with any other whose wait is over, in the order of the recording.
+Next Synchronization::next_list(std::uint32_t thread) {
+  ThreadState& state = threads_[thread];
+  if (state.lists_left == 0)
+    return end(thread);
+  state.between_lists = true;
+  if (lists_[thread].empty())
+    return Next::blocks;
+  start_list(thread);
+  released_.pop_back();  // it goes on by itself
+  return Next::jumps;
+}
+
+void Synchronization::start_list(std::uint32_t thread) {
+  ThreadState& state = threads_[thread];
+  const std::uint32_t event = lists_[thread].top();
+  lists_[thread].pop();
+  state.between_lists = false;
+  state.jumped_to = event;
+  --state.lists_left;
+  if (recording_.threads[thread].events[event].kind == EventKind::receive)
+    happens(pairs_->key_of(thread, event));
+  release(thread, Next::jumps);
+}
+
+const Event& Synchronization::awaited(std::uint32_t thread, const Event& event) const {
+  if (!threads_[thread].between_lists)
+    return event;
+  const std::vector<Event>& events = recording_.threads[thread].events;
+  for (const Event& other : events) {
+    const WaitFors::Wait wait = pairs_->wait_of(thread, index_of(thread, other));
+    if (wait != WaitFors::none && pairs_->waits()[wait].starts_list && missing_[wait] > 0)
+      return other;
+  }
+  return event;
+}
+
+}  // namespace longpole::simulation
