@@ -9,6 +9,7 @@
 #include "cli/human.h"
 #include "cli/input.h"
 #include "cli/progress_line.h"
+#include "cli/report_concurrency.h"
 #include "cli/report_tables.h"
 #include "cli/text_table.h"
 
@@ -49,10 +50,9 @@ std::string headline(const Recording& recording, const Options& options,
                      speedup, analysis::scheduler_name(prediction.scheduler));
 }
 
-template <typename Row>
-std::string render(const analysis::Table<Row>& table, const analysis::Study& study,
-                   const Options& options, const analysis::Prediction& prediction,
-                   const TableView& view) {
+template <typename Result>
+std::string render(const Result& table, const analysis::Study& study, const Options& options,
+                   const analysis::Prediction& prediction, const TableView& view) {
   const Recording& recording = study.recording();
   if (options.json)
     return json_text(json_of(table, recording));
@@ -62,9 +62,10 @@ std::string render(const analysis::Table<Row>& table, const analysis::Study& stu
 }
 
 Expected<int> report(const Options& options) {
-  if (options.by != "function" && options.by != "line" && options.by != "segment")
+  if (options.by != "function" && options.by != "line" && options.by != "segment" &&
+      options.by != "concurrency")
     return bad_input(fmt::format("--by {}", options.by), "this version has no such report",
-                     "choose function, line or segment");
+                     "choose function, line, segment or concurrency");
   const auto scheduler = parse_scheduler(options.scheduler);
   if (!scheduler)
     return tl::unexpected(scheduler.error());
@@ -96,6 +97,9 @@ Expected<int> report(const Options& options) {
                     options, prediction, view);
     else if (options.by == "line")
       text = render((*study)->lines(*cpus, *scheduler), **study, options, prediction, view);
+    else if (options.by == "concurrency")
+      text = render(analysis::classify_concurrency(recording, (*study)->ideal(), *cpus, *scheduler),
+                    **study, options, prediction, view);
     else
       text = render((*study)->segments(*cpus, *scheduler), **study, options, prediction, view);
   }
@@ -117,7 +121,10 @@ void add_report(CLI::App& app, Chosen& chosen) {
       ->add_option("--cpus", options->cpus,
                    "The number of CPUs; without it, that of the machine that recorded")
       ->type_name("N");
-  command->add_option("--by", options->by, "What a row is: function (the default), line or segment")
+  command
+      ->add_option("--by", options->by,
+                   "What a row is: function (the default), line or segment; or concurrency:\nhow "
+                   "well the CPUs are used, and what the critical path waits for")
       ->type_name("KIND");
   command
       ->add_option(

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <optional>
 #include <vector>
 
+#include "cli/file_names.h"
 #include "cli/human.h"
 #include "cli/report_tables.h"
 #include "cli/text_table.h"
@@ -15,36 +15,7 @@ namespace {
 
 using Align = TextTable::Align;
 
-constexpr const char* nothing = "–";
 constexpr const char* waiting = "(waiting: sleep, I/O)";
-
-// What each source file is called in a table: its name, or its path where that is also the name of
-// another.
-class FileNames {
- public:
-  explicit FileNames(const Recording& recording) {
-    std::map<std::string, std::size_t> uses;
-    for (const File& file : recording.files)
-      ++uses[name_of(file)];
-    for (const File& file : recording.files)
-      names_.push_back(uses[name_of(file)] == 1 ? name_of(file) : file.path);
-  }
-
-  // "sorter.c:113".
-  [[nodiscard]] std::string place(FileId file, std::uint32_t line) const {
-    if (!file.known())
-      return nothing;
-    const std::string& name = names_[file.index()];
-    return line == 0 ? name : fmt::format("{}:{}", name, line);
-  }
-
- private:
-  static std::string name_of(const File& file) {
-    return file.path.substr(file.path.rfind('/') + 1);
-  }
-
-  std::vector<std::string> names_;
-};
 
 std::string calls_text(const std::optional<std::uint64_t>& calls) {
   return calls ? count_text(*calls) : nothing;
