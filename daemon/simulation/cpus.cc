@@ -16,7 +16,7 @@ Cpus::Cpus(const Machine& machine, const Recording& recording)
       last_cpu_(recording.threads.size(), no_cpu),
       rules_(recording.threads.size()),
       is_asked_(machine.cpus, false),
-      timers_(machine.cpus) {
+      timers_(machine.cpus + 1) {
   if (machine.cpus % word_bits != 0)
     idle_.back() = (std::uint64_t{1} << machine.cpus % word_bits) - 1;
   for (std::size_t t = 0; t < rules_.size(); ++t) {
@@ -31,6 +31,8 @@ Cpus::Cpus(const Machine& machine, const Recording& recording)
     const std::optional<std::int32_t> priority =
         settings.priority ? settings.priority : thread.priority;
     rules.priority = priority.value_or(0);
+    rules.nice = settings.nice;
+    rules.round_robin = settings.round_robin;
   }
 }
 

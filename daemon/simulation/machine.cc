@@ -6,7 +6,10 @@
 namespace longpole::simulation {
 namespace {
 
-constexpr std::array<std::string_view, scheduler_kind_count> names = {"fifo"};
+constexpr std::array<std::string_view, scheduler_kind_count> names = {"linux", "fifo"};
+constexpr std::int32_t heaviest_nice = -20;
+constexpr std::int32_t lightest_nice = 19;
+constexpr Nanoseconds shortest_tick = std::chrono::microseconds(100);
 // Whatever is added to a thread's time for each of its calls; keeps sums inside 64 bits.
 constexpr Nanoseconds longest_cost = std::chrono::seconds(1);
 constexpr std::uint32_t slowest = 1;
@@ -26,6 +29,9 @@ Expected<void> check_thread(const ThreadSettings& settings, const std::string& n
     return wrong("thread " + name + " is bound to CPU " + std::to_string(*settings.cpu) + " of " +
                      std::to_string(cpus),
                  "CPUs count from 0");
+  if (settings.nice < heaviest_nice || settings.nice > lightest_nice)
+    return wrong("thread " + name + " has nice value " + std::to_string(settings.nice),
+                 "choose one of -20 to 19");
   return {};
 }
 
@@ -58,6 +64,8 @@ Expected<void> check(const Machine& machine, const Recording& recording) {
       std::all_of(machine.primitive_cost.begin(), machine.primitive_cost.end(), is_cost);
   if (!costs_are_sane)
     return wrong("a cost or the latency is out of range", "choose 0 to 1 s");
+  if (machine.tick < shortest_tick || machine.tick > longest_cost)
+    return wrong("its tick is out of range", "choose 100 us to 1 s");
   if (machine.threads.size() > recording.threads.size())
     return wrong("it has settings for more threads than were recorded", "");
   for (std::size_t t = 0; t < machine.threads.size(); ++t) {

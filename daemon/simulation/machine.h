@@ -17,16 +17,20 @@ namespace longpole::simulation {
 
 // The schedulers that know CPUs. Each has its page: the header of the same name.
 enum class SchedulerKind : std::uint8_t {
-  fifo,  // "fifo": fifo.h
+  linux_fair,  // "linux": linux_fair.h
+  fifo,        // "fifo": fifo.h
 };
-inline constexpr std::size_t scheduler_kind_count = 1;
+inline constexpr std::size_t scheduler_kind_count = 2;
 [[nodiscard]] std::string_view name_of(SchedulerKind scheduler);
 [[nodiscard]] std::optional<SchedulerKind> scheduler_named(std::string_view name);
 
-// How a thread is scheduled, in place of what the recording says.
+// How a thread is scheduled, in place of what the recording says. What a scheduler does not know
+// (nice values under fifo) has no effect there.
 struct ThreadSettings {
-  std::optional<std::uint32_t> cpu;      // the only CPU that it may use
-  std::optional<std::int32_t> priority;  // larger is higher
+  std::optional<std::uint32_t> cpu{};      // the only CPU that it may use
+  std::optional<std::int32_t> priority{};  // larger is higher
+  std::int32_t nice = 0;                   // linux: −20 … 19, smaller is heavier
+  bool round_robin = false;                // linux: its priority is one of SCHED_RR, not SCHED_FIFO
 };
 
 inline constexpr std::uint32_t most_cpus = 1024;
@@ -36,7 +40,7 @@ inline constexpr std::uint32_t no_cpu = most_cpus;
 inline constexpr std::uint32_t recorded_speed = 1000;
 
 struct Machine {
-  SchedulerKind scheduler = SchedulerKind::fifo;
+  SchedulerKind scheduler = SchedulerKind::linux_fair;
   std::uint32_t cpus = 1;
   std::vector<std::uint32_t> speeds;  // of each CPU; empty: recorded_speed for all
 
@@ -48,6 +52,7 @@ struct Machine {
   // CPU time that a call of each kind takes besides what was recorded, by EventKind.
   std::array<Nanoseconds, event_kind_count> primitive_cost{};
 
+  Nanoseconds tick = std::chrono::milliseconds(4);  // linux: 1 s / CONFIG_HZ
   std::vector<ThreadSettings> threads;  // by thread id; may be shorter than the recording's threads
 
   // Times that the CPU may be taken from a thread that could have gone on. A program of hundreds of

@@ -50,6 +50,8 @@ class Cpus {
   struct ThreadRules {
     std::uint32_t only_cpu = no_cpu;  // no_cpu: any
     std::int32_t priority = 0;
+    std::int32_t nice = 0;
+    bool round_robin = false;
   };
   [[nodiscard]] const std::vector<ThreadRules>& rules() const { return rules_; }
   [[nodiscard]] const ThreadRules& rules(std::uint32_t thread) const { return rules_[thread]; }
@@ -59,7 +61,7 @@ class Cpus {
   // in.
   void reschedule(std::uint32_t cpu);
   // Scheduler::timer(cpu) at that time; replaces the one set before. A CPU that nobody competes for
-  // needs none.
+  // needs none. count() in place of a CPU is a timer for all.
   void set_timer(std::uint32_t cpu, std::int64_t time) { timers_.set(cpu, time); }
   void drop_timer(std::uint32_t cpu) { timers_.drop(cpu); }
 
@@ -103,5 +105,6 @@ class Scheduler {
 };
 
 [[nodiscard]] std::unique_ptr<Scheduler> make_fifo(Cpus& cpus);
+[[nodiscard]] std::unique_ptr<Scheduler> make_linux_fair(Cpus& cpus, Nanoseconds tick);
 
 }  // namespace longpole::simulation

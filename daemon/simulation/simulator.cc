@@ -117,6 +117,8 @@ class Simulator {
 
   static std::unique_ptr<Scheduler> make_scheduler(const Machine& machine, Cpus& cpus) {
     switch (machine.scheduler) {
+      case SchedulerKind::linux_fair:
+        return make_linux_fair(cpus, machine.tick);
       case SchedulerKind::fifo:
         return make_fifo(cpus);
     }

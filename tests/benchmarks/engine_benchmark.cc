@@ -8,6 +8,7 @@
 #include "analysis/study.h"
 #include "engine_recordings.h"
 #include "simulation/simulate.h"
+#include "simulation/simulator.h"
 
 namespace longpole {
 namespace {
@@ -20,6 +21,39 @@ void simulate(benchmark::State& state) {
                                                     benchmark::Counter::kIsIterationInvariantRate);
 }
 BENCHMARK(simulate)->Arg(2)->Arg(32)->Arg(1000)->Unit(benchmark::kMillisecond);
+
+// A consumer that needs only sums.
+class TimeOnCpu final : public simulation::StretchConsumer {
+ public:
+  void add(const simulation::Stretch& stretch) override {
+    if (stretch.running())
+      time_ += stretch.end - stretch.start;
+  }
+
+ private:
+  Nanoseconds time_{};
+};
+
+void simulate_machine(benchmark::State& state, simulation::SchedulerKind scheduler) {
+  const Recording recording = busy_recording(static_cast<std::uint32_t>(state.range(0)), 4'000'000);
+  simulation::Machine machine;
+  machine.scheduler = scheduler;
+  machine.cpus = static_cast<std::uint32_t>(state.range(1));
+  for (auto _ : state) {
+    TimeOnCpu sum;
+    benchmark::DoNotOptimize(simulation::simulate(recording, machine, sum));
+  }
+  state.counters["operations"] = benchmark::Counter(static_cast<double>(recording.event_count()),
+                                                    benchmark::Counter::kIsIterationInvariantRate);
+}
+BENCHMARK_CAPTURE(simulate_machine, linux, simulation::SchedulerKind::linux_fair)
+    ->ArgNames({"threads", "cpus"})
+    ->ArgsProduct({{2, 32, 1000}, {1, 8, 64}})
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(simulate_machine, fifo, simulation::SchedulerKind::fifo)
+    ->ArgNames({"threads", "cpus"})
+    ->ArgsProduct({{32}, {8}})
+    ->Unit(benchmark::kMillisecond);
 
 void sweep_10_million_segments(benchmark::State& state) {
   const simulation::Schedule schedule = simulation::simulate_ideal(

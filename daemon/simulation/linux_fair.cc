@@ -1,0 +1,610 @@
+#include "simulation/linux_fair.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <limits>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "simulation/deadline_queue.h"
+
+namespace longpole::simulation {
+namespace {
+
+__extension__ using Wide = __int128;
+
+constexpr std::int32_t heaviest_nice = -20;
+constexpr std::array<std::int64_t, 40> weights = {
+    88761, 71755, 56483, 46273, 36291, 29154, 23254, 18705, 14949, 11916,  // -20 …
+    9548,  7620,  6100,  4904,  3906,  3121,  2501,  1991,  1586,  1277,   // -10 …
+    1024,  820,   655,   526,   423,   335,   272,   215,   172,   137,    // 0 …
+    110,   87,    70,    56,    45,    36,    29,    23,    18,    15};    // 10 …
+constexpr std::int64_t weight_of_0 = 1024;
+
+constexpr std::int64_t slice_of_one_cpu = 700'000;
+constexpr std::uint32_t most_cpus_for_slice = 8;
+constexpr std::int64_t round_robin_slice = 100'000'000;
+constexpr std::int64_t balance_interval_per_cpu = 16'000'000;
+constexpr std::int64_t imbalance_percent = 117;
+constexpr std::int64_t wake_bias_percent = 108;
+
+std::int64_t base_slice(std::uint32_t cpus) {
+  const std::uint32_t counted = std::min(cpus, most_cpus_for_slice);
+  return slice_of_one_cpu * std::bit_width(counted);
+}
+
+class LinuxFair final : public Scheduler {
+ public:
+  LinuxFair(Cpus& cpus, std::int64_t tick)
+      : cpus_(cpus),
+        tick_(tick),
+        slice_(base_slice(cpus.count())),
+        entities_(cpus.rules().size()),
+        queues_(cpus.count()) {
+    for (std::size_t t = 0; t < entities_.size(); ++t) {
+      Entity& entity = entities_[t];
+      const Cpus::ThreadRules& rules = cpus.rules()[t];
+      entity.weight = weight_of_nice(rules.nice);
+      entity.virtual_slice = virtual_of(slice_, entity.weight);
+      entity.real_time = rules.priority > 0;
+    }
+  }
+
+  std::uint32_t place(std::uint32_t thread, OffCpu was, std::uint32_t waker,
+                      std::int64_t /*now*/) override {
+    const std::uint32_t only = cpus_.rules(thread).only_cpu;
+    if (only != no_cpu)
+      return only;
+    const Entity& entity = entities_[thread];
+    if (entity.real_time)
+      return least_important(thread);
+    const std::uint32_t last = cpus_.last_cpu(thread);
+    if (was == OffCpu::created || last == no_cpu) {
+      const std::uint32_t idle = cpus_.idle_from(waker == no_cpu ? 0 : waker);
+      return idle != no_cpu ? idle : lightest();
+    }
+    if (cpus_.idle(last))
+      return last;
+    const bool waker_is_lighter =
+        waker != no_cpu && (load(waker) + entity.weight) * 100 < load(last) * wake_bias_percent;
+    const std::uint32_t target = waker_is_lighter ? waker : last;
+    const std::uint32_t idle = cpus_.idle_from((target + 1) % cpus_.count());
+    if (idle != no_cpu)
+      return idle;
+    return entity.delayed ? last : target;
+  }
+
+  void enqueue(std::uint32_t thread, std::uint32_t cpu, OffCpu was, std::int64_t now) override {
+    Entity& entity = entities_[thread];
+    entity.waits_since = now;
+    if (entity.real_time) {
+      entity.turn = ++turns_;
+      entity.round_robin_left = round_robin_slice;
+      account(cpu, now);
+      queue_real_time(thread, cpu);
+      set_timer(cpu, now);
+      return;
+    }
+    account(cpu, now);
+    if (entity.delayed)
+      wake_delayed(thread, cpu, now);
+    else
+      put_in(thread, cpu, entity.virtual_slice / (was == OffCpu::created ? 2 : 1));
+    const std::uint32_t current = queues_[cpu].current;
+    if (current == no_thread || (!entities_[current].real_time && best(cpu) == thread))
+      cpus_.reschedule(cpu);
+    else
+      set_timer(cpu, now);
+    watch_balance(now);
+  }
+
+  std::uint32_t choose(std::uint32_t cpu, std::int64_t now) override {
+    account(cpu, now);
+    Queue& queue = queues_[cpu];
+    const std::uint32_t before = queue.current;
+    const std::uint32_t thread = next(cpu, now);
+    if (thread != before) {
+      if (before != no_thread)
+        put_back(before, cpu, now);
+      queue.current = thread;
+      queue.accounted = now;
+      if (thread != no_thread)
+        take_out(thread, cpu);
+    }
+    set_timer(cpu, now);
+    watch_balance(now);
+    return thread;
+  }
+
+  void stopped(std::uint32_t thread, std::uint32_t cpu, OffCpu why, std::int64_t now) override {
+    account(cpu, now);
+    Queue& queue = queues_[cpu];
+    Entity& entity = entities_[thread];
+    if (!entity.real_time) {
+      const Average average = average_of(cpu);
+      entity.lag = limited(entity, average.time() - entity.virtual_time);
+      const bool owes = !average.eligible(entity.virtual_time);
+      queue.floor = entity.virtual_time;
+      if (owes && why != OffCpu::ended) {
+        entity.delayed = true;
+        queue.fair.insert(entry_of(thread));
+        queue.delayed_weight += entity.weight;
+        ++queue.delayed;
+      }
+    }
+    queue.current = no_thread;
+  }
+
+  void yielded(std::uint32_t cpu, std::int64_t now) override {
+    account(cpu, now);
+    Entity& entity = entities_[queues_[cpu].current];
+    if (entity.real_time) {
+      entity.turn = ++turns_;
+    } else {
+      if (average_of(cpu).eligible(entity.virtual_time)) {
+        entity.virtual_time = entity.deadline;
+        entity.deadline += entity.virtual_slice;
+      }
+      entity.protected_until = entity.virtual_time;
+    }
+    cpus_.reschedule(cpu);
+  }
+
+  void timer(std::uint32_t cpu, std::int64_t now) override {
+    if (cpu == cpus_.count()) {
+      balance(now);
+      return;
+    }
+    Entity& entity = entities_[queues_[cpu].current];
+    if (entity.real_time) {
+      account(cpu, now);
+      entity.turn = ++turns_;
+      entity.round_robin_left = round_robin_slice;
+    }
+    cpus_.reschedule(cpu);
+  }
+
+ private:
+  struct Entity {
+    std::int64_t virtual_time = 0;
+    std::int64_t deadline = 0;
+    std::int64_t lag = 0;              // that it had when it left its queue
+    std::int64_t protected_until = 0;  // virtual time up to which it keeps its CPU while eligible
+    std::int64_t weight = weight_of_0;
+    std::int64_t virtual_slice = 0;
+    std::int64_t waits_since = 0;
+    std::int64_t round_robin_left = 0;
+    std::uint64_t turn = 0;  // its place among the real-time threads of its priority
+    bool delayed = false;    // sleeps, in its queue
+    bool real_time = false;
+  };
+  using RealTimeEntry = std::tuple<std::int64_t, std::uint64_t, std::uint32_t>;
+  struct Queue {
+    std::uint32_t current = no_thread;  // who has the CPU, and stands in neither of the queues
+    std::int64_t accounted = 0;         // up to here it was charged for it
+    DeadlineQueue fair;
+    std::size_t delayed = 0;  // of those in `fair`
+    std::int64_t delayed_weight = 0;
+    std::int64_t floor = 0;  // the virtual time where nobody is left to have one
+    std::set<RealTimeEntry> real_time;
+    std::uint32_t failed_balances = 0;
+
+    [[nodiscard]] std::size_t ready() const { return fair.size() - delayed; }
+  };
+  // Of the virtual times of a queue and of who has its CPU, by weight.
+  struct Average {
+    Wide sum = 0;
+    std::int64_t weight = 0;
+    std::int64_t floor = 0;
+
+    [[nodiscard]] std::int64_t time() const {
+      return weight == 0 ? floor : static_cast<std::int64_t>(sum / weight);
+    }
+    [[nodiscard]] bool eligible(std::int64_t virtual_time) const {
+      return Wide{virtual_time} * weight <= sum;
+    }
+  };
+
+  static std::int64_t virtual_of(std::int64_t time, std::int64_t weight) {
+    if (weight == weight_of_0) [[likely]]
+      return time;
+    return static_cast<std::int64_t>(Wide{time} * weight_of_0 / weight);
+  }
+  static std::int64_t real_of(std::int64_t virtual_time, std::int64_t weight) {
+    if (weight == weight_of_0) [[likely]]
+      return virtual_time;
+    return static_cast<std::int64_t>((Wide{virtual_time} * weight + weight_of_0 - 1) / weight_of_0);
+  }
+  [[nodiscard]] DeadlineQueue::Entry entry_of(std::uint32_t thread) const {
+    const Entity& entity = entities_[thread];
+    return {entity.deadline, entity.virtual_time, static_cast<std::int32_t>(entity.weight), thread};
+  }
+  [[nodiscard]] std::int64_t limited(const Entity& entity, std::int64_t lag) const {
+    const std::int64_t limit = virtual_of(std::max(2 * slice_, tick_), entity.weight);
+    return std::clamp(lag, -limit, limit);
+  }
+  [[nodiscard]] std::int64_t running_weight(const Queue& queue) const {
+    if (queue.current == no_thread || entities_[queue.current].real_time)
+      return 0;
+    return entities_[queue.current].weight;
+  }
+  // What can run there, by weight.
+  [[nodiscard]] std::int64_t load(std::uint32_t cpu) const {
+    const Queue& queue = queues_[cpu];
+    return queue.fair.weight() - queue.delayed_weight + running_weight(queue);
+  }
+  [[nodiscard]] std::uint32_t lightest() const {
+    std::uint32_t lightest = 0;
+    for (std::uint32_t cpu = 1; cpu < cpus_.count(); ++cpu) {
+      if (load(cpu) < load(lightest))
+        lightest = cpu;
+    }
+    return lightest;
+  }
+
+  [[nodiscard]] Average average_of(std::uint32_t cpu) const {
+    const Queue& queue = queues_[cpu];
+    Average average{queue.fair.weighted_time(), queue.fair.weight(), queue.floor};
+    if (const std::int64_t weight = running_weight(queue); weight != 0) {
+      average.sum += Wide{entities_[queue.current].virtual_time} * weight;
+      average.weight += weight;
+    }
+    return average;
+  }
+
+  // Charges who has the CPU for the time since it was last charged.
+  void account(std::uint32_t cpu, std::int64_t now) {
+    Queue& queue = queues_[cpu];
+    const std::int64_t since = std::exchange(queue.accounted, now);
+    if (queue.current == no_thread || since == now)
+      return;
+    Entity& entity = entities_[queue.current];
+    if (entity.real_time) {
+      entity.round_robin_left -= now - since;
+      return;
+    }
+    const std::int64_t before = entity.virtual_time;
+    entity.virtual_time += virtual_of(now - since, entity.weight);
+    if (entity.virtual_time < entity.deadline)
+      return;
+    // A deadline that has been reached is renewed at the next tick, and so on from there.
+    const std::int64_t reached =
+        since + real_of(std::max<std::int64_t>(0, entity.deadline - before), entity.weight);
+    const std::int64_t first = (reached + tick_ - 1) / tick_;
+    if (const std::int64_t last = now / tick_; first <= last) {
+      const std::int64_t ticks_of_slice = (slice_ + tick_ - 1) / tick_;
+      const std::int64_t renewed =
+          (first + (last - first) / ticks_of_slice * ticks_of_slice) * tick_;
+      entity.deadline = before + virtual_of(renewed - since, entity.weight) + entity.virtual_slice;
+    }
+    if (entity.virtual_time >= entity.deadline)
+      entity.deadline = entity.virtual_time + entity.virtual_slice;
+  }
+
+  // Of the fair threads; no_thread where there is none.
+  [[nodiscard]] std::uint32_t best(std::uint32_t cpu) const {
+    const Queue& queue = queues_[cpu];
+    const bool has_current = running_weight(queue) != 0;
+    if (queue.fair.empty())
+      return has_current ? queue.current : no_thread;
+    const Average average = average_of(cpu);
+    const Entity* current = has_current ? &entities_[queue.current] : nullptr;
+    if (current != nullptr && !average.eligible(current->virtual_time))
+      current = nullptr;
+    if (current != nullptr && current->virtual_time < current->protected_until)
+      return queue.current;
+    // The first is nearly always eligible: deadlines come in much the order of virtual times.
+    const auto* const first = std::find_if(
+        queue.fair.begin(), queue.fair.end(),
+        [&](const DeadlineQueue::Entry& entry) { return average.eligible(entry.virtual_time); });
+    if (first == queue.fair.end() || (current != nullptr && current->deadline < first->deadline))
+      return queue.current;
+    return first->thread;
+  }
+
+  // Who is to have the CPU; takes one from another CPU where it would be idle.
+  std::uint32_t next(std::uint32_t cpu, std::int64_t now) {
+    Queue& queue = queues_[cpu];
+    if (waiting_real_time_ > 0 ||
+        (queue.current != no_thread && entities_[queue.current].real_time)) [[unlikely]] {
+      const std::uint32_t thread = next_real_time(cpu);
+      if (thread != no_thread)
+        return thread;
+    }
+    for (;;) {
+      const std::uint32_t thread = best(cpu);
+      if (thread == no_thread)
+        return pull(cpu, now) ? best(cpu) : no_thread;
+      if (!entities_[thread].delayed)
+        return thread;
+      take_off(thread, cpu);
+    }
+  }
+
+  void take_out(std::uint32_t thread, std::uint32_t cpu) {
+    Entity& entity = entities_[thread];
+    if (entity.real_time) {
+      queues_[cpu].real_time.erase(real_time_entry(thread));
+      --waiting_real_time_;
+      return;
+    }
+    queues_[cpu].fair.erase(entry_of(thread));
+    --waiting_;
+    entity.protected_until = entity.deadline;
+  }
+
+  void put_back(std::uint32_t thread, std::uint32_t cpu, std::int64_t now) {
+    Entity& entity = entities_[thread];
+    entity.waits_since = now;
+    queues_[cpu].current = no_thread;
+    if (entity.real_time) {
+      const bool is_bound = cpus_.rules(thread).only_cpu != no_cpu;
+      queue_real_time(thread, is_bound ? cpu : least_important(thread));
+      return;
+    }
+    queues_[cpu].fair.insert(entry_of(thread));
+    ++waiting_;
+    if (const std::uint32_t idle = cpus_.idle_from(0); idle != no_cpu && may_run(thread, idle))
+      cpus_.reschedule(idle);
+  }
+
+  // Into the queue of a CPU, with the lag that it had when it left one.
+  void put_in(std::uint32_t thread, std::uint32_t cpu, std::int64_t deadline_ahead) {
+    Entity& entity = entities_[thread];
+    const Average average = average_of(cpu);
+    // It moves the average by being there; so much more lag leaves it with its own.
+    const Wide lag = average.weight == 0
+                         ? 0
+                         : Wide{entity.lag} * (average.weight + entity.weight) / average.weight;
+    entity.virtual_time = average.time() - static_cast<std::int64_t>(lag);
+    entity.deadline = entity.virtual_time + deadline_ahead;
+    queues_[cpu].fair.insert(entry_of(thread));
+    ++waiting_;
+  }
+
+  // Out of the queue of a CPU, where it waits or sleeps.
+  void take_off(std::uint32_t thread, std::uint32_t cpu) {
+    Entity& entity = entities_[thread];
+    Queue& queue = queues_[cpu];
+    entity.lag = limited(entity, average_of(cpu).time() - entity.virtual_time);
+    queue.floor = entity.virtual_time;
+    queue.fair.erase(entry_of(thread));
+    if (!entity.delayed) {
+      --waiting_;
+      return;
+    }
+    entity.delayed = false;
+    entity.lag = std::min<std::int64_t>(entity.lag, 0);
+    --queue.delayed;
+    queue.delayed_weight -= entity.weight;
+  }
+
+  void wake_delayed(std::uint32_t thread, std::uint32_t cpu, std::int64_t now) {
+    const std::uint32_t home = cpus_.last_cpu(thread);
+    Entity& entity = entities_[thread];
+    account(home, now);
+    if (cpu == home && !average_of(cpu).eligible(entity.virtual_time)) {
+      entity.delayed = false;
+      --queues_[cpu].delayed;
+      queues_[cpu].delayed_weight -= entity.weight;
+      ++waiting_;
+      return;
+    }
+    take_off(thread, home);
+    put_in(thread, cpu, entity.virtual_slice);
+  }
+
+  [[nodiscard]] bool may_run(std::uint32_t thread, std::uint32_t cpu) const {
+    const std::uint32_t only = cpus_.rules(thread).only_cpu;
+    return only == no_cpu || only == cpu;
+  }
+
+  // Of those that wait on `from` and may run on `to`, the one that waits longest and is not heavier
+  // than that; no_thread where there is none.
+  [[nodiscard]] std::uint32_t movable(std::uint32_t from, std::uint32_t to,
+                                      std::int64_t heaviest) const {
+    std::uint32_t found = no_thread;
+    for (const DeadlineQueue::Entry& entry : queues_[from].fair) {
+      const Entity& entity = entities_[entry.thread];
+      if (entity.delayed || entity.weight > heaviest || !may_run(entry.thread, to))
+        continue;
+      if (found == no_thread || entity.waits_since < entities_[found].waits_since ||
+          (entity.waits_since == entities_[found].waits_since && entry.thread < found))
+        found = entry.thread;
+    }
+    return found;
+  }
+
+  void move(std::uint32_t thread, std::uint32_t from, std::uint32_t to, std::int64_t now) {
+    account(from, now);
+    account(to, now);
+    const Entity& entity = entities_[thread];
+    const std::int64_t ahead = entity.deadline - entity.virtual_time;
+    take_off(thread, from);
+    put_in(thread, to, ahead);
+    set_timer(from, now);
+  }
+
+  // For a CPU that has nothing to do.
+  bool pull(std::uint32_t cpu, std::int64_t now) {
+    if (waiting_ == 0)
+      return false;
+    std::uint32_t heaviest = no_cpu;
+    std::uint32_t thread = no_thread;
+    for (std::uint32_t other = 0; other < cpus_.count(); ++other) {
+      if (other == cpu || queues_[other].current == no_thread || queues_[other].ready() == 0 ||
+          (heaviest != no_cpu && load(other) <= load(heaviest)))
+        continue;
+      if (const std::uint32_t found = movable(other, cpu, heaviest_weight); found != no_thread) {
+        heaviest = other;
+        thread = found;
+      }
+    }
+    if (thread == no_thread)
+      return false;
+    move(thread, heaviest, cpu, now);
+    return true;
+  }
+
+  void watch_balance(std::int64_t now) {
+    if (is_watched_ || waiting_ == 0 || cpus_.count() == 1)
+      return;
+    const std::int64_t interval = balance_interval_per_cpu * cpus_.count();
+    is_watched_ = true;
+    cpus_.set_timer(cpus_.count(), (now / interval + 1) * interval);
+  }
+
+  void balance(std::int64_t now) {
+    is_watched_ = false;
+    for (std::uint32_t cpu = 0; cpu < cpus_.count(); ++cpu)
+      balance_to(cpu, now);
+    watch_balance(now);
+  }
+
+  void balance_to(std::uint32_t cpu, std::int64_t now) {
+    std::int64_t total = 0;
+    std::uint32_t busiest = cpu;
+    for (std::uint32_t other = 0; other < cpus_.count(); ++other) {
+      total += load(other);
+      if (queues_[other].ready() > 0 && load(other) > load(busiest))
+        busiest = other;
+    }
+    if (load(busiest) * 100 <= load(cpu) * imbalance_percent)
+      return;
+    const std::int64_t average = total / cpus_.count();
+    const std::int64_t imbalance = std::min(load(busiest) - average, average - load(cpu));
+    std::uint32_t& failed = queues_[cpu].failed_balances;
+    // Each failure lets something twice as heavy pass.
+    const std::int64_t limit = imbalance <= 0 ? -1 : ((imbalance + 1) << std::min(failed, 8U)) - 1;
+    const std::uint32_t thread = movable(busiest, cpu, limit);
+    if (thread == no_thread) {
+      ++failed;
+      return;
+    }
+    failed = 0;
+    move(thread, busiest, cpu, now);
+    if (queues_[cpu].current == no_thread || is_preempted(cpu, thread))
+      cpus_.reschedule(cpu);
+    else
+      set_timer(cpu, now);
+  }
+
+  [[nodiscard]] bool is_preempted(std::uint32_t cpu, std::uint32_t by) const {
+    return !entities_[queues_[cpu].current].real_time && best(cpu) == by;
+  }
+
+  // At the tick at which who has the CPU has used up its slice, if anyone competes.
+  void set_timer(std::uint32_t cpu, std::int64_t now) {
+    const Queue& queue = queues_[cpu];
+    if (queue.current == no_thread) {
+      cpus_.drop_timer(cpu);
+      return;
+    }
+    const Entity& entity = entities_[queue.current];
+    if (entity.real_time) {
+      if (cpus_.rules(queue.current).round_robin && !queue.real_time.empty() &&
+          std::get<0>(*queue.real_time.begin()) == std::get<0>(real_time_entry(queue.current)))
+        cpus_.set_timer(cpu, now + std::max<std::int64_t>(0, entity.round_robin_left));
+      else
+        cpus_.drop_timer(cpu);
+      return;
+    }
+    if (queue.fair.empty()) {
+      cpus_.drop_timer(cpu);
+      return;
+    }
+    const std::int64_t left = std::max<std::int64_t>(
+        1, real_of(entity.protected_until - entity.virtual_time, entity.weight));
+    cpus_.set_timer(cpu, (now + left + tick_ - 1) / tick_ * tick_);
+  }
+
+  [[nodiscard]] RealTimeEntry real_time_entry(std::uint32_t thread) const {
+    return {-std::int64_t{cpus_.rules(thread).priority}, entities_[thread].turn, thread};
+  }
+
+  // −1: nobody, 0: fair threads, else the priority of the highest that runs or waits there.
+  [[nodiscard]] std::int64_t importance(std::uint32_t cpu) const {
+    const Queue& queue = queues_[cpu];
+    std::int64_t importance = queue.current == no_thread && queue.ready() == 0 ? -1 : 0;
+    if (queue.current != no_thread && entities_[queue.current].real_time)
+      importance = cpus_.rules(queue.current).priority;
+    if (!queue.real_time.empty())
+      importance = std::max(importance, -std::get<0>(*queue.real_time.begin()));
+    return importance;
+  }
+
+  [[nodiscard]] std::uint32_t least_important(std::uint32_t thread) const {
+    const std::uint32_t last = cpus_.last_cpu(thread);
+    std::uint32_t least = last == no_cpu ? 0 : last;
+    for (std::uint32_t cpu = 0; cpu < cpus_.count(); ++cpu) {
+      if (importance(cpu) < importance(least))
+        least = cpu;
+    }
+    return least;
+  }
+
+  void queue_real_time(std::uint32_t thread, std::uint32_t cpu) {
+    Queue& queue = queues_[cpu];
+    queue.real_time.insert(real_time_entry(thread));
+    ++waiting_real_time_;
+    if (queue.current == no_thread || !entities_[queue.current].real_time ||
+        cpus_.rules(queue.current).priority < cpus_.rules(thread).priority)
+      cpus_.reschedule(cpu);
+  }
+
+  // The highest of those that wait for this CPU, or wait elsewhere and may come; no_thread where
+  // there is none.
+  std::uint32_t next_real_time(std::uint32_t cpu) {
+    Queue& queue = queues_[cpu];
+    const bool runs = queue.current != no_thread && entities_[queue.current].real_time;
+    std::uint32_t from = no_cpu;
+    RealTimeEntry best{std::numeric_limits<std::int64_t>::max(), 0, no_thread};
+    if (runs)
+      best = real_time_entry(queue.current);
+    for (std::uint32_t i = 0; i < cpus_.count(); ++i) {
+      const std::uint32_t other = (cpu + i) % cpus_.count();
+      for (const RealTimeEntry& entry : queues_[other].real_time) {
+        if (!may_run(std::get<2>(entry), cpu))
+          continue;
+        // Of one priority, those from here go first.
+        if (other == cpu ? entry < best : std::get<0>(entry) < std::get<0>(best)) {
+          best = entry;
+          from = other;
+        }
+        break;
+      }
+    }
+    const std::uint32_t thread = std::get<2>(best);
+    if (from != no_cpu && from != cpu) {
+      queues_[from].real_time.erase(best);
+      queue.real_time.insert(best);
+    }
+    return thread;
+  }
+
+  static constexpr std::int64_t heaviest_weight = weights.front();
+
+  Cpus& cpus_;
+  std::int64_t tick_;
+  std::int64_t slice_;
+  std::vector<Entity> entities_;
+  std::vector<Queue> queues_;
+  std::size_t waiting_ = 0;  // fair threads that could run and have no CPU
+  std::size_t waiting_real_time_ = 0;
+  std::uint64_t turns_ = 0;
+  bool is_watched_ = false;  // the timer of the next balance is set
+};
+
+}  // namespace
+
+std::int64_t weight_of_nice(std::int32_t nice) {
+  return weights[static_cast<std::size_t>(nice - heaviest_nice)];
+}
+
+std::unique_ptr<Scheduler> make_linux_fair(Cpus& cpus, Nanoseconds tick) {
+  return std::make_unique<LinuxFair>(cpus, tick.count());
+}
+
+}  // namespace longpole::simulation

@@ -1,0 +1,40 @@
+// `linux`: the scheduler of today's Linux kernels, EEVDF ("Earliest Eligible Virtual Deadline First").
+//
+// Each CPU has a queue of its own. A thread's virtual time passes, while it computes, in inverse
+// proportion to its weight, which doubles about every three nice values. Behind the average of its
+// queue (positive lag) it is eligible; of those eligible, the one with the earliest virtual deadline
+// gets the CPU: a deadline is a slice of 0.7 ms · (1 + log2 CPUs, of 8 at most) ahead.
+//
+//   queue of a CPU, by deadline      A v=3 d=6   B v=5 d=7   C v=1 d=9     average 3: A, C eligible
+//
+// Modelled, as Linux 6.12 to 6.18 do it:
+//  - A thread keeps its CPU for its slice while it is eligible; slices end at a tick (Machine::tick).
+//  - A thread that wakes takes up with the lag it had, and preempts when it would be chosen then. One
+//    that sleeps with negative lag stays in its queue until it would be chosen (delayed dequeue).
+//    A new thread has no lag and half a slice. A thread that yields forgoes the rest of its slice.
+//  - A thread wakes on its last CPU if that is idle, else on another idle one, else on the lighter of
+//    its last and its waker's; a new one on an idle CPU, else on the lightest.
+//  - A CPU that falls idle takes a thread from the heaviest queue. Every 16 ms · CPUs a CPU looks
+//    for one that is heavier, and takes what waited longest there if that evens them out, on the
+//    second look if only nearly.
+//  - SCHED_FIFO above all that, SCHED_RR with slices of 100 ms: threads with a priority above 0 (the
+//    recording's, or the machine's), on whichever CPUs run the least important.
+//
+// Not modelled: groups (autogroup, cgroups) and their bandwidth, slices asked for by sched_setattr,
+// SCHED_IDLE, SCHED_BATCH and SCHED_DEADLINE, throttling of real-time threads, averages of load over
+// time (the load of a CPU is the weight of those that could run there now), domains (all CPUs share a
+// cache), the time in which an idle CPU notices that it could help, caches. Locks and semaphores are
+// not handed over: who comes first takes them (futexes).
+//
+// Source: Documentation/scheduler/{sched-eevdf,sched-design-CFS,sched-nice-design,sched-domains}.rst
+// of the kernel, sched(7); Stoica and Abdel-Wahab, "Earliest Eligible Virtual Deadline First", 1995.
+#pragma once
+
+#include "simulation/scheduler.h"
+
+namespace longpole::simulation {
+
+// Weight of each nice value, from −20; 1024 is that of 0.
+[[nodiscard]] std::int64_t weight_of_nice(std::int32_t nice);
+
+}  // namespace longpole::simulation

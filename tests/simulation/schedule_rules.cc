@@ -1,0 +1,112 @@
+#include "schedule_rules.h"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+namespace longpole::simulation {
+namespace {
+
+class RuleBook {
+ public:
+  RuleBook(const Recording& recording, const Machine& machine, const SimulatedRun& run)
+      : recording_(recording), machine_(machine), run_(run), on_(machine.cpus) {}
+
+  std::string broken() {
+    std::vector<Nanoseconds> thread_free(recording_.threads.size());
+    std::vector<Nanoseconds> spent(recording_.threads.size());
+    Nanoseconds now{};
+    for (StretchIndex i = 0; i < run_.stretches.size(); ++i) {
+      const Stretch& stretch = run_.stretches[i];
+      const auto say = [&](const char* rule) {
+        return fmt::format("stretch {} of {}, event {}, {}-{}: {}", i,
+                           recording_.threads[stretch.thread].name, stretch.event,
+                           stretch.start.count(), stretch.end.count(), rule);
+      };
+      if (stretch.ready > stretch.start || stretch.start > stretch.end || stretch.end < now)
+        return say("out of order");
+      now = stretch.end;
+      if (stretch.ready < thread_free[stretch.thread])
+        return say("its thread is elsewhere");
+      thread_free[stretch.thread] = stretch.end;
+      if (!has_right_causes(i))
+        return say("it hangs on the wrong stretch");
+      if (!stretch.running())
+        continue;
+      if (!may_use(stretch.thread, stretch.cpu))
+        return say("its thread may not use that CPU");
+      std::vector<Busy>& busy = on_[stretch.cpu];
+      if (!busy.empty() && busy.back().end > stretch.start)
+        return say("the CPU runs another");
+      busy.push_back({stretch.start, stretch.end});
+      spent[stretch.thread] += stretch.end - stretch.start;
+      if (stretch.cut != 0)
+        continue;
+      const Event& event = recording_.threads[stretch.thread].events[stretch.event];
+      if (spent[stretch.thread] != event.cpu)
+        return say("it was not computed for as long as recorded");
+      spent[stretch.thread] = Nanoseconds{};
+    }
+    for (const Stretch& stretch : run_.stretches) {
+      for (std::uint32_t cpu = 0; cpu < machine_.cpus; ++cpu) {
+        if (stretch.running() && may_use(stretch.thread, cpu) && is_idle_within(cpu, stretch))
+          return fmt::format("{} waits from {} to {} beside idle CPU {}",
+                             recording_.threads[stretch.thread].name, stretch.ready.count(),
+                             stretch.start.count(), cpu);
+      }
+    }
+    return {};
+  }
+
+ private:
+  struct Busy {
+    Nanoseconds start;
+    Nanoseconds end;
+  };
+
+  [[nodiscard]] bool may_use(std::uint32_t thread, std::uint32_t cpu) const {
+    const auto& bound_to = recording_.threads[thread].bound_to;
+    return cpu < machine_.cpus && (!bound_to || *bound_to % machine_.cpus == cpu);
+  }
+
+  [[nodiscard]] bool has_right_causes(StretchIndex index) const {
+    const Stretch& stretch = run_.stretches[index];
+    if (stretch.released_by == no_stretch) {
+      if (stretch.ready != Nanoseconds{})
+        return false;
+    } else if (stretch.released_by >= index ||
+               run_.stretches[stretch.released_by].end != stretch.ready) {
+      return false;
+    }
+    if (stretch.start == stretch.ready)
+      return stretch.given_by == no_stretch;
+    return stretch.given_by < index && run_.stretches[stretch.given_by].end == stretch.start &&
+           run_.stretches[stretch.given_by].cpu == stretch.cpu;
+  }
+
+  [[nodiscard]] bool is_idle_within(std::uint32_t cpu, const Stretch& stretch) const {
+    Nanoseconds from = stretch.ready;
+    for (const Busy& busy : on_[cpu]) {
+      if (busy.end <= from)
+        continue;
+      if (busy.start >= stretch.start || busy.start > from)
+        break;
+      from = busy.end;
+    }
+    return from < stretch.start;
+  }
+
+  const Recording& recording_;
+  const Machine& machine_;
+  const SimulatedRun& run_;
+  std::vector<std::vector<Busy>> on_;  // per CPU
+};
+
+}  // namespace
+
+std::string broken_rule(const Recording& recording, const Machine& machine,
+                        const SimulatedRun& run) {
+  return RuleBook(recording, machine, run).broken();
+}
+
+}  // namespace longpole::simulation
