@@ -67,11 +67,20 @@ TEST(RawChunks, ATornTailKeepsWhatIsWhole) {
   EXPECT_THAT(stamps(read_raw_events(file.bytes(), 1).threads.at(0)), ElementsAre(10, 20));
 }
 
+TEST(RawChunks, AChunkThatWasCopiedAndNotYetEmptiedIsNoDamage) {
+  EventsFile file;
+  file.add_thread(0, 100, {lock_at(10), lock_at(20)});
+  file.add_thread(0, 100, {lock_at(10), lock_at(20)});
+  const RawEvents events = read_raw_events(file.bytes(), file.units());
+  EXPECT_THAT(stamps(events.threads.at(0)), ElementsAre(10, 20));
+  EXPECT_EQ(events.damaged, 0U);
+}
+
 TEST(RawChunks, DamagedChunksAreLeftOutAndCounted) {
   EventsFile file;
   file.add_thread(0, 100, {lock_at(10)});
   file.add_thread(1, 101, {lock_at(20)});
-  file.add_thread(1, 101, {lock_at(20)});  // the same sequence again
+  file.add_thread(1, 101, {lock_at(21)});  // the same sequence again
   std::uint32_t odd = LONGPOLE_UNIT_BYTES + 1;
   std::memcpy(file.bytes().data() + offsetof(longpole_chunk, bytes), &odd, sizeof odd);
   const RawEvents events = read_raw_events(file.bytes(), file.units());
