@@ -13,13 +13,27 @@
 #include <semaphore.h>
 #include <signal.h>
 #include <sys/sysinfo.h>
+#include <threads.h>
+#include <time.h>
 #include <unistd.h>
 
 #define LONGPOLE_NEXT_DEFINITIONS(X) \
+  X(call_once)                       \
+  X(clock_nanosleep)                 \
+  X(cnd_broadcast)                   \
+  X(cnd_signal)                      \
+  X(cnd_timedwait)                   \
+  X(cnd_wait)                        \
   X(get_nprocs)                      \
   X(get_nprocs_conf)                 \
+  X(mtx_lock)                        \
+  X(mtx_timedlock)                   \
+  X(mtx_trylock)                     \
+  X(mtx_unlock)                      \
+  X(nanosleep)                       \
   X(pthread_barrier_init)            \
   X(pthread_barrier_wait)            \
+  X(pthread_cancel)                  \
   X(pthread_clockjoin_np)            \
   X(pthread_cond_broadcast)          \
   X(pthread_cond_clockwait)          \
@@ -37,14 +51,28 @@
   X(pthread_mutex_timedlock)         \
   X(pthread_mutex_trylock)           \
   X(pthread_mutex_unlock)            \
+  X(pthread_once)                    \
+  X(pthread_rwlock_clockrdlock)      \
+  X(pthread_rwlock_clockwrlock)      \
+  X(pthread_rwlock_rdlock)           \
+  X(pthread_rwlock_timedrdlock)      \
+  X(pthread_rwlock_timedwrlock)      \
+  X(pthread_rwlock_tryrdlock)        \
+  X(pthread_rwlock_trywrlock)        \
+  X(pthread_rwlock_unlock)           \
+  X(pthread_rwlock_wrlock)           \
   X(pthread_setaffinity_np)          \
   X(pthread_setspecific)             \
   X(pthread_sigmask)                 \
+  X(pthread_spin_lock)               \
+  X(pthread_spin_trylock)            \
+  X(pthread_spin_unlock)             \
   X(pthread_testcancel)              \
   X(pthread_timedjoin_np)            \
   X(pthread_tryjoin_np)              \
   X(sched_getaffinity)               \
   X(sched_setaffinity)               \
+  X(sched_yield)                     \
   X(sem_clockwait)                   \
   X(sem_getvalue)                    \
   X(sem_init)                        \
@@ -59,7 +87,15 @@
   X(sigtimedwait)                    \
   X(sigwait)                         \
   X(sigwaitinfo)                     \
-  X(sysconf)
+  X(sleep)                           \
+  X(sysconf)                         \
+  X(thrd_create)                     \
+  X(thrd_detach)                     \
+  X(thrd_exit)                       \
+  X(thrd_join)                       \
+  X(thrd_sleep)                      \
+  X(thrd_yield)                      \
+  X(usleep)
 
 namespace longpole::recorder {
 

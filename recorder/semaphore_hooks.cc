@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstdarg>
 
+#include "acquire.h"
 #include "next_definition.h"
 #include "sampling.h"
 #include "thread_log.h"
@@ -15,12 +16,8 @@ inline int error_of(int result) {
   return result == 0 ? 0 : errno;
 }
 
-inline bool is_valid(const timespec* deadline) {
-  return deadline->tv_nsec >= 0 && deadline->tv_nsec < 1'000'000'000;
-}
-
 template <typename Wait>
-inline int acquire(const Call& call, sem_t* semaphore, Wait wait) {
+inline int acquire_unit(const Call& call, sem_t* semaphore, Wait wait) {
   // The waiting calls are cancellation points even when they need not wait; an attempt is none.
   resolved_next.pthread_testcancel();
   const int errno_before = errno;
@@ -80,8 +77,8 @@ LONGPOLE_HOOK int sem_wait(sem_t* semaphore) {
   if (!recording()) [[unlikely]] {
     return next().sem_wait(semaphore);
   }
-  return acquire({LONGPOLE_SEMAPHORE_WAIT, semaphore, LONGPOLE_SITE()}, semaphore,
-                 [semaphore] { return resolved_next.sem_wait(semaphore); });
+  return acquire_unit({LONGPOLE_SEMAPHORE_WAIT, semaphore, LONGPOLE_SITE()}, semaphore,
+                      [semaphore] { return resolved_next.sem_wait(semaphore); });
 }
 
 LONGPOLE_HOOK int sem_trywait(sem_t* semaphore) noexcept {
@@ -98,20 +95,19 @@ LONGPOLE_HOOK int sem_timedwait(sem_t* semaphore, const timespec* deadline) {
   if (!recording() || !is_valid(deadline)) [[unlikely]] {
     return next().sem_timedwait(semaphore, deadline);
   }
-  return acquire(
+  return acquire_unit(
       {LONGPOLE_SEMAPHORE_TIMEDWAIT, semaphore, LONGPOLE_SITE()}, semaphore,
       [semaphore, deadline] { return resolved_next.sem_timedwait(semaphore, deadline); });
 }
 
 LONGPOLE_HOOK int sem_clockwait(sem_t* semaphore, clockid_t clock, const timespec* deadline) {
-  if (!recording() || (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC) || !is_valid(deadline))
-      [[unlikely]] {
+  if (!recording() || !is_waiting_clock(clock) || !is_valid(deadline)) [[unlikely]] {
     return next().sem_clockwait(semaphore, clock, deadline);
   }
-  return acquire({LONGPOLE_SEMAPHORE_TIMEDWAIT, semaphore, LONGPOLE_SITE()}, semaphore,
-                 [semaphore, clock, deadline] {
-                   return resolved_next.sem_clockwait(semaphore, clock, deadline);
-                 });
+  return acquire_unit({LONGPOLE_SEMAPHORE_TIMEDWAIT, semaphore, LONGPOLE_SITE()}, semaphore,
+                      [semaphore, clock, deadline] {
+                        return resolved_next.sem_clockwait(semaphore, clock, deadline);
+                      });
 }
 
 LONGPOLE_HOOK int sem_post(sem_t* semaphore) noexcept {

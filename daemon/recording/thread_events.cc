@@ -50,6 +50,20 @@ std::optional<CallForm> call_form(unsigned kind) {
       return CallForm{EventKind::semaphore_post, ObjectKind::semaphore, true};
     case LONGPOLE_BARRIER_WAIT:
       return CallForm{EventKind::barrier_wait, ObjectKind::barrier, true};
+    case LONGPOLE_RWLOCK_READ:
+      return CallForm{EventKind::rwlock_read, ObjectKind::rwlock, true};
+    case LONGPOLE_RWLOCK_WRITE:
+      return CallForm{EventKind::rwlock_write, ObjectKind::rwlock, true};
+    case LONGPOLE_RWLOCK_UNLOCK:
+      return CallForm{EventKind::rwlock_unlock, ObjectKind::rwlock, true};
+    case LONGPOLE_SPIN_LOCK:
+      return CallForm{EventKind::mutex_lock, ObjectKind::mutex, true};
+    case LONGPOLE_CANCEL:
+      return CallForm{EventKind::thread_cancel};
+    case LONGPOLE_YIELD:
+      return CallForm{EventKind::yield};
+    case LONGPOLE_SLEEP:
+      return CallForm{EventKind::sleep};
     default:
       return std::nullopt;  // no call of its own, or of a later version
   }
@@ -66,6 +80,11 @@ Outcome outcome_of(EventKind kind, int result) {
   if (timed && result == ETIMEDOUT)
     return Outcome::timeout;
   return Outcome::failed;
+}
+
+bool names_thread(EventKind kind) {
+  return kind == EventKind::thread_create || kind == EventKind::thread_join ||
+         kind == EventKind::thread_detach || kind == EventKind::thread_cancel;
 }
 
 class Builder {
@@ -94,6 +113,8 @@ class Builder {
   void finish_call(std::size_t index, int result, std::int64_t time);
   void emit(const Event& event, std::uint32_t site);
   void emit_external_waits(std::int64_t until);
+  void forget_spinning(std::int64_t from);
+  static void limit_sleep(Event& event, std::uint64_t asked_for_ns);
   void drop_abandoned_calls();
   void give_samples_to_events();
   Nanoseconds cpu_until(std::int64_t time);
@@ -170,6 +191,10 @@ void Builder::visit(const longpole_record& record) {
     });
     if (call != pending_.rend()) {
       finish_call(call->event, record.result, last_time_);
+      if (kind == LONGPOLE_SPIN_LOCK)
+        forget_spinning(thread_.events[call->event].time.count());
+      else if (kind == LONGPOLE_SLEEP)
+        limit_sleep(thread_.events[call->event], record.object);
       pending_.erase(std::prev(call.base()), pending_.end());
       free_from_ = last_time_;
       return;
@@ -210,7 +235,7 @@ void Builder::begin_call(const longpole_record& record, const CallForm& form, st
           std::max(context_.objects.initialized_with(event.object()).value_or(unknown_count), 1U);
   } else if (form.event == EventKind::thread_create) {
     event.subject = context_.created_thread(record.object).value;
-  } else if (form.event == EventKind::thread_join || form.event == EventKind::thread_detach) {
+  } else if (names_thread(form.event)) {
     event.subject = context_.thread_of_handle(record.object, time).value;
   }
   emit(event, site);
@@ -219,12 +244,9 @@ void Builder::begin_call(const longpole_record& record, const CallForm& form, st
 void Builder::finish_call(std::size_t index, int result, std::int64_t time) {
   Event& event = thread_.events[index];
   event.duration = Nanoseconds{time - event.time.count()};
-  const bool names_thread = event.kind == EventKind::thread_create ||
-                            event.kind == EventKind::thread_join ||
-                            event.kind == EventKind::thread_detach;
   if (event.kind == EventKind::thread_end)
     event.outcome = Outcome::ok;
-  else if (names_thread && event.subject == unknown_count)
+  else if (names_thread(event.kind) && event.subject == unknown_count)
     event.outcome = Outcome::failed;  // of a thread that was not recorded: nothing to simulate
   else
     event.outcome = outcome_of(event.kind, result);
@@ -238,6 +260,22 @@ void Builder::finish_call(std::size_t index, int result, std::int64_t time) {
   }
 }
 
+// CPU time and samples of waiting for a spin lock: it would be less where nobody has to wait.
+void Builder::forget_spinning(std::int64_t from) {
+  cpu_so_far_ = std::max(times_.cpu.at(last_time_), cpu_so_far_);
+  std::erase_if(times_.samples, [&](const TimedSample& sample) {
+    return sample.time > from && sample.time <= last_time_;
+  });
+}
+
+// What came after the time that was asked for, and the kernel's slack, was waiting for a CPU.
+void Builder::limit_sleep(Event& event, std::uint64_t asked_for_ns) {
+  constexpr std::uint64_t longest = std::uint64_t{1} << 62U;
+  constexpr Nanoseconds slack{60'000};
+  const Nanoseconds asked{static_cast<std::int64_t>(std::min(asked_for_ns, longest))};
+  event.duration = std::min(event.duration, asked + slack);
+}
+
 // Calls that never returned although the thread went on.
 void Builder::drop_abandoned_calls() {
   for (std::size_t i = 0; i + 1 < thread_.events.size(); ++i) {
@@ -245,10 +283,16 @@ void Builder::drop_abandoned_calls() {
     if (event.outcome != Outcome::unfinished)
       continue;
     const Event& next = thread_.events[i + 1];
-    event.kind = EventKind::external_wait;
-    event.outcome = Outcome::ok;
-    event.subject = unknown_count;
-    event.other = unknown_count;
+    if (event.kind == EventKind::condition_wait || event.kind == EventKind::condition_timedwait) {
+      // It had the mutex again before its thread went on, as after a time-out.
+      event.kind = EventKind::condition_timedwait;
+      event.outcome = Outcome::timeout;
+    } else {
+      event.kind = EventKind::external_wait;
+      event.outcome = Outcome::ok;
+      event.subject = unknown_count;
+      event.other = unknown_count;
+    }
     event.duration = std::max(next.time - event.time - next.cpu, Nanoseconds{});
   }
 }

@@ -70,8 +70,10 @@ inline constexpr std::int64_t shortest_external_wait_ns = 20'000;
 //    taken out of one stretch is taken out of the thread's next ones.
 //  - Sleeping outside a recorded call that waits is an external_wait of its own.
 //  - A call that began and never returned is `unfinished` if nothing came after it; else it was
-//    cancelled or jumped out of, and its time is an external_wait. So is that of a call which waited
-//    and failed.
+//    cancelled or jumped out of, and its time is an external_wait, but that of a wait for a condition,
+//    which gives its mutex up, a wait that timed out. A call that waited and failed, such as a timed
+//    one on a read-write lock, is an external_wait too.
+//  - What waiting for a spin lock computed counts for nothing.
 //  - Every thread ends with thread_end; where none was recorded, at its death or the end of the run.
 // Adds to `taken_out_ns` what was taken out.
 [[nodiscard]] MergedThread make_thread_events(const RawThread& raw, MergeContext& context,

@@ -34,6 +34,7 @@ class WakerFinder {
   void find_interesting();
   void collect();
   void pair_lock(const std::vector<Use>& uses);
+  void pair_rwlock(const std::vector<Use>& uses);
   void pair_semaphore(ObjectId id, const std::vector<Use>& uses);
   void pair_condition(const std::vector<Use>& uses);
   void pair_barrier(std::vector<Use> uses);
@@ -64,6 +65,8 @@ void WakerFinder::find_interesting() {
       switch (e.kind) {
         case EventKind::mutex_lock:
         case EventKind::mutex_timedlock:
+        case EventKind::rwlock_read:
+        case EventKind::rwlock_write:
           if (waited(e))
             interesting_[e.subject] = true;
           break;
@@ -95,14 +98,16 @@ void WakerFinder::collect() {
       const bool on_object =
           on_condition || is_signal(e) || e.kind == EventKind::mutex_lock ||
           e.kind == EventKind::mutex_timedlock || e.kind == EventKind::mutex_unlock ||
-          e.kind == EventKind::semaphore_wait || e.kind == EventKind::semaphore_timedwait ||
-          e.kind == EventKind::semaphore_trywait || e.kind == EventKind::semaphore_post ||
-          e.kind == EventKind::barrier_wait;
+          e.kind == EventKind::rwlock_read || e.kind == EventKind::rwlock_write ||
+          e.kind == EventKind::rwlock_unlock || e.kind == EventKind::semaphore_wait ||
+          e.kind == EventKind::semaphore_timedwait || e.kind == EventKind::semaphore_trywait ||
+          e.kind == EventKind::semaphore_post || e.kind == EventKind::barrier_wait;
       if (!on_object || !interesting_[e.subject])
         continue;
       // Acquiring takes effect on return; a barrier and a condition want to know the beginning.
       const bool at_return =
           e.kind == EventKind::mutex_lock || e.kind == EventKind::mutex_timedlock ||
+          e.kind == EventKind::rwlock_read || e.kind == EventKind::rwlock_write ||
           e.kind == EventKind::semaphore_wait || e.kind == EventKind::semaphore_timedwait;
       uses_[e.subject].push_back(
           {(e.time + (at_return ? e.duration : Nanoseconds{})).count(), t, i});
@@ -118,6 +123,21 @@ void WakerFinder::pair_lock(const std::vector<Use>& uses) {
     if (!acquires)
       last_release = use.thread;
     else if (waited(e) && took_it(e) && last_release != unknown_count)
+      set_waker(use, last_release);
+  }
+}
+
+// A writer is released by the last to let go; so are readers, when a writer had it. Those that queued
+// behind a waiting writer have the same answer, as far as anybody can tell.
+void WakerFinder::pair_rwlock(const std::vector<Use>& uses) {
+  std::uint32_t last_release = unknown_count;
+  for (const Use& use : uses) {
+    const Event& e = event(use);
+    if (!took_it(e))
+      continue;
+    if (e.kind == EventKind::rwlock_unlock)
+      last_release = use.thread;
+    else if (waited(e) && last_release != unknown_count)
       set_waker(use, last_release);
   }
 }
@@ -199,6 +219,9 @@ void WakerFinder::run() {
     switch (objects_.objects()[i].kind) {
       case ObjectKind::mutex:
         pair_lock(uses);
+        break;
+      case ObjectKind::rwlock:
+        pair_rwlock(uses);
         break;
       case ObjectKind::semaphore:
         pair_semaphore(ObjectId{static_cast<std::uint32_t>(i)}, uses);

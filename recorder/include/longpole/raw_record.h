@@ -42,7 +42,7 @@
 #define LONGPOLE_STATIC_ASSERT _Static_assert
 #endif
 
-#define LONGPOLE_RAW_VERSION 2u
+#define LONGPOLE_RAW_VERSION 3u
 #define LONGPOLE_CONTROL_MAGIC 0x6c72746e6f63706cull /* "lpcontrl" */
 #define LONGPOLE_UNIT_BYTES (32u * 1024u)            /* what `events` is made of */
 #define LONGPOLE_CHUNK_BYTES LONGPOLE_UNIT_BYTES     /* a chunk, header included */
@@ -129,9 +129,16 @@ enum longpole_kind {
                                  innermost first: object, other: candidate return addresses or 0;
                                  repeated as needed. Candidates were found on the stack: an address
                                  behind a call instruction, not surely a live frame */
-  LONGPOLE_CPU_CLOCK = 23     /* portable source: object: CPU time of the thread in ns, for the next
+  LONGPOLE_CPU_CLOCK = 23,    /* portable source: object: CPU time of the thread in ns, for the next
                                  record but samples and frames; stands before records whose `other`
                                  is taken */
+  LONGPOLE_RWLOCK_READ = 24,  /* trying and timed ones too: what they did not get is in `result` */
+  LONGPOLE_RWLOCK_WRITE = 25,
+  LONGPOLE_RWLOCK_UNLOCK = 26,
+  LONGPOLE_SPIN_LOCK = 27, /* burns CPU time while it waits; trylock and unlock as of a mutex */
+  LONGPOLE_CANCEL = 28,    /* object: as for join */
+  LONGPOLE_YIELD = 29,     /* object: 0 */
+  LONGPOLE_SLEEP = 30      /* object: ns that the call asked for; result: 0, however it ended */
 };
 
 /* Flags. A call that may wait writes two records: one when it begins to wait, one when it returns.
@@ -140,7 +147,10 @@ enum longpole_kind {
 #define LONGPOLE_BEGINS 1u  /* the call begins; its return follows */
 #define LONGPOLE_RETURNS 2u /* the call that began has returned */
 
-/* The stamp of a call that acquires is taken after it has acquired, that of a call that releases
+/* C11 calls are recorded as their POSIX counterparts, with the errno value that means the same.
+ * pthread_once is a mutex that is held while the routine runs; calls that find it done leave none.
+ *
+ * The stamp of a call that acquires is taken after it has acquired, that of a call that releases
  * (unlock, post, signal, broadcast, create) before it releases. Under LONGPOLE_CPU_CLOCK_THREAD a
  * kind that gives `other` no meaning above has the CPU time of the thread there, in ns; 0: not read.
  */

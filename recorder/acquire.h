@@ -1,0 +1,33 @@
+// Acquiring what somebody else may have: tries first, so that only a call that waits takes two
+// stamps. Whatever the attempt answers, EBUSY aside, must be what the waiting call would have
+// answered.
+#pragma once
+
+#include <cerrno>
+
+#include "thread_log.h"
+
+namespace longpole::recorder {
+
+template <typename Attempt, typename Wait>
+inline int acquire(const Call& call, Attempt attempt, Wait wait) {
+  int result = attempt();
+  if (result != EBUSY) [[likely]] {
+    record_acquired(call, result);
+    return result;
+  }
+  record_begins(call);
+  result = wait();
+  record_returns(call, result);
+  return result;
+}
+
+inline bool is_valid(const timespec* deadline) {
+  return deadline->tv_nsec >= 0 && deadline->tv_nsec < 1'000'000'000;
+}
+
+inline bool is_waiting_clock(clockid_t clock) {
+  return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC;
+}
+
+}  // namespace longpole::recorder
