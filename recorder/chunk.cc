@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstring>
 
+#include "next_definition.h"
 #include "process.h"
 
 #ifndef MADV_POPULATE_WRITE
@@ -94,7 +95,7 @@ void* map_aligned(int descriptor, std::int64_t offset) {
 bool write_all(int descriptor, const void* data, std::size_t bytes, std::int64_t offset) {
   const auto* rest = static_cast<const char*>(data);
   while (bytes > 0) {
-    const ssize_t written = pwrite(descriptor, rest, bytes, offset);
+    const ssize_t written = next().pwrite(descriptor, rest, bytes, offset);
     if (written <= 0) {
       stop_recording(LONGPOLE_STOP_NO_SPACE, written == 0 ? ENOSPC : errno);
       return false;

@@ -8,22 +8,46 @@
 // Threads: resolve_next_definitions() may run in several at once; all write the same values.
 #pragma once
 
+#include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/select.h>
+#include <sys/socket.h>
 #include <sys/sysinfo.h>
+#include <sys/uio.h>
 #include <threads.h>
 #include <time.h>
 #include <unistd.h>
 
 #define LONGPOLE_NEXT_DEFINITIONS(X) \
+  X(__open64_2)                      \
+  X(__open_2)                        \
+  X(__poll_chk)                      \
+  X(__pread64_chk)                   \
+  X(__pread_chk)                     \
+  X(__read_chk)                      \
+  X(__recv_chk)                      \
+  X(__recvfrom_chk)                  \
+  X(accept)                          \
+  X(accept4)                         \
   X(call_once)                       \
   X(clock_nanosleep)                 \
+  X(close)                           \
   X(cnd_broadcast)                   \
   X(cnd_signal)                      \
   X(cnd_timedwait)                   \
   X(cnd_wait)                        \
+  X(connect)                         \
+  X(epoll_pwait)                     \
+  X(epoll_wait)                      \
+  X(fdatasync)                       \
+  X(fsync)                           \
   X(get_nprocs)                      \
   X(get_nprocs_conf)                 \
   X(mtx_lock)                        \
@@ -31,6 +55,17 @@
   X(mtx_trylock)                     \
   X(mtx_unlock)                      \
   X(nanosleep)                       \
+  X(open)                            \
+  X(open64)                          \
+  X(openat)                          \
+  X(openat64)                        \
+  X(poll)                            \
+  X(ppoll)                           \
+  X(prctl)                           \
+  X(pread)                           \
+  X(pread64)                         \
+  X(pselect)                         \
+  X(pthread_attr_setaffinity_np)     \
   X(pthread_barrier_init)            \
   X(pthread_barrier_wait)            \
   X(pthread_cancel)                  \
@@ -62,6 +97,9 @@
   X(pthread_rwlock_unlock)           \
   X(pthread_rwlock_wrlock)           \
   X(pthread_setaffinity_np)          \
+  X(pthread_setname_np)              \
+  X(pthread_setschedparam)           \
+  X(pthread_setschedprio)            \
   X(pthread_setspecific)             \
   X(pthread_sigmask)                 \
   X(pthread_spin_lock)               \
@@ -70,9 +108,17 @@
   X(pthread_testcancel)              \
   X(pthread_timedjoin_np)            \
   X(pthread_tryjoin_np)              \
+  X(pwrite)                          \
+  X(pwrite64)                        \
+  X(read)                            \
+  X(readv)                           \
+  X(recv)                            \
+  X(recvfrom)                        \
+  X(recvmsg)                         \
   X(sched_getaffinity)               \
   X(sched_setaffinity)               \
   X(sched_yield)                     \
+  X(select)                          \
   X(sem_clockwait)                   \
   X(sem_getvalue)                    \
   X(sem_init)                        \
@@ -81,6 +127,10 @@
   X(sem_timedwait)                   \
   X(sem_trywait)                     \
   X(sem_wait)                        \
+  X(send)                            \
+  X(sendmsg)                         \
+  X(sendto)                          \
+  X(setpriority)                     \
   X(sigaction)                       \
   X(signal)                          \
   X(sigprocmask)                     \
@@ -88,6 +138,7 @@
   X(sigwait)                         \
   X(sigwaitinfo)                     \
   X(sleep)                           \
+  X(syscall)                         \
   X(sysconf)                         \
   X(thrd_create)                     \
   X(thrd_detach)                     \
@@ -95,7 +146,22 @@
   X(thrd_join)                       \
   X(thrd_sleep)                      \
   X(thrd_yield)                      \
-  X(usleep)
+  X(usleep)                          \
+  X(write)                           \
+  X(writev)
+
+// NOLINTBEGIN(bugprone-reserved-identifier): glibc's own, which no header declares in every mode.
+extern "C" {
+ssize_t __read_chk(int, void*, size_t, size_t);
+ssize_t __pread_chk(int, void*, size_t, off_t, size_t);
+ssize_t __pread64_chk(int, void*, size_t, off64_t, size_t);
+ssize_t __recv_chk(int, void*, size_t, size_t, int);
+ssize_t __recvfrom_chk(int, void*, size_t, size_t, int, sockaddr*, socklen_t*);
+int __poll_chk(pollfd*, nfds_t, int, size_t);
+int __open_2(const char*, int);
+int __open64_2(const char*, int);
+}
+// NOLINTEND(bugprone-reserved-identifier)
 
 namespace longpole::recorder {
 

@@ -16,6 +16,7 @@
 #include "chunk.h"
 #include "next_definition.h"
 #include "sampling.h"
+#include "system_calls.h"
 #include "thread_log.h"
 
 extern "C" int __cxa_atexit(void (*function)(void*), void* argument, void* object);
@@ -59,7 +60,7 @@ int move_up(int descriptor) {
   if (high < 0) {
     return descriptor;
   }
-  close(descriptor);
+  next().close(descriptor);
   return high;
 }
 
@@ -77,7 +78,7 @@ bool open_run_directory(const char* directory) {
   }
   join_path(path, directory, "control");
   join_path(events_path, directory, "events");
-  const int descriptor = open(path, O_RDWR | O_CLOEXEC);
+  const int descriptor = next().open(path, O_RDWR | O_CLOEXEC);
   if (descriptor < 0) {
     return false;
   }
@@ -86,7 +87,7 @@ bool open_run_directory(const char* directory) {
   void* mapping = whole ? mmap(nullptr, sizeof(longpole_control), PROT_READ | PROT_WRITE,
                                MAP_SHARED, descriptor, 0)
                         : MAP_FAILED;
-  close(descriptor);
+  next().close(descriptor);
   if (mapping == MAP_FAILED) {
     return false;
   }
@@ -99,7 +100,7 @@ bool open_run_directory(const char* directory) {
     return false;
   }
   mapped_control = candidate;
-  kept_descriptor = open(events_path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  kept_descriptor = next().open(events_path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (kept_descriptor < 0) {
     stop_recording(LONGPOLE_STOP_NO_MAPPING, errno);
     return false;
@@ -219,6 +220,7 @@ __attribute__((constructor)) void start() {
   if (!resolve_next_definitions()) {
     return;
   }
+  prepare_system_calls();
   const char* directory = getenv(LONGPOLE_DIRECTORY_VARIABLE);
   if (directory == nullptr || directory[0] != '/' || !open_run_directory(directory)) {
     return;
@@ -253,7 +255,7 @@ longpole_control& control() {
 int events_descriptor() {
   int descriptor = __atomic_load_n(&kept_descriptor, __ATOMIC_RELAXED);
   if (!is_events_file(descriptor)) {
-    descriptor = open(events_path, O_RDWR | O_CLOEXEC);
+    descriptor = next().open(events_path, O_RDWR | O_CLOEXEC);
     if (descriptor >= 0) {
       descriptor = move_up(descriptor);
     }

@@ -224,4 +224,35 @@ Expected<Program> check_program(const std::string& name, const fs::path& directo
                                              : "check the name, or give its path");
 }
 
+bool waits_in_ways_of_its_own(const fs::path& program) {
+  const Descriptor file(::open(program.c_str(), O_RDONLY | O_CLOEXEC));
+  elf_version(EV_CURRENT);
+  const std::unique_ptr<Elf, int (*)(Elf*)> elf(elf_begin(file.get(), ELF_C_READ_MMAP, nullptr),
+                                                &elf_end);
+  if (elf == nullptr || elf_kind(elf.get()) != ELF_K_ELF)
+    return false;
+  bool calls_the_system = false;
+  bool has_waiters = false;
+  for (Elf_Scn* section = elf_nextscn(elf.get(), nullptr); section != nullptr;
+       section = elf_nextscn(elf.get(), section)) {
+    GElf_Shdr header;
+    if (gelf_getshdr(section, &header) == nullptr || header.sh_entsize == 0 ||
+        (header.sh_type != SHT_DYNSYM && header.sh_type != SHT_SYMTAB))
+      continue;
+    Elf_Data* data = elf_getdata(section, nullptr);
+    const GElf_Xword count = data != nullptr ? header.sh_size / header.sh_entsize : 0;
+    for (GElf_Xword i = 0; i < count && !(calls_the_system && has_waiters); ++i) {
+      GElf_Sym symbol;
+      if (gelf_getsym(data, static_cast<int>(i), &symbol) == nullptr)
+        break;
+      const char* text = elf_strptr(elf.get(), header.sh_link, symbol.st_name);
+      const std::string_view name = text != nullptr ? text : "";
+      calls_the_system |= name == "syscall" && symbol.st_shndx == SHN_UNDEF;
+      has_waiters |= name.find("__waiter_pool_base") != std::string_view::npos ||
+                     name.find("__platform_wait") != std::string_view::npos;
+    }
+  }
+  return calls_the_system && has_waiters;
+}
+
 }  // namespace longpole::recording

@@ -24,4 +24,9 @@ struct Program {
                                               const std::filesystem::path& directory,
                                               std::string_view search_path);
 
+// Whether the program has the code of C++20's waits (std::atomic::wait, std::latch, std::barrier,
+// std::counting_semaphore) in it: only what waits there is ever seen, not what releases. False where
+// the file cannot be read.
+[[nodiscard]] bool waits_in_ways_of_its_own(const std::filesystem::path& program);
+
 }  // namespace longpole::recording

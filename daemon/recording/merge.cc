@@ -12,6 +12,7 @@
 #include "recording/notices.h"
 #include "recording/portable_times.h"
 #include "recording/raw_chunks.h"
+#include "recording/thread_attributes.h"
 #include "recording/thread_events.h"
 #include "recording/wakers.h"
 
@@ -47,6 +48,7 @@ class Merger {
   std::vector<ThreadTimes> times_;  // by ThreadId
   std::vector<bool> task_taken_;
   std::int64_t taken_out_ns_ = 0;
+  std::uint64_t futex_waits_ = 0;
   MergedRun run_;
 };
 
@@ -95,6 +97,9 @@ void Merger::survey() {
                 static_cast<std::uint32_t>(
                     std::clamp<std::uint64_t>(other_of(record), 1, unknown_count - 1)),
                 context_.sites.add(record.site, {}));
+          break;
+        case LONGPOLE_FUTEX_WAIT:
+          futex_waits_ += (LONGPOLE_FLAGS(record.kind_and_flags) & LONGPOLE_RETURNS) == 0 ? 1 : 0;
           break;
         default:
           break;
@@ -194,6 +199,9 @@ void Merger::make_events() {
   for (std::size_t i = 0; i < raw_.threads.size(); ++i)
     run_.threads.push_back(
         make_thread_events(raw_.threads[i], context_, std::move(times_[i]), taken_out_ns_));
+  apply_thread_attributes(
+      raw_.threads, [this](std::uint64_t stamp) { return context_.time_of(stamp); },
+      context_.thread_of_handle, run_.threads);
 }
 
 // Threads that the kernel saw and the recorder did not: made without pthread_create, or busy in no
@@ -294,7 +302,7 @@ Expected<MergedRun> Merger::merge() {
   fill_run_info();
   const bool created = std::any_of(run_.threads.begin(), run_.threads.end(),
                                    [](const MergedThread& t) { return t.creator.known(); });
-  run_.notices = notices_of(input_, {raw_.damaged, created});
+  run_.notices = notices_of(input_, {raw_.damaged, created, futex_waits_});
   return std::move(run_);
 }
 

@@ -22,6 +22,7 @@ struct MergeInput {
   std::map<std::int32_t, CpuCurve> run_delays;  // empty under the kernel source
   std::vector<std::string> command;
   std::string directory;
+  bool may_wait_unseen = false;  // see waits_in_ways_of_its_own()
 };
 
 // Fails only when there is nothing that could be called a recording: the recorder never spoke.

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,9 @@ struct MergedSample {
 
 struct MergedThread {
   std::int32_t tid = 0;
+  std::string name{};  // that the program gave it; empty: none
+  std::optional<std::int32_t> priority{};
+  std::optional<std::uint32_t> bound_to{};
   bool is_main = false;
   std::uint64_t start_function = 0;  // 0: not known
   ThreadId creator;

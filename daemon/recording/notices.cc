@@ -63,6 +63,12 @@ std::vector<Notice> notices_of(const MergeInput& input, const Losses& losses) {
                        "The kernel dropped samples or context switches; CPU times near them may be "
                        "wrong. Record with a lower --rate, or on a quieter machine.",
                        input.kernel.lost});
+  if (losses.futex_waits != 0 || input.may_wait_unseen)
+    notices.push_back({"dependencies-may-be-missing",
+                       "Dependencies may be missing: the program waits by system calls of its own "
+                       "(std::atomic::wait, std::latch, std::counting_semaphore, oneTBB), and who "
+                       "releases whom there is not known.",
+                       losses.futex_waits});
   if (!losses.created_threads)
     notices.push_back(
         {"no-threads-created",

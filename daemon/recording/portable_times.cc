@@ -19,6 +19,9 @@ std::optional<std::int64_t> reading_of(const longpole_record& record) {
     case LONGPOLE_BARRIER_INIT:
     case LONGPOLE_SAMPLE:
     case LONGPOLE_FRAMES:
+    case LONGPOLE_THREAD_NAME:
+    case LONGPOLE_PRIORITY:
+    case LONGPOLE_AFFINITY:
       break;
     default:
       cpu = other_of(record);
@@ -44,10 +47,13 @@ class Builder {
     else if (const std::optional<std::int64_t> cpu = reading_of(record); cpu)
       take_reading(*cpu);
     ended_ = kind == LONGPOLE_THREAD_END;
-    if ((flags & LONGPOLE_BEGINS) != 0)
-      waiting_ = true;
-    if ((flags & LONGPOLE_RETURNS) != 0)
-      waiting_ = false;
+    // The gap in a call of the other kind is all that will be known of its wait.
+    if (!waits_for_nobody_known(kind)) {
+      if ((flags & LONGPOLE_BEGINS) != 0)
+        waiting_ = true;
+      if ((flags & LONGPOLE_RETURNS) != 0)
+        waiting_ = false;
+    }
   }
 
   ThreadTimes finish() {

@@ -42,6 +42,16 @@ struct RawEvents {
 [[nodiscard]] RawEvents read_raw_events(std::span<const std::uint8_t> events,
                                         std::uint32_t next_unit);
 
+// What a record says of the thread that it names rather than of the one that made it.
+[[nodiscard]] inline bool is_thread_attribute(unsigned kind) {
+  return kind == LONGPOLE_THREAD_NAME || kind == LONGPOLE_PRIORITY || kind == LONGPOLE_AFFINITY;
+}
+
+// A call that may sleep until something happens that is not recorded.
+[[nodiscard]] inline bool waits_for_nobody_known(unsigned kind) {
+  return kind == LONGPOLE_IO || kind == LONGPOLE_FUTEX_WAIT;
+}
+
 [[nodiscard]] inline std::uint64_t other_of(const longpole_record& record) {
   return record.other_low | std::uint64_t{record.other_high} << 32U;
 }

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "longpole/raw_record.h"
+#include "recording/check_program.h"
 #include "recording/kernel_log.h"
 #include "recording/merge.h"
 #include "recording/run_delays.h"
@@ -96,6 +97,7 @@ Expected<Recording> read_run(const RunDescription& run, const std::function<void
   input.result = std::move(*result);
   input.command = run.command;
   input.directory = run.directory;
+  input.may_wait_unseen = waits_in_ways_of_its_own(run.program);
   input.run_delays = read_run_delays(read_special_file(run.run_directory / run_delays_file),
                                      input.result.started_ns);
   auto merged = merge_run(input);

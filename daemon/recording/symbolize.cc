@@ -135,6 +135,8 @@ Recording Symbolizer::symbolize() {
     Thread thread;
     thread.start_function = start_function(merged);
     thread.creator = merged.creator;
+    thread.priority = merged.priority;
+    thread.bound_to = merged.bound_to;
     StackId fallback;
     if (merged.start_function != 0)
       fallback = table_.stack(std::span(&merged.start_function, 1), Addresses::exact);
@@ -169,10 +171,15 @@ Recording Symbolizer::symbolize() {
 void Symbolizer::name_threads() {
   std::map<std::string, int> ordinals;
   std::set<std::string> taken;
+  std::map<std::string, int> named;  // by the program
+  for (const MergedThread& merged : run_.threads)
+    ++named[merged.name];
   for (std::size_t i = 0; i < recording_.threads.size(); ++i) {
     Thread& thread = recording_.threads[i];
     if (run_.threads[i].is_main) {
       thread.name = "main";
+    } else if (const std::string& name = run_.threads[i].name; !name.empty()) {
+      thread.name = named[name] == 1 ? name : fmt::format("{}.{}", name, ++ordinals[name]);
     } else {
       const std::string base =
           thread.start_function.known()

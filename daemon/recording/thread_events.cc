@@ -109,6 +109,7 @@ class Builder {
     std::size_t event;
   };
 
+  void visit_outside_wait(const longpole_record& record, unsigned flags);
   void begin_call(const longpole_record& record, const CallForm& form, std::int64_t time);
   void finish_call(std::size_t index, int result, std::int64_t time);
   void emit(const Event& event, std::uint32_t site);
@@ -124,7 +125,8 @@ class Builder {
   std::int64_t& taken_out_;
   MergedThread thread_;
   std::vector<Pending> pending_;
-  std::vector<std::uint64_t> candidates_;  // of the next create or join
+  std::vector<std::uint32_t> outside_waits_;  // sites of the calls under way that are no events
+  std::vector<std::uint64_t> candidates_;     // of the next create or join
   std::size_t next_gap_ = 0;
   std::int64_t last_time_;  // stamps never go back
   std::int64_t free_from_;  // outside recorded calls from here on
@@ -163,7 +165,7 @@ void Builder::emit_external_waits(std::int64_t until) {
     event.time = Nanoseconds{gap.from};
     event.duration = Nanoseconds{short_waits_ns_};
     event.cpu = cpu_until(gap.from);
-    emit(event, no_site);
+    emit(event, outside_waits_.empty() ? no_site : outside_waits_.back());
     last_time_ = std::max(last_time_, gap.from);
     short_waits_ns_ = 0;
   }
@@ -178,13 +180,18 @@ void Builder::visit(const longpole_record& record) {
         candidates_.push_back(address);
     return;
   }
-  if (kind == LONGPOLE_SAMPLE || kind == LONGPOLE_CPU_CLOCK)
+  if (kind == LONGPOLE_SAMPLE || kind == LONGPOLE_CPU_CLOCK || is_thread_attribute(kind))
     return;  // read before, see merge.cc
   last_time_ = std::max(last_time_, context_.time_of(record.tsc));
   cost_ps_ += static_cast<std::int64_t>(context_.cost_ps);
+  if (waits_for_nobody_known(kind)) {
+    visit_outside_wait(record, flags);
+    return;
+  }
   const std::optional<CallForm> form = call_form(kind);
   if (!form)
     return;
+  outside_waits_.clear();
   if ((flags & LONGPOLE_RETURNS) != 0) {
     const auto call = std::find_if(pending_.rbegin(), pending_.rend(), [&](const Pending& pending) {
       return pending.kind == kind && pending.object == record.object;
@@ -210,6 +217,15 @@ void Builder::visit(const longpole_record& record) {
   finish_call(event, record.result, last_time_);
   if (pending_.empty())
     free_from_ = last_time_;
+}
+
+// What the thread sleeps in such a call is an external wait of its line; the call itself is no event.
+void Builder::visit_outside_wait(const longpole_record& record, unsigned flags) {
+  emit_external_waits(last_time_);
+  if ((flags & LONGPOLE_BEGINS) != 0)
+    outside_waits_.push_back(context_.sites.add(record.site, {}));
+  else if (!outside_waits_.empty())
+    outside_waits_.pop_back();
 }
 
 void Builder::begin_call(const longpole_record& record, const CallForm& form, std::int64_t time) {

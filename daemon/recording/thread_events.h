@@ -68,7 +68,8 @@ inline constexpr std::int64_t shortest_external_wait_ns = 20'000;
 //    before it: what the thread computed inside a blocking call counts for what follows it.
 //  - The measured cost of the records is taken out of it, never more than there is; what cannot be
 //    taken out of one stretch is taken out of the thread's next ones.
-//  - Sleeping outside a recorded call that waits is an external_wait of its own.
+//  - Sleeping outside a recorded call that waits is an external_wait of its own. So it is in a call that
+//    waits for nobody known, input and output above all; there it has the line of the call.
 //  - A call that began and never returned is `unfinished` if nothing came after it; else it was
 //    cancelled or jumped out of, and its time is an external_wait, but that of a wait for a condition,
 //    which gives its mutex up, a wait that timed out. A call that waited and failed, such as a timed

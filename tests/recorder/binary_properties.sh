@@ -6,7 +6,7 @@ set -u
 recorder=$1
 version_script=$2
 newest_glibc=2.17
-largest_text=65536
+largest_text=98304
 failures=0
 
 fail() {
@@ -19,7 +19,7 @@ needed=$(readelf -dW "$recorder" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
 
 exported=$(readelf -W --dyn-syms "$recorder" |
   awk '$5 == "GLOBAL" && $7 != "UND" && $7 ~ /^[0-9]+$/ { print $8 }' | sort)
-wanted=$(sed -n '/global:/,/local:/s/^ *\([a-z_]*\);$/\1/p' "$version_script" | sort)
+wanted=$(sed -n '/global:/,/local:/s/^ *\([a-z_0-9]*\);$/\1/p' "$version_script" | sort)
 [ -n "$wanted" ] || fail "the version script lists nothing"
 [ "$exported" = "$wanted" ] || fail "it exports: $exported
 but should: $wanted"

@@ -31,12 +31,13 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(Specimen{"barriers"}, Specimen{"c11_threads"}, Specimen{"cancellations"},
                     Specimen{"closed_descriptors"}, Specimen{"conditions"}, Specimen{"cpu_counts"},
                     Specimen{"early_signals"}, Specimen{"execs"}, Specimen{"forks"},
-                    Specimen{"interrupted"}, Specimen{"main_exits"},
+                    Specimen{"interrupted"}, Specimen{"io"}, Specimen{"main_exits"},
                     Specimen{"many_locks", {"50000"}}, Specimen{"many_threads"},
-                    Specimen{"mutexes"}, Specimen{"once"}, Specimen{"own_signals"},
-                    Specimen{"pauses"}, Specimen{"plugins"}, Specimen{"rwlocks"},
-                    Specimen{"semaphores"}, Specimen{"signal_handlers"}, Specimen{"spin_locks"},
-                    Specimen{"standard_threads"}, Specimen{"thread_local_destructors"},
+                    Specimen{"mutexes"}, Specimen{"once"}, Specimen{"own_futexes"},
+                    Specimen{"own_signals"}, Specimen{"pauses"}, Specimen{"plugins"},
+                    Specimen{"rwlocks"}, Specimen{"semaphores"}, Specimen{"signal_handlers"},
+                    Specimen{"spin_locks"}, Specimen{"standard_threads"},
+                    Specimen{"thread_attributes"}, Specimen{"thread_local_destructors"},
                     Specimen{"threads"}, Specimen{"unwinding"}),
     [](const testing::TestParamInfo<Specimen>& tested) {
       std::string name = tested.param.name;

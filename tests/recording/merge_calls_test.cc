@@ -91,5 +91,57 @@ TEST(MergeCalls, ACancelledWaitForAConditionGaveItsMutexUp) {
   EXPECT_THAT(describe(*run.merge()), Contains(testing::HasSubstr("ctimedwait 1 0")));
 }
 
+TEST(MergeCalls, WhatAThreadSleepsInInputAndOutputHasTheLineOfTheCall) {
+  HandMadeRun run;
+  run.spool.out(20'100, 100);
+  run.spool.in(70'000, 100);
+  run.spool.out(100'000, 100);
+  run.spool.in(200'000, 100);
+  run.spool.exit(300'000, 100);
+  run.events.add_thread(
+      0, 100,
+      {begins(LONGPOLE_IO, 10'000, 3), returns(LONGPOLE_IO, 11'000, 100),
+       begins(LONGPOLE_IO, 20'000, 3), returns(LONGPOLE_IO, 80'000, 4096),
+       call(LONGPOLE_MUTEX_LOCK, 90'000, lock_address), call(LONGPOLE_THREAD_END, 300'000)});
+  const MergedRun merged = *run.merge();
+  EXPECT_THAT(describe(merged),
+              ElementsAre("0 20100 external cpu=20100 took=49900", "0 90000 lock 0 cpu=20000",
+                          "0 100000 external cpu=10000 took=100000", "0 300000 end cpu=100000"));
+  const std::vector<std::uint32_t>& sites = merged.threads.at(0).sites;
+  ASSERT_NE(sites.at(0), no_site);
+  EXPECT_EQ(merged.sites.at(sites[0]).address, 0x5000U + LONGPOLE_IO);
+  EXPECT_EQ(sites.at(2), no_site) << "outside every call";
+}
+
+TEST(MergeCalls, AFutexOfTheProgramsOwnIsWarnedOf) {
+  HandMadeRun run;
+  run.events.add_thread(0, 100,
+                        {begins(LONGPOLE_FUTEX_WAIT, 10, 0x70),
+                         returns(LONGPOLE_FUTEX_WAIT, 20, 0x70), call(LONGPOLE_THREAD_END, 100)});
+  const MergedRun merged = *run.merge();
+  EXPECT_THAT(notice_codes(merged), Contains("dependencies-may-be-missing"));
+  EXPECT_EQ(merged.notices.at(0).count, 1U);
+}
+
+TEST(MergeCalls, ThreadsAreWhatTheProgramSaysLastOfThem) {
+  HandMadeRun run;
+  RecordFields name = call(LONGPOLE_THREAD_NAME, 30);
+  std::memcpy(&name.object, "render p", 8);
+  std::memcpy(&name.site, "ool\n\0\0\0", 8);
+  name.other = 0x77;
+  RecordFields bound = call(LONGPOLE_AFFINITY, 40, 101);
+  bound.other = 3U | LONGPOLE_BY_THREAD_ID;
+  RecordFields low = call(LONGPOLE_PRIORITY, 50, 0x77);
+  low.other = static_cast<std::uint32_t>(-5);
+  RecordFields of_nobody = call(LONGPOLE_PRIORITY, 60, 0x99);
+  run.events.add_thread(0, 100, {call(LONGPOLE_CREATE, 10, 1), bound, name, low, of_nobody});
+  run.events.add_thread(1, 101, {call(LONGPOLE_THREAD_END, 90)}, 0x9000, 0x77);
+  const MergedRun merged = *run.merge();
+  EXPECT_EQ(merged.threads.at(1).name, "render_pool_");
+  EXPECT_EQ(merged.threads[1].bound_to, 3U);
+  EXPECT_EQ(merged.threads[1].priority, -5);
+  EXPECT_FALSE(merged.threads[0].priority.has_value());
+}
+
 }  // namespace
 }  // namespace longpole::recording

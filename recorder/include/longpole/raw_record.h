@@ -138,8 +138,20 @@ enum longpole_kind {
   LONGPOLE_SPIN_LOCK = 27, /* burns CPU time while it waits; trylock and unlock as of a mutex */
   LONGPOLE_CANCEL = 28,    /* object: as for join */
   LONGPOLE_YIELD = 29,     /* object: 0 */
-  LONGPOLE_SLEEP = 30      /* object: ns that the call asked for; result: 0, however it ended */
+  LONGPOLE_SLEEP = 30,     /* object: ns that the call asked for; result: 0, however it ended */
+  LONGPOLE_IO = 31,        /* object: on its beginning the descriptor, or -1 where it is not one; on
+                                its return the bytes moved, or what else the call answers */
+  LONGPOLE_FUTEX_WAIT = 32,  /* by a system call of the program's own */
+  LONGPOLE_THREAD_NAME = 33, /* object: the first 8 bytes of the name, site: the next 8, as they lie
+                                in memory; other: the pthread_t. No BEGINS, no CPU time, so below */
+  LONGPOLE_PRIORITY = 34, /* object: the pthread_t, or the thread id where LONGPOLE_BY_THREAD_ID is
+                             set in other; other: 32 bits, the priority, a larger one is higher */
+  LONGPOLE_AFFINITY = 35  /* object: likewise; other: 32 bits, the only CPU it may run on, or
+                             LONGPOLE_ANY_CPU */
 };
+
+#define LONGPOLE_BY_THREAD_ID (1ull << 47)
+#define LONGPOLE_ANY_CPU UINT32_MAX
 
 /* Flags. A call that may wait writes two records: one when it begins to wait, one when it returns.
  * A call that does not wait writes one, with neither flag. A call that was cancelled, or left by a

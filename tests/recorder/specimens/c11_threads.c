@@ -53,9 +53,9 @@ int main(void) {
   cnd_init(&condition);
   printf("mtx_lock %d\n", mtx_lock(&mutex));
   thrd_t thread;
-  printf("thrd_create %d\n", thrd_create(&thread, meets_owned_mutex, NULL));
+  const int created = thrd_create(&thread, meets_owned_mutex, NULL);
   printf("thrd_join %d\n", thrd_join(thread, &result));
-  printf("result %d\n", result);
+  printf("result %d, thrd_create %d\n", result, created);
   thrd_create(&thread, waits_for_mutex, NULL);
   thrd_sleep(&pause, NULL);
   printf("mtx_unlock %d\n", mtx_unlock(&mutex));

@@ -1,0 +1,222 @@
+// Input and output that may wait. What a thread sleeps in such a call is charged to the line of it;
+// whom it waits for is not known.
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+#include <cerrno>
+#include <cstdarg>
+
+#include "next_definition.h"
+#include "sampling.h"
+#include "thread_log.h"
+
+namespace longpole::recorder {
+namespace {
+
+constexpr int kSeveral = -1;  // descriptors, or none yet
+
+// Not inlined into forty hooks: a system call costs far more than a call.
+__attribute__((noinline)) void begin_io(int descriptor, const void* site) {
+  record_begins(
+      {LONGPOLE_IO, reinterpret_cast<const void*>(static_cast<std::intptr_t>(descriptor)), site});
+}
+
+__attribute__((noinline)) void end_io(std::int64_t result, const void* site) {
+  const std::int64_t moved = result < 0 ? 0 : result;
+  record_returns({LONGPOLE_IO, reinterpret_cast<const void*>(moved), site}, result < 0 ? errno : 0);
+}
+
+// `kNext`: the member of NextDefinitions to do it with.
+template <auto kNext, typename... Arguments>
+inline auto do_io(int descriptor, const void* site, Arguments... arguments) {
+  if (!recording()) [[unlikely]] {
+    return (next().*kNext)(arguments...);
+  }
+  begin_io(descriptor, site);
+  decltype((resolved_next.*kNext)(arguments...)) result;
+  {
+    const SamplingHeldBack held_back;
+    result = (resolved_next.*kNext)(arguments...);
+  }
+  end_io(result, site);
+  return result;
+}
+
+// The signals that a call blocks while it waits, and the one of sampling besides.
+class WithSampling {
+ public:
+  explicit WithSampling(const sigset_t* set) : chosen_(set) {
+    const int signal = signal_of_sampling();
+    if (signal != 0 && set != nullptr) {
+      copy_ = *set;
+      sigaddset(&copy_, signal);
+      chosen_ = &copy_;
+    }
+  }
+  [[nodiscard]] const sigset_t* get() const { return chosen_; }
+
+ private:
+  const sigset_t* chosen_;
+  sigset_t copy_;
+};
+
+constexpr bool has_permissions(int flags) {
+  return (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE;
+}
+
+}  // namespace
+}  // namespace longpole::recorder
+
+using namespace longpole::recorder;
+
+#define LONGPOLE_IO_CALL(name, descriptor, ...) \
+  return do_io<&NextDefinitions::name>(descriptor, LONGPOLE_SITE(), __VA_ARGS__)
+
+LONGPOLE_HOOK ssize_t read(int file, void* data, size_t bytes) {
+  LONGPOLE_IO_CALL(read, file, file, data, bytes);
+}
+LONGPOLE_HOOK ssize_t write(int file, const void* data, size_t bytes) {
+  LONGPOLE_IO_CALL(write, file, file, data, bytes);
+}
+LONGPOLE_HOOK ssize_t pread(int file, void* data, size_t bytes, off_t offset) {
+  LONGPOLE_IO_CALL(pread, file, file, data, bytes, offset);
+}
+LONGPOLE_HOOK ssize_t pread64(int file, void* data, size_t bytes, off64_t offset) {
+  LONGPOLE_IO_CALL(pread64, file, file, data, bytes, offset);
+}
+LONGPOLE_HOOK ssize_t pwrite(int file, const void* data, size_t bytes, off_t offset) {
+  LONGPOLE_IO_CALL(pwrite, file, file, data, bytes, offset);
+}
+LONGPOLE_HOOK ssize_t pwrite64(int file, const void* data, size_t bytes, off64_t offset) {
+  LONGPOLE_IO_CALL(pwrite64, file, file, data, bytes, offset);
+}
+LONGPOLE_HOOK ssize_t readv(int file, const iovec* parts, int count) {
+  LONGPOLE_IO_CALL(readv, file, file, parts, count);
+}
+LONGPOLE_HOOK ssize_t writev(int file, const iovec* parts, int count) {
+  LONGPOLE_IO_CALL(writev, file, file, parts, count);
+}
+LONGPOLE_HOOK int fsync(int file) {
+  LONGPOLE_IO_CALL(fsync, file, file);
+}
+LONGPOLE_HOOK int fdatasync(int file) {
+  LONGPOLE_IO_CALL(fdatasync, file, file);
+}
+LONGPOLE_HOOK int close(int file) {
+  LONGPOLE_IO_CALL(close, file, file);
+}
+
+// What takes the permissions of a new file only where it makes one: without, nobody reads them.
+#define LONGPOLE_PERMISSIONS(flags)          \
+  mode_t permissions = 0;                    \
+  if (has_permissions(flags)) {              \
+    va_list arguments;                       \
+    va_start(arguments, flags);              \
+    permissions = va_arg(arguments, mode_t); \
+    va_end(arguments);                       \
+  }
+
+LONGPOLE_HOOK int open(const char* path, int flags, ...) {
+  LONGPOLE_PERMISSIONS(flags)
+  LONGPOLE_IO_CALL(open, kSeveral, path, flags, permissions);
+}
+LONGPOLE_HOOK int open64(const char* path, int flags, ...) {
+  LONGPOLE_PERMISSIONS(flags)
+  LONGPOLE_IO_CALL(open64, kSeveral, path, flags, permissions);
+}
+LONGPOLE_HOOK int openat(int directory, const char* path, int flags, ...) {
+  LONGPOLE_PERMISSIONS(flags)
+  LONGPOLE_IO_CALL(openat, kSeveral, directory, path, flags, permissions);
+}
+LONGPOLE_HOOK int openat64(int directory, const char* path, int flags, ...) {
+  LONGPOLE_PERMISSIONS(flags)
+  LONGPOLE_IO_CALL(openat64, kSeveral, directory, path, flags, permissions);
+}
+
+LONGPOLE_HOOK int accept(int socket, sockaddr* address, socklen_t* length) {
+  LONGPOLE_IO_CALL(accept, socket, socket, address, length);
+}
+LONGPOLE_HOOK int accept4(int socket, sockaddr* address, socklen_t* length, int flags) {
+  LONGPOLE_IO_CALL(accept4, socket, socket, address, length, flags);
+}
+LONGPOLE_HOOK int connect(int socket, const sockaddr* address, socklen_t length) {
+  LONGPOLE_IO_CALL(connect, socket, socket, address, length);
+}
+LONGPOLE_HOOK ssize_t send(int socket, const void* data, size_t bytes, int flags) {
+  LONGPOLE_IO_CALL(send, socket, socket, data, bytes, flags);
+}
+LONGPOLE_HOOK ssize_t sendto(int socket, const void* data, size_t bytes, int flags,
+                             const sockaddr* address, socklen_t length) {
+  LONGPOLE_IO_CALL(sendto, socket, socket, data, bytes, flags, address, length);
+}
+LONGPOLE_HOOK ssize_t sendmsg(int socket, const msghdr* message, int flags) {
+  LONGPOLE_IO_CALL(sendmsg, socket, socket, message, flags);
+}
+LONGPOLE_HOOK ssize_t recv(int socket, void* data, size_t bytes, int flags) {
+  LONGPOLE_IO_CALL(recv, socket, socket, data, bytes, flags);
+}
+LONGPOLE_HOOK ssize_t recvfrom(int socket, void* data, size_t bytes, int flags, sockaddr* address,
+                               socklen_t* length) {
+  LONGPOLE_IO_CALL(recvfrom, socket, socket, data, bytes, flags, address, length);
+}
+LONGPOLE_HOOK ssize_t recvmsg(int socket, msghdr* message, int flags) {
+  LONGPOLE_IO_CALL(recvmsg, socket, socket, message, flags);
+}
+
+LONGPOLE_HOOK int poll(pollfd* files, nfds_t count, int timeout) {
+  LONGPOLE_IO_CALL(poll, kSeveral, files, count, timeout);
+}
+LONGPOLE_HOOK int ppoll(pollfd* files, nfds_t count, const timespec* timeout,
+                        const sigset_t* signals) {
+  LONGPOLE_IO_CALL(ppoll, kSeveral, files, count, timeout, WithSampling(signals).get());
+}
+LONGPOLE_HOOK int select(int count, fd_set* read, fd_set* write, fd_set* other, timeval* timeout) {
+  LONGPOLE_IO_CALL(select, kSeveral, count, read, write, other, timeout);
+}
+LONGPOLE_HOOK int pselect(int count, fd_set* read, fd_set* write, fd_set* other,
+                          const timespec* timeout, const sigset_t* signals) {
+  LONGPOLE_IO_CALL(pselect, kSeveral, count, read, write, other, timeout,
+                   WithSampling(signals).get());
+}
+LONGPOLE_HOOK int epoll_wait(int set, epoll_event* events, int most, int timeout) {
+  LONGPOLE_IO_CALL(epoll_wait, set, set, events, most, timeout);
+}
+LONGPOLE_HOOK int epoll_pwait(int set, epoll_event* events, int most, int timeout,
+                              const sigset_t* signals) {
+  LONGPOLE_IO_CALL(epoll_pwait, set, set, events, most, timeout, WithSampling(signals).get());
+}
+
+// What the headers call under _FORTIFY_SOURCE.
+// NOLINTBEGIN(bugprone-reserved-identifier)
+LONGPOLE_HOOK ssize_t __read_chk(int file, void* data, size_t bytes, size_t room) {
+  LONGPOLE_IO_CALL(__read_chk, file, file, data, bytes, room);
+}
+LONGPOLE_HOOK ssize_t __pread_chk(int file, void* data, size_t bytes, off_t offset, size_t room) {
+  LONGPOLE_IO_CALL(__pread_chk, file, file, data, bytes, offset, room);
+}
+LONGPOLE_HOOK ssize_t __pread64_chk(int file, void* data, size_t bytes, off64_t offset,
+                                    size_t room) {
+  LONGPOLE_IO_CALL(__pread64_chk, file, file, data, bytes, offset, room);
+}
+LONGPOLE_HOOK ssize_t __recv_chk(int socket, void* data, size_t bytes, size_t room, int flags) {
+  LONGPOLE_IO_CALL(__recv_chk, socket, socket, data, bytes, room, flags);
+}
+LONGPOLE_HOOK ssize_t __recvfrom_chk(int socket, void* data, size_t bytes, size_t room, int flags,
+                                     sockaddr* address, socklen_t* length) {
+  LONGPOLE_IO_CALL(__recvfrom_chk, socket, socket, data, bytes, room, flags, address, length);
+}
+LONGPOLE_HOOK int __poll_chk(pollfd* files, nfds_t count, int timeout, size_t room) {
+  LONGPOLE_IO_CALL(__poll_chk, kSeveral, files, count, timeout, room);
+}
+LONGPOLE_HOOK int __open_2(const char* path, int flags) {
+  LONGPOLE_IO_CALL(__open_2, kSeveral, path, flags);
+}
+LONGPOLE_HOOK int __open64_2(const char* path, int flags) {
+  LONGPOLE_IO_CALL(__open64_2, kSeveral, path, flags);
+}
+// NOLINTEND(bugprone-reserved-identifier)

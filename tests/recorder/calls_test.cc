@@ -1,0 +1,181 @@
+// What stands in the recording of the specimens of each kind of call.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <set>
+
+#include "specimen.h"
+
+namespace longpole::test {
+namespace {
+
+using testing::AllOf;
+using testing::Each;
+using testing::ElementsAre;
+using testing::IsSupersetOf;
+using testing::SizeIs;
+using testing::UnorderedElementsAre;
+
+std::vector<RawThread> record(const Specimen& specimen) {
+  const RunDirectory directory;
+  run_recorded(specimen, directory);
+  return directory.threads();
+}
+
+std::vector<int> results(const std::vector<longpole_record>& records) {
+  std::vector<int> found;
+  for (const longpole_record& record : records) {
+    found.push_back(record.result);
+  }
+  return found;
+}
+
+std::vector<longpole_record> with_flags(const std::vector<longpole_record>& records,
+                                        unsigned flags) {
+  std::vector<longpole_record> found;
+  std::copy_if(records.begin(), records.end(), std::back_inserter(found),
+               [flags](const longpole_record& record) { return flags_of(record) == flags; });
+  return found;
+}
+
+TEST(RecordedCalls, HasWhatReadWriteLocksAnswer) {
+  const auto threads = record({"rwlocks"});
+  const auto reads = of_kind(threads, LONGPOLE_RWLOCK_READ);
+  EXPECT_THAT(results(with_flags(reads, 0)), UnorderedElementsAre(0, 0, 0, EBUSY, 0));
+  EXPECT_THAT(results(with_flags(reads, LONGPOLE_RETURNS)),
+              UnorderedElementsAre(EDEADLK, ETIMEDOUT, ETIMEDOUT, 0));
+  const auto writes = of_kind(threads, LONGPOLE_RWLOCK_WRITE);
+  EXPECT_THAT(results(with_flags(writes, 0)), UnorderedElementsAre(EBUSY, 0, EBUSY, 0));
+  EXPECT_THAT(results(with_flags(writes, LONGPOLE_RETURNS)),
+              UnorderedElementsAre(ETIMEDOUT, ETIMEDOUT, 0, EDEADLK));
+  EXPECT_THAT(results(of_kind(threads, LONGPOLE_RWLOCK_UNLOCK)), AllOf(SizeIs(8), Each(0)));
+}
+
+TEST(RecordedCalls, HasSpinLocks) {
+  const auto threads = record({"spin_locks"});
+  const auto locks = of_kind(threads, LONGPOLE_SPIN_LOCK);
+  EXPECT_THAT(results(with_flags(locks, 0)), ElementsAre(0));
+  EXPECT_THAT(results(with_flags(locks, LONGPOLE_RETURNS)), ElementsAre(0));
+  EXPECT_THAT(results(of_kind(threads, LONGPOLE_MUTEX_TRYLOCK)), ElementsAre(EBUSY, 0));
+  EXPECT_EQ(of_kind(threads, LONGPOLE_MUTEX_UNLOCK).size(), 3U);
+}
+
+TEST(RecordedCalls, HasInitializingOnceAsAMutex) {
+  const auto threads = record({"once"});
+  const auto locks = of_kind(threads, LONGPOLE_MUTEX_LOCK);
+  std::map<std::uint64_t, std::size_t> acquired;
+  std::map<std::uint64_t, std::size_t> released;
+  for (const auto& lock : with_flags(locks, LONGPOLE_RETURNS)) {
+    ++acquired[lock.object];
+  }
+  for (const auto& unlock : of_kind(threads, LONGPOLE_MUTEX_UNLOCK)) {
+    ++released[unlock.object];
+  }
+  EXPECT_EQ(with_flags(locks, LONGPOLE_BEGINS).size(), with_flags(locks, LONGPOLE_RETURNS).size());
+  EXPECT_EQ(acquired, released) << "also where the routine throws";
+  std::vector<std::size_t> counts;
+  for (const auto& [object, count] : acquired) {
+    counts.push_back(count);
+  }
+  EXPECT_THAT(counts, IsSupersetOf({1, 1, 3, 3})) << "inner, C11, outer, throwing";
+}
+
+TEST(RecordedCalls, HasSleepsWithTheTimeAskedForAndYields) {
+  const auto threads = record({"pauses"});
+  const auto sleeps = with_flags(of_kind(threads, LONGPOLE_SLEEP), LONGPOLE_RETURNS);
+  std::vector<std::uint64_t> asked_for;
+  std::transform(sleeps.begin(), sleeps.end(), std::back_inserter(asked_for),
+                 [](const longpole_record& sleep) { return sleep.object; });
+  constexpr std::uint64_t kMoment = 10'000'000;
+  EXPECT_THAT(asked_for, ElementsAre(kMoment, kMoment, 0, 0, kMoment, 0, kMoment, 0));
+  EXPECT_EQ(of_kind(threads, LONGPOLE_YIELD).size(), 2U);
+}
+
+TEST(RecordedCalls, HasC11CallsAsTheirPosixCounterparts) {
+  const auto threads = record({"c11_threads"});
+  ASSERT_EQ(threads.size(), 5U);
+  EXPECT_THAT(results(of_kind(threads, LONGPOLE_CREATE)), ElementsAre(0, 0, 0, 0));
+  EXPECT_THAT(results(with_flags(of_kind(threads, LONGPOLE_JOIN), LONGPOLE_RETURNS)),
+              ElementsAre(0, 0, 0, EINVAL));
+  EXPECT_THAT(results(of_kind(threads, LONGPOLE_DETACH)), ElementsAre(0));
+  EXPECT_THAT(results(of_kind(threads, LONGPOLE_MUTEX_TRYLOCK)), UnorderedElementsAre(0, EBUSY));
+  EXPECT_THAT(results(with_flags(of_kind(threads, LONGPOLE_MUTEX_TIMEDLOCK), LONGPOLE_RETURNS)),
+              ElementsAre(ETIMEDOUT));
+  EXPECT_THAT(results(with_flags(of_kind(threads, LONGPOLE_CONDITION_TIMEDWAIT), LONGPOLE_RETURNS)),
+              ElementsAre(ETIMEDOUT));
+  EXPECT_THAT(results(with_flags(of_kind(threads, LONGPOLE_CONDITION_WAIT), LONGPOLE_RETURNS)),
+              Each(0));
+  EXPECT_EQ(of_kind(threads, LONGPOLE_CONDITION_SIGNAL).size(), 1U);
+  EXPECT_EQ(of_kind(threads, LONGPOLE_CONDITION_BROADCAST).size(), 1U);
+  for (const RawThread& thread : threads) {
+    EXPECT_EQ(kind_of(thread.records.back()), LONGPOLE_THREAD_END);
+  }
+  EXPECT_NE(threads[2].records.back().site, 0U) << "it left by thrd_exit";
+}
+
+TEST(RecordedCalls, HasCancellations) {
+  const auto threads = record({"cancellations"});
+  const auto cancels = of_kind(threads, LONGPOLE_CANCEL);
+  EXPECT_THAT(results(cancels), ElementsAre(0, 0, 0));
+  EXPECT_EQ(cancels.at(1).object, threads.at(2).handle);
+  EXPECT_EQ(of_kind(threads, LONGPOLE_THREAD_END).size(), threads.size());
+}
+
+TEST(RecordedCalls, HasInputAndOutputWithDescriptorsAndBytes) {
+  const auto threads = record({"io"});
+  const auto calls = of_kind(threads.at(0), LONGPOLE_IO);
+  const auto begins = with_flags(calls, LONGPOLE_BEGINS);
+  const auto returns = with_flags(calls, LONGPOLE_RETURNS);
+  ASSERT_EQ(begins.size(), returns.size());
+  EXPECT_GE(begins.size(), 29U);
+  // The first write of the program's own follows the close of what mkstemp made and an open.
+  const auto write = std::find_if(returns.begin(), returns.end(),
+                                  [](const longpole_record& record) { return record.object == 5; });
+  ASSERT_NE(write, returns.end());
+  const auto index = static_cast<std::size_t>(write - returns.begin());
+  EXPECT_EQ(begins.at(index).object, returns.at(index - 1).object) << "the descriptor of the open";
+  EXPECT_EQ(begins.at(index).site, write->site);
+  const auto failed = results(returns);
+  EXPECT_THAT(std::set<int>(failed.begin(), failed.end()),
+              UnorderedElementsAre(0, EBADF, EEXIST, ENOENT, EAGAIN));
+}
+
+TEST(RecordedCalls, HasWaitsByTheProgramsOwnSystemCalls) {
+  const auto threads = record({"own_futexes"});
+  const auto waits = of_kind(threads.at(1), LONGPOLE_FUTEX_WAIT);
+  EXPECT_GE(with_flags(waits, LONGPOLE_RETURNS).size(), 3U);
+  EXPECT_EQ(of_kind(threads.at(0), LONGPOLE_FUTEX_WAIT).size(), 0U);
+}
+
+TEST(RecordedCalls, HasWhatTheProgramSaysOfItsThreads) {
+  RunDirectory directory;
+  directory.control().told_cpus = 4;
+  const Outcome outcome = run_recorded({"thread_attributes"}, directory);
+  EXPECT_THAT(outcome.output, testing::HasSubstr("syscall of sched_getaffinity 1 4\n"));
+  const auto threads = directory.threads();
+  std::vector<std::string> names;
+  for (const longpole_record& record : of_kind(threads, LONGPOLE_THREAD_NAME)) {
+    EXPECT_EQ(other_of(record), threads.at(1).handle);
+    std::string name(16, '\0');
+    std::memcpy(name.data(), &record.object, 8);
+    std::memcpy(name.data() + 8, &record.site, 8);
+    names.emplace_back(name.c_str());
+  }
+  EXPECT_THAT(names, UnorderedElementsAre("itself", "fifteen letters"));
+  const auto priorities = of_kind(threads.at(1), LONGPOLE_PRIORITY);
+  ASSERT_EQ(priorities.size(), 1U);
+  EXPECT_EQ(static_cast<std::int32_t>(other_of(priorities[0])), -5);
+  const auto affinities = of_kind(threads, LONGPOLE_AFFINITY);
+  ASSERT_EQ(affinities.size(), 2U);
+  for (const longpole_record& affinity : affinities) {
+    EXPECT_EQ(affinity.object, threads.at(1).handle);
+    EXPECT_EQ(other_of(affinity), 0U);
+  }
+}
+
+}  // namespace
+}  // namespace longpole::test
