@@ -17,12 +17,9 @@
 namespace longpole::test {
 namespace {
 
-using testing::Contains;
 using testing::Each;
 using testing::ElementsAre;
-using testing::Field;
 using testing::Ge;
-using testing::Ne;
 using testing::UnorderedElementsAre;
 
 std::vector<RawThread> record(const Specimen& specimen) {
@@ -199,7 +196,8 @@ TEST(Recording, LeadsFromLibstdcxxToTheUsersFrames) {
       continue;
     }
     if (kind_of(record) == LONGPOLE_CREATE || flags_of(record) == LONGPOLE_BEGINS) {
-      found[kind_of(record)] += kind_of(record) == LONGPOLE_CREATE ? in_start : in_join;
+      const bool is_meant = kind_of(record) == LONGPOLE_CREATE ? in_start : in_join;
+      found[kind_of(record)] += is_meant ? 1 : 0;
     }
     in_start = in_join = false;
   }

@@ -24,14 +24,14 @@ class CheckProgram : public testing::Test {
   void TearDown() override { fs::remove_all(directory_); }
 
   fs::path write(const std::string& name, const std::string& content, mode_t mode = 0755) {
-    const fs::path path = directory_ / name;
+    fs::path path = directory_ / name;
     std::ofstream(path, std::ios::binary) << content;
     ::chmod(path.c_str(), mode);
     return path;
   }
   // A copy of a program that can be recorded, with one byte of its header changed.
   fs::path changed_program(std::size_t at, char byte) {
-    const fs::path path = directory_ / "changed";
+    fs::path path = directory_ / "changed";
     fs::copy_file(specimens / "no_threads", path);
     std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
     file.seekp(static_cast<std::streamoff>(at));

@@ -12,10 +12,8 @@ namespace longpole::recording {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::AllOf;
 using testing::Contains;
 using testing::ElementsAre;
-using testing::Field;
 using testing::HasSubstr;
 
 std::vector<std::string> thread_names(const Recording& recording) {

@@ -1,6 +1,7 @@
 #include "daemon.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <spawn.h>
@@ -14,8 +15,6 @@
 #include <sstream>
 #include <stdexcept>
 #include <thread>
-
-extern char** environ;
 
 namespace longpole::testing {
 namespace {
@@ -48,7 +47,7 @@ pid_t spawn(const std::vector<std::string>& arguments,
       settings.push_back(setting);
   }
   for (const auto& [name, value] : environment)
-    settings.push_back(name + "=" + value);
+    settings.push_back(fmt::format("{}={}", name, value));
   std::vector<char*> envp;
   for (std::string& setting : settings)
     envp.push_back(setting.data());

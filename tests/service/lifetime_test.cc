@@ -45,7 +45,7 @@ TEST(Lifetime, ReadyOnceAClientMayConnect) {
   Daemon daemon;
   EXPECT_EQ(daemon.ready().at("pid"), daemon.pid());
   EXPECT_TRUE(daemon.ready().at("version").is_string());
-  EXPECT_EQ(Client(daemon).info().version(), daemon.ready().at("version"));
+  EXPECT_EQ(Client(daemon).info().version(), daemon.ready().at("version").get<std::string>());
 }
 
 TEST(Lifetime, TheSocketIsInADirectoryOfItsUser) {

@@ -82,8 +82,8 @@ Recording recording_with_lines() {
 TEST_F(OpenTest, TheHandshakeSaysWhoIsThere) {
   const v1::GetServerInfoResponse info = client.info();
   EXPECT_EQ(info.protocol(), daemon.ready().at("protocol"));
-  EXPECT_EQ(info.version(), daemon.ready().at("version"));
-  EXPECT_EQ(info.commit(), daemon.ready().at("commit"));
+  EXPECT_EQ(info.version(), daemon.ready().at("version").get<std::string>());
+  EXPECT_EQ(info.commit(), daemon.ready().at("commit").get<std::string>());
   EXPECT_EQ(info.protocol(), 1U);
   EXPECT_GE(info.machine_cpus(), 1U);
 }
