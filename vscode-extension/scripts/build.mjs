@@ -12,9 +12,10 @@ if (what === 'extension') {
   rmSync(join(here, 'dist'), { recursive: true, force: true });
   await build({
     ...common,
-    entryPoints: ['src/extension.ts'],
-    outfile: 'dist/extension.js',
-    external: ['vscode'],
+    // gRPC takes longer to load than all the rest, so what needs it is loaded by itself, when the daemon is started.
+    entryPoints: { extension: 'src/extension.ts', client: 'src/daemon/client.ts' },
+    outdir: 'dist',
+    external: ['vscode', './client.js'],
     minify: true,
     sourcemap: true,
     sourcesContent: false,

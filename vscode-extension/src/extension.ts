@@ -11,8 +11,9 @@ import { pickCpus } from './editor/cpuPicker';
 import { Documents } from './editor/documents';
 import { Hovers } from './editor/hover';
 import { RecordingEditor, recordingViewType } from './editor/recordingEditor';
-import { ProgramTerminal } from './editor/programTerminal';
 import { Recorder } from './editor/recordCommand';
+import { Recordings } from './editor/recordings';
+import { RecordTasks } from './editor/recordTask';
 import { Session } from './editor/session';
 import { StatusBar } from './editor/statusBar';
 
@@ -25,11 +26,17 @@ export function activate(context: vscode.ExtensionContext): void {
   const documents = new Documents(session, log);
   const annotations = new Annotations(session, documents, context.workspaceState);
   const statusBar = new StatusBar(session, documents, daemon);
-  const terminal = new ProgramTerminal();
-  const recorder = new Recorder(context, daemon, session, terminal, log);
+  const recordings = new Recordings(context);
+  const recorder = new Recorder(context.workspaceState, session, log);
   const running = daemon;
 
   const report = (error: unknown): void => void showError(error, log);
+  recorder.tasks = new RecordTasks(
+    recordings,
+    () => running.findProgram(),
+    () => recorder.knownRuns(),
+    (followed) => void recorder.show(followed).catch(report),
+  );
   const command = (name: string, run: (...args: never[]) => Promise<unknown>, needsTrust = false): vscode.Disposable =>
     vscode.commands.registerCommand(`longpole.${name}`, async (...args: never[]) => {
       try {
@@ -49,12 +56,15 @@ export function activate(context: vscode.ExtensionContext): void {
     documents,
     annotations,
     statusBar,
-    terminal,
+    recordings,
+    recorder.tasks,
     vscode.languages.registerHoverProvider([{ scheme: 'file' }], new Hovers(session, documents)),
     vscode.window.registerCustomEditorProvider(recordingViewType, new RecordingEditor(session, report)),
-    command('record', () => recorder.recordAndSimulate(), true),
-    command('changeProgram', () => recorder.changeCommand(), true),
+    command('record', () => recorder.record(), true),
+    command('recordOther', () => recorder.recordOther(), true),
+    command('chooseTarget', () => recorder.choose(), true),
     command('openRecording', () => openRecording(session)),
+    command('showOverview', () => showOverview(session)),
     command('setCpuCount', () => pickCpus(session, report)),
     command('toggleAnnotations', () => annotations.toggle()),
     command('clear', () => Promise.resolve(session.clear())),
@@ -62,6 +72,10 @@ export function activate(context: vscode.ExtensionContext): void {
     command('showLog', () => Promise.resolve(log.show())),
     command('goToLine', goToLine),
   );
+  session.onDidChange(() => {
+    const has = session.recording !== undefined;
+    void vscode.commands.executeCommand('setContext', 'longpole.hasRecording', has);
+  });
   if (vscode.workspace.isTrusted) {
     // Not waited for: it starts the daemon, and nobody asked for it just now.
     session.restore().catch((error: unknown) => log.warn(`the last recording was not opened again: ${String(error)}`));
@@ -83,6 +97,13 @@ async function openRecording(session: Session): Promise<void> {
       { location: vscode.ProgressLocation.Window, title: 'Longpole: opening' },
       () => session.open(file.fsPath),
     );
+  }
+}
+
+async function showOverview(session: Session): Promise<void> {
+  const path = session.recording?.path;
+  if (path !== undefined) {
+    await vscode.commands.executeCommand('vscode.openWith', vscode.Uri.file(path), recordingViewType);
   }
 }
 

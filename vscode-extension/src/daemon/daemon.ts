@@ -83,7 +83,7 @@ export class Daemon implements vscode.Disposable {
     this.log.info(`starting ${path}`);
     const process = await startDaemon(path, (line) => this.log.info(`daemon: ${line}`));
     // Loaded here and not before: gRPC takes longer to load than all the rest.
-    const { DaemonClient } = await import('./client');
+    const { DaemonClient } = await import('./client.js');
     const client = new DaemonClient(process.ready.socket);
     try {
       const info = await client.getServerInfo();
@@ -137,7 +137,12 @@ export class Daemon implements vscode.Disposable {
     }
   }
 
-  private findProgram(): string {
+  /**
+   * The program `longpole` that this window uses.
+   *
+   * @throws Error for the user when there is none.
+   */
+  findProgram(): string {
     const configured = vscode.workspace.getConfiguration('longpole').get<string>('daemon.path', '');
     if (configured !== '') {
       return configured;

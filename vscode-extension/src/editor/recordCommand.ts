@@ -1,224 +1,301 @@
-// Record and Simulate: asks what to run, once; runs and records it; shows what came out.
-import { mkdir, readdir, rm } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+// Record and Simulate: what to run, what will go wrong with it, running it, showing what came out.
+import { open, stat } from 'node:fs/promises';
+import { basename, isAbsolute, join, relative } from 'node:path';
 import * as vscode from 'vscode';
 import { formatCommandLine, parseCommandLine } from '../core/commandLine';
 import { formatCount } from '../core/format';
-import { daemonError, present } from '../daemon/client';
-import type { Connection, Daemon } from '../daemon/daemon';
-import {
-  RecordProgress_Phase,
-  type RecordProgress,
-  type RecordResponse,
-  type RecordResult,
-} from '../protocol/longpole/v1/longpole';
-import type { ProgramTerminal } from './programTerminal';
+import { mayHaveLines } from '../core/programFile';
+import { forget, remember, targetKey, targetName, type Target } from '../core/targets';
+import type { RecordTasks, Recorded, Run } from './recordTask';
 import type { Session } from './session';
+import { directoryToRunIn, foundTargets, resolveTarget, type ResolvedTarget } from './targets';
 
-const commandKey = 'longpole.recordedCommand';
-/** Recordings kept for a workspace: enough to compare with, few enough for the disk. */
-const keptRecordings = 10;
+const targetsKey = 'longpole.targets';
+const silencedKey = 'longpole.silencedWarnings';
 
-interface Wanted {
-  readonly words: readonly string[];
-  readonly directory: string;
+interface TargetItem extends vscode.QuickPickItem {
+  /** undefined: another one, to be typed. */
+  readonly target?: Target;
 }
 
+const removeButton: vscode.QuickInputButton = { iconPath: new vscode.ThemeIcon('close'), tooltip: 'Forget' };
+const editButton: vscode.QuickInputButton = { iconPath: new vscode.ThemeIcon('edit'), tooltip: 'Change' };
+
 export class Recorder {
-  private recording = false;
+  /** Set by the one who puts the parts together; tasks and recorder need each other. */
+  tasks: RecordTasks | undefined;
 
   constructor(
-    private readonly context: vscode.ExtensionContext,
-    private readonly daemon: Daemon,
+    private readonly memory: vscode.Memento,
     private readonly session: Session,
-    private readonly terminal: ProgramTerminal,
     private readonly log: vscode.LogOutputChannel,
   ) {}
 
-  /** Asks again what to run; remembers it for this workspace. */
-  async changeCommand(): Promise<string | undefined> {
-    const before = this.context.workspaceState.get<string>(commandKey, '');
-    const text = await vscode.window.showInputBox({
+  /** Records what was recorded last; asks when there is nothing yet. */
+  async record(): Promise<void> {
+    const target = this.targets[0] ?? (await this.choose());
+    if (target !== undefined) {
+      await this.recordTarget(target);
+    }
+  }
+
+  /** Asks what to record, and records it. */
+  async recordOther(): Promise<void> {
+    const target = await this.choose();
+    if (target !== undefined) {
+      await this.recordTarget(target);
+    }
+  }
+
+  /** Asks what is to be recorded from now on. */
+  async choose(): Promise<Target | undefined> {
+    const found = foundTargets();
+    const target =
+      found.length + this.targets.length === 0
+        ? await this.typeCommand(undefined)
+        : await this.pick(found);
+    if (target !== undefined) {
+      await this.save(remember(this.targets, target));
+    }
+    return target;
+  }
+
+  /** What is remembered, as far as it can be run without a question. */
+  knownRuns(): Promise<Run[]> {
+    const commands = this.targets.filter((target) => target.kind === 'command');
+    return Promise.all(commands.map(resolveTarget)).then((runs) => runs.filter((run) => run !== undefined));
+  }
+
+  /** Shows a recording when it has been made, and says what the user should know besides the numbers. */
+  async show(followed: Promise<Recorded>): Promise<void> {
+    const { path, stopped } = await followed;
+    await this.session.open(path);
+    const info = this.session.recording?.info;
+    if (info === undefined) {
+      return;
+    }
+    const name = basename(info.command[0] ?? path);
+    const events = `${formatCount(info.events)} events`;
+    this.log.info(`recorded ${events} to ${path} (${info.source} source)`);
+    info.notices.forEach((notice) => this.log.info(notice.text));
+    if (stopped) {
+      void vscode.window.showInformationMessage(
+        `Longpole: ${name} was stopped. What it did until then is kept: ${events}.`,
+      );
+    }
+  }
+
+  private get targets(): Target[] {
+    return this.memory.get<Target[]>(targetsKey, []);
+  }
+
+  private async save(targets: Target[]): Promise<void> {
+    await this.memory.update(targetsKey, targets);
+  }
+
+  private async recordTarget(target: Target): Promise<void> {
+    const run = await resolveTarget(target);
+    if (run === undefined || !(await runTask(run.preLaunchTask)) || !(await this.mayRun(run))) {
+      return;
+    }
+    await this.save(remember(this.targets, target));
+    this.log.info(`recording ${formatCommandLine([run.program, ...run.args])} in ${run.cwd}`);
+    if (this.tasks !== undefined) {
+      await this.show(this.tasks.record(run));
+    }
+  }
+
+  private pick(found: readonly Target[]): Promise<Target | undefined> {
+    const picker = vscode.window.createQuickPick<TargetItem>();
+    picker.title = 'Longpole: What to Record';
+    picker.placeholder = 'A program to run and record';
+    picker.matchOnDescription = true;
+    const fill = (): void => {
+      const remembered = this.targets;
+      const taken = new Set(remembered.map(targetKey));
+      const others = found.filter((target) => !taken.has(targetKey(target)));
+      picker.items = [
+        ...(remembered.length > 0 ? [{ label: 'recorded before', kind: vscode.QuickPickItemKind.Separator }] : []),
+        ...remembered.map((target) => item(target, true)),
+        ...(others.length > 0 ? [{ label: 'found here', kind: vscode.QuickPickItemKind.Separator }] : []),
+        ...others.map((target) => item(target, false)),
+        { label: '', kind: vscode.QuickPickItemKind.Separator },
+        { label: '$(terminal) Another program…', alwaysShow: true },
+      ];
+    };
+    fill();
+    return new Promise<Target | undefined>((resolve) => {
+      const listeners = [
+        picker.onDidTriggerItemButton(({ item: { target }, button }) => {
+          if (target === undefined) {
+            return;
+          }
+          if (button === editButton) {
+            resolve(this.typeCommand(target));
+            picker.hide();
+          } else {
+            void this.save(forget(this.targets, target)).then(fill);
+          }
+        }),
+        picker.onDidAccept(() => {
+          const [chosen] = picker.selectedItems;
+          if (chosen !== undefined) {
+            resolve(chosen.target ?? this.typeCommand(undefined));
+            picker.hide();
+          }
+        }),
+        picker.onDidHide(() => {
+          resolve(undefined);
+          listeners.forEach((listener) => void listener.dispose());
+          picker.dispose();
+        }),
+      ];
+      picker.show();
+    });
+  }
+
+  /** Asks for a command line; one that replaces another takes its place. */
+  private async typeCommand(before: Target | undefined): Promise<Target | undefined> {
+    const directory = before?.kind === 'command' ? before.directory : directoryToRunIn();
+    const command = await vscode.window.showInputBox({
       title: 'Longpole: Program to Record',
-      prompt: `Program and arguments, from ${directoryToRunIn()}. It is started directly, without a shell.`,
+      prompt: `Program and arguments, from ${directory}. It is started directly, without a shell.`,
       placeHolder: './build/sorter numbers.txt',
-      value: before,
+      value: before?.kind === 'command' ? before.command : '',
       ignoreFocusOut: true,
       validateInput: (value) => {
         const parsed = parseCommandLine(value);
         return 'problem' in parsed ? parsed.problem : undefined;
       },
     });
-    if (text !== undefined) {
-      await this.context.workspaceState.update(commandKey, text);
+    if (command === undefined) {
+      return undefined;
     }
-    return text;
+    if (before !== undefined) {
+      await this.save(forget(this.targets, before));
+    }
+    return { kind: 'command', command, directory };
   }
 
-  async recordAndSimulate(): Promise<void> {
-    if (this.recording) {
-      throw new Error('A program is being recorded already.');
+  /** Says what will go wrong before anything is run, and lets the user decide. */
+  private async mayRun(run: ResolvedTarget): Promise<boolean> {
+    const path = isAbsolute(run.program) ? run.program : join(run.cwd, run.program);
+    const warnings = await this.warningsFor(path);
+    const silenced = this.memory.get<string[]>(silencedKey, []);
+    const text = warnings.filter(({ kind }) => !silenced.includes(`${kind} ${path}`));
+    if (text.length === 0) {
+      return true;
     }
-    this.recording = true;
+    const [go, quiet] = ['Record Anyway', "Don't Warn Again"];
+    const answer = await vscode.window.showWarningMessage(text.map(({ message }) => message).join(' '), go, quiet);
+    if (answer === quiet) {
+      await this.memory.update(silencedKey, [...silenced, ...text.map(({ kind }) => `${kind} ${path}`)]);
+    }
+    return answer === go || answer === quiet;
+  }
+
+  private async warningsFor(path: string): Promise<{ kind: string; message: string }[]> {
+    const file = await open(path).catch(() => undefined);
+    if (file === undefined) {
+      // Found in PATH, or not at all: `longpole record` says so in its own words.
+      return [];
+    }
+    const warnings: { kind: string; message: string }[] = [];
     try {
-      const text = this.context.workspaceState.get<string>(commandKey) ?? (await this.changeCommand());
-      const parsed = text === undefined ? undefined : parseCommandLine(text);
-      if (parsed === undefined) {
-        return;
+      const read = async (offset: number, length: number): Promise<Buffer> => {
+        const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, offset);
+        return buffer.subarray(0, bytesRead);
+      };
+      if (!(await mayHaveLines(read))) {
+        warnings.push({
+          kind: 'lines',
+          message: `${basename(path)} was built without debug information: there will be functions but no lines. Build it with -g.`,
+        });
       }
-      if ('problem' in parsed) {
-        throw new Error(parsed.problem);
+      const built = (await file.stat()).mtimeMs;
+      const newer = await editedSince(built, this.sourcesOf(path));
+      if (newer !== undefined) {
+        warnings.push({
+          kind: 'built',
+          message: `${newer} was edited after ${basename(path)} was built: its lines will be those of the old version. Build it first.`,
+        });
       }
-      await this.record({ words: parsed.words, directory: directoryToRunIn() });
     } finally {
-      this.recording = false;
+      await file.close();
     }
+    return warnings;
   }
 
-  private async record(wanted: Wanted): Promise<void> {
-    const connection = await this.daemon.connection();
-    const outputPath = await this.newRecordingPath(basename(wanted.words[0] ?? 'program'));
-    const name = basename(wanted.words[0] ?? '');
-    const { result, stopped } = await vscode.window.withProgress(
-      { location: vscode.ProgressLocation.Notification, title: `Longpole: ${name}`, cancellable: true },
-      async (progress, cancelled) => {
-        const outcome = await this.run(connection, wanted, outputPath, progress, cancelled);
-        progress.report({ message: 'simulating …' });
-        await this.session.show(connection, outcome.result.path, present(outcome.result.recording));
-        return outcome;
-      },
-    );
-    this.tell(result, stopped, name);
-  }
-
-  /** One Record call, from request to result. */
-  private run(
-    connection: Connection,
-    wanted: Wanted,
-    outputPath: string,
-    progress: vscode.Progress<{ message: string }>,
-    cancelled: vscode.CancellationToken,
-  ): Promise<{ result: RecordResult; stopped: boolean }> {
-    const [program = '', ...programArguments] = wanted.words;
-    this.log.info(`recording ${formatCommandLine(wanted.words)} in ${wanted.directory}`);
-    this.terminal.begin(formatCommandLine(wanted.words));
-    const stream = connection.client.record({
-      program,
-      arguments: programArguments,
-      directory: wanted.directory,
-      outputPath,
-    });
-    return new Promise((resolve, reject) => {
-      let run: bigint | undefined;
-      let stopped = false;
-      let result: RecordResult | undefined;
-      const askToStop = (id: bigint): void => {
-        connection.client.stopRecording(id).catch((error: unknown) => this.log.warn(String(error)));
-      };
-      const stop = (): void => {
-        if (stopped || result !== undefined) {
-          return;
-        }
-        stopped = true;
-        progress.report({ message: 'stopping the program; what was recorded is kept …' });
-        if (run !== undefined) {
-          askToStop(run);
-        }
-      };
-      const receive = ({ event }: RecordResponse): void => {
-        switch (event?.$case) {
-          case 'started':
-            run = event.value.run;
-            if (stopped) {
-              askToStop(run);
-            }
-            break;
-          case 'output':
-            this.terminal.output(event.value);
-            break;
-          case 'progress':
-            if (!stopped || event.value.phase > RecordProgress_Phase.PHASE_RUNNING) {
-              progress.report({ message: phaseText(event.value) });
-            }
-            break;
-          case 'result':
-            result = event.value;
-            break;
-          case undefined:
-            // An event of a later version, which this one may overlook.
-            break;
-        }
-      };
-
-      progress.report({ message: 'starting …' });
-      const listeners = [cancelled.onCancellationRequested(stop), this.terminal.onDidAskToStop(stop)];
-      stream.on('data', receive);
-      stream.on('error', (error) => reject(daemonError(error)));
-      stream.on('end', () => {
-        listeners.forEach((listener) => void listener.dispose());
-        if (result !== undefined) {
-          resolve({ result, stopped });
-        } else {
-          // After an error, which has been told already, this says nothing more.
-          setImmediate(() => reject(new Error('The daemon ended the recording without a result.')));
-        }
-      });
-    });
-  }
-
-  /** What the user should know besides the numbers. */
-  private tell(result: RecordResult, stopped: boolean, name: string): void {
-    const recording = present(result.recording);
-    const { exitStatus, exitSignal } = recording;
-    const events = `${formatCount(recording.events)} events`;
-    this.log.info(`recorded ${events} to ${result.path} (${recording.source} source)`);
-    recording.notices.forEach((notice) => this.log.info(notice.text));
-    if (stopped) {
-      const text = `${name} was stopped. What it did until then is kept: ${events}.`;
-      this.terminal.remark(text);
-      void vscode.window.showInformationMessage(`Longpole: ${text}`);
-    } else if (exitSignal !== undefined) {
-      this.terminal.remark(`${name} was ended by signal ${exitSignal}; recorded ${events}`);
-    } else {
-      const status = exitStatus === undefined || exitStatus === 0 ? '' : ` with status ${exitStatus}`;
-      this.terminal.remark(`${name} ended${status}; recorded ${events}`);
-    }
-  }
-
-  private async newRecordingPath(name: string): Promise<string> {
-    const storage = this.context.storageUri ?? this.context.globalStorageUri;
-    const folder = join(storage.fsPath, 'recordings');
-    await mkdir(folder, { recursive: true });
-    const earlier = (await readdir(folder)).filter((file) => file.endsWith('.lptrace')).sort();
-    const tooMany = earlier.slice(0, Math.max(0, earlier.length - keptRecordings + 1));
-    await Promise.all(tooMany.map((file) => rm(join(folder, file), { force: true })));
-    // First the time, so that names sort by age.
-    const time = new Date().toISOString().replace(/[:.]/g, '-');
-    return join(folder, `${time}-${name}.lptrace`);
+  /** The files that a program is made of, as far as its last recording tells. */
+  private sourcesOf(program: string): ReadonlySet<string> | undefined {
+    const info = this.session.recording?.info;
+    return info !== undefined && info.command[0] !== undefined && basename(info.command[0]) === basename(program)
+      ? new Set(info.files.map((file) => file.path))
+      : undefined;
   }
 }
 
-function directoryToRunIn(): string {
-  const active = vscode.window.activeTextEditor?.document.uri;
-  const folder = (active && vscode.workspace.getWorkspaceFolder(active)) ?? vscode.workspace.workspaceFolders?.[0];
-  return folder?.uri.fsPath ?? process.env['HOME'] ?? '/';
+function item(target: Target, remembered: boolean): TargetItem {
+  const buttons = remembered ? [...(target.kind === 'command' ? [editButton] : []), removeButton] : [];
+  switch (target.kind) {
+    case 'command': {
+      const root = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath;
+      const place = root === undefined ? target.directory : relative(root, target.directory);
+      return { label: `$(history) ${target.command}`, description: place, target, buttons };
+    }
+    case 'launch':
+      return { label: `$(debug-alt) ${target.name}`, description: 'launch.json', target, buttons };
+    case 'cmake':
+      return { label: `$(tools) ${targetName(target)}`, description: 'CMake Tools', target, buttons };
+  }
 }
 
-function phaseText(progress: RecordProgress): string {
-  const events = progress.events > 0n ? `, ${formatCount(progress.events)} events` : '';
-  switch (progress.phase) {
-    case RecordProgress_Phase.PHASE_STARTING:
-      return 'starting …';
-    case RecordProgress_Phase.PHASE_RUNNING:
-      return `recording${events}. Cancel stops the program and keeps what was recorded.`;
-    case RecordProgress_Phase.PHASE_MERGING:
-      return `putting events and samples together${events} …`;
-    case RecordProgress_Phase.PHASE_SYMBOLIZING:
-      return 'finding functions and lines …';
-    case RecordProgress_Phase.PHASE_ANALYSING:
-      return 'analysing …';
-    case RecordProgress_Phase.PHASE_UNSPECIFIED:
-    case RecordProgress_Phase.UNRECOGNIZED:
-      return '…';
+/** A source file that is newer than the program, by its name: one that the program is known to be made of, or else an open one. */
+async function editedSince(built: number, sources: ReadonlySet<string> | undefined): Promise<string | undefined> {
+  for (const document of vscode.workspace.textDocuments) {
+    const isSource = document.uri.scheme === 'file' && ['c', 'cpp'].includes(document.languageId);
+    const belongs = sources?.has(document.fileName) ?? vscode.workspace.getWorkspaceFolder(document.uri) !== undefined;
+    if (isSource && belongs) {
+      const written = await stat(document.fileName).then(({ mtimeMs }) => mtimeMs, () => 0);
+      if (document.isDirty || written > built) {
+        return basename(document.fileName);
+      }
+    }
   }
+  return undefined;
+}
+
+/** Runs the task that a launch configuration wants before; whether to go on. */
+async function runTask(name: string): Promise<boolean> {
+  if (name === '') {
+    return true;
+  }
+  const tasks = await vscode.tasks.fetchTasks();
+  const task = tasks.find((candidate) => candidate.name === name || `${candidate.source}: ${candidate.name}` === name);
+  if (task === undefined) {
+    throw new Error(`The preLaunchTask "${name}" of launch.json is not there.`);
+  }
+  const status = await new Promise<number | undefined>((resolve, reject) => {
+    let execution: vscode.TaskExecution | undefined;
+    let exit: number | undefined;
+    const listeners = [
+      vscode.tasks.onDidEndTaskProcess((event) => {
+        if (event.execution === execution) {
+          exit = event.exitCode;
+        }
+      }),
+      vscode.tasks.onDidEndTask((event) => {
+        if (event.execution === execution) {
+          listeners.forEach((listener) => void listener.dispose());
+          resolve(exit);
+        }
+      }),
+    ];
+    vscode.tasks.executeTask(task).then((started) => (execution = started), reject);
+  });
+  if (status === 0) {
+    return true;
+  }
+  const go = 'Record Anyway';
+  return (await vscode.window.showWarningMessage(`The task "${name}" ended with status ${status ?? 'unknown'}.`, go)) === go;
 }

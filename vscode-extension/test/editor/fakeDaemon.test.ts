@@ -71,19 +71,25 @@ void describe('with a daemon that works', () => {
     const progress = workbench.toast('Longpole: pipeline');
     await progress.waitFor();
     await workbench.page.locator('.terminal-wrapper.active .xterm').waitFor();
+    await progress.getByText('recording, 10 events').waitFor();
     await progress.getByText('Cancel', { exact: true }).click();
     await workbench.toast('was stopped. What it did until then is kept: 12,345 events.').waitFor();
     await workbench.untilAnnotations((annotations) => annotations.get(5)?.text.startsWith('80%') ?? false, '80% on line 5');
   });
 
-  void test('a second command asks again what to run; the first does not', async () => {
-    await workbench.runCommand('Longpole: Change Program and Arguments');
+  void test('what was recorded before is offered again, can be changed, and is one key away', async () => {
+    await workbench.runCommand('Longpole: Choose What to Record');
+    await workbench.untilAsked('Longpole: What to Record');
+    const row = workbench.page.locator('.quick-input-list .monaco-list-row', { hasText: "./pipeline 'two words'" });
+    await row.hover();
+    await row.locator('.codicon-edit').click();
     await workbench.untilAsked(programTitle);
     assert.equal(await workbench.quickInput.inputValue(), "./pipeline 'two words'");
     await workbench.answer(programTitle, './pipeline --short');
     await workbench.runCommand('Longpole: Clear');
     await workbench.untilAnnotations((annotations) => annotations.size === 0, 'no annotations');
-    await workbench.runCommand('Longpole: Record and Simulate');
+    await workbench.page.keyboard.press('Control+K');
+    await workbench.page.keyboard.press('Control+Alt+R');
     await workbench.untilAnnotations((annotations) => annotations.has(5), 'annotations again');
   });
 
@@ -184,9 +190,7 @@ void describe('with a daemon that works', () => {
   });
 
   void test('a file of another version shows nothing, and the status bar says so', async () => {
-    await workbench.runCommand('Longpole: Change Program and Arguments');
-    await workbench.answer(programTitle, './pipeline --short --other-version');
-    await workbench.runCommand('Longpole: Record and Simulate');
+    await workbench.recordAnother('./pipeline --short --other-version');
     await eventually(async () => (await workbench.statusText()) === '8 CPUs · 1.6× · stale', () => 'stale');
     assert.deepEqual([...(await workbench.annotations())], []);
   });
@@ -236,10 +240,10 @@ void describe('when something is wrong', () => {
     await workbench.toast('cannot record ./nothing: there is no such program; check the path').waitFor();
   });
 
-  void test('a daemon that dies while it records is not silence', async () => {
+  void test('a recording that dies is not silence', async () => {
     workbench = await start('crash-on-record');
     await record(workbench);
-    await workbench.toast('The daemon went away before it answered').waitFor();
+    await workbench.toast('Recording pipeline ended without a result. Its terminal may say why.').waitFor();
   });
 
   void test('nothing runs in a workspace that is not trusted', async () => {

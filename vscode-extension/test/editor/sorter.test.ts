@@ -81,7 +81,7 @@ void describe('recording the sorter', () => {
     await workbench.runCommand('Longpole: Record and Simulate');
     await workbench.answer('Longpole: Program to Record', './sorter numbers');
     await workbench.toast('Longpole: sorter').waitFor();
-    await workbench.toast('Longpole: sorter').waitFor({ state: 'hidden' });
+    await workbench.toast('Longpole: sorter').waitFor({ state: 'hidden', timeout: 120_000 });
     await workbench.page.locator('.terminal-wrapper.active .xterm').waitFor();
     await workbench.screenshot('recorded');
     // Out of the way, for lines that cannot be seen are not there.
@@ -148,9 +148,7 @@ void describe('recording the sorter', () => {
     execFileSync('./sorter', ['--make-input', 'many', '100000'], { cwd: workbench.folder });
     await workbench.runCommand('Longpole: Clear');
     await workbench.untilAnnotations((found) => found.size === 0, 'no annotations');
-    await workbench.runCommand('Longpole: Change Program and Arguments');
-    await workbench.answer('Longpole: Program to Record', `${workbench.folder}/sorter many`);
-    await workbench.runCommand('Longpole: Record and Simulate');
+    await workbench.recordAnother(`${workbench.folder}/sorter many`);
     const progress = workbench.toast(/recording, [1-9][\d,]* events/);
     await progress.waitFor();
     await progress.getByText('Cancel', { exact: true }).click();

@@ -168,6 +168,15 @@ export class Workbench {
     await this.page.locator(`.tab[data-resource-name="${name}"]`).first().waitFor();
   }
 
+  /** Types another program to record than before, and records it. */
+  async recordAnother(command: string): Promise<void> {
+    await this.runCommand('Longpole: Record Another Program');
+    await this.untilAsked('Longpole: What to Record');
+    await this.quickInput.fill('Another');
+    await this.page.keyboard.press('Enter');
+    await this.answer('Longpole: Program to Record', command);
+  }
+
   /** Waits for the input box or list with this title. */
   async untilAsked(title: string): Promise<void> {
     await this.page.locator('.quick-input-widget:visible .quick-input-title', { hasText: title }).waitFor();

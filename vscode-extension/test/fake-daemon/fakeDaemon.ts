@@ -1,19 +1,16 @@
 // A daemon that says what a test wants to hear: for what the real one does not do on demand (speak another protocol, crash,
-// take its time). Usage: fakeDaemon.js BEHAVIOUR serve --parent-stdin
+// take its time). Usage: fakeDaemon.js BEHAVIOUR serve --parent-stdin, or BEHAVIOUR record --status FILE -o FILE -- PROGRAM…
 //
 //   usual         numbers for the file `pipeline.c` of the workspace; records until it is stopped, or at once with
 //                 --short; says the file was another one with --other-version; dies when asked about 13 CPUs
 //   other-protocol, crash-on-start, crash-on-record, refuse-record
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Server, ServerCredentials, status, type sendUnaryData, type ServerUnaryCall } from '@grpc/grpc-js';
 import {
   LongpoleService,
-  ProgramOutput_Stream,
-  RecordProgress_Phase,
-  RecordResponse,
   Recording,
   type LongpoleServer,
 } from '../../src/protocol/longpole/v1/longpole';
@@ -47,44 +44,22 @@ function answer<Request, Response>(make: (request: Request) => Response) {
 
 let file = '';
 let otherVersion = false;
-let stopRun: (() => void) | undefined;
+
+/** What stands in a recording of this daemon. */
+interface Made {
+  readonly file: string;
+  readonly args: readonly string[];
+}
 
 const service: LongpoleServer = {
   getServerInfo: answer(() => ({ protocol, version: '0.9.0', commit: '', machineCpus: 8 })),
-  record: (call) => {
-    if (behaviour === 'crash-on-record') {
-      process.exit(9);
-    }
-    if (behaviour === 'refuse-record') {
-      call.emit('error', {
-        code: status.NOT_FOUND,
-        details: `cannot record ${call.request.program}: there is no such program; check the path`,
-      });
-      return;
-    }
-    file = join(call.request.directory, 'pipeline.c');
-    otherVersion = call.request.arguments.includes('--other-version');
-    const send = (event: RecordResponse['event']): void => void call.write(RecordResponse.create({ event }));
-    send({ $case: 'started', value: { run: 7n, pid: 1n } });
-    send({ $case: 'progress', value: { phase: RecordProgress_Phase.PHASE_RUNNING, events: 10n } });
-    const data = Buffer.from(`asked to run: ${[call.request.program, ...call.request.arguments].join('|')}\n`);
-    send({ $case: 'output', value: { stream: ProgramOutput_Stream.STREAM_STDOUT, data } });
-    stopRun = () => {
-      writeFileSync(call.request.outputPath, file);
-      send({ $case: 'progress', value: { phase: RecordProgress_Phase.PHASE_ANALYSING, events: 12345n } });
-      send({ $case: 'result', value: { recording: recording(file), path: call.request.outputPath } });
-      call.end();
-    };
-    if (call.request.arguments.includes('--short')) {
-      stopRun();
-    }
-  },
-  stopRecording: answer(() => {
-    stopRun?.();
-    return {};
-  }),
+  // The extension records with `longpole record`.
+  record: (call) => void call.emit('error', { code: status.UNIMPLEMENTED, details: 'not asked for' }),
+  stopRecording: answer(() => ({})),
   openRecording: answer((request) => {
-    file = readFileSync(request.path, 'utf8');
+    const made = JSON.parse(readFileSync(request.path, 'utf8')) as Made;
+    file = made.file;
+    otherVersion = made.args.includes('--other-version');
     return { recording: recording(file) };
   }),
   closeRecording: answer(() => ({})),
@@ -144,20 +119,54 @@ function end(): void {
   process.exit(0);
 }
 
+function record(words: readonly string[]): void {
+  const after = (option: string): string => words[words.indexOf(option) + 1] ?? '';
+  const command = words.slice(words.indexOf('--') + 1);
+  const tell = (line: object): void => appendFileSync(after('--status'), JSON.stringify(line) + '\n');
+  if (behaviour === 'crash-on-record') {
+    process.exit(9);
+  }
+  if (behaviour === 'refuse-record') {
+    tell({ error: `cannot record ${command[0]}: there is no such program; check the path` });
+    process.exit(2);
+  }
+  tell({ doing: 'recording', events: 10 });
+  console.log(`asked to run: ${command.join('|')}${process.stdin.isTTY ? ' in a terminal' : ''}`);
+  const stop = (): void => {
+    const made: Made = { file: join(process.cwd(), 'pipeline.c'), args: command };
+    writeFileSync(after('-o'), JSON.stringify(made));
+    tell({ recording: after('-o') });
+    process.exit(0);
+  };
+  process.on('SIGINT', stop);
+  if (command.includes('--short')) {
+    stop();
+  }
+  setInterval(() => undefined, 1000);
+}
+
 // Also when it dies as it was told to.
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 
-if (behaviour === 'crash-on-start') {
-  console.error('fake daemon: there is no room on this machine');
-  process.exit(3);
+if (process.argv[3] === 'record') {
+  record(process.argv.slice(4));
+} else {
+  serve();
 }
-// It ends with its parent, as the real one does.
-process.stdin.resume().on('end', end).on('error', end);
-const server = new Server();
-server.addService(LongpoleService, service);
-server.bindAsync(`unix:${socket}`, ServerCredentials.createInsecure(), (error) => {
-  if (error !== null) {
-    throw error;
+
+function serve(): void {
+  if (behaviour === 'crash-on-start') {
+    console.error('fake daemon: there is no room on this machine');
+    process.exit(3);
   }
-  console.log(`READY ${JSON.stringify({ protocol, version: '0.9.0', commit: '', socket, pid: process.pid })}`);
-});
+  // It ends with its parent, as the real one does.
+  process.stdin.resume().on('end', end).on('error', end);
+  const server = new Server();
+  server.addService(LongpoleService, service);
+  server.bindAsync(`unix:${socket}`, ServerCredentials.createInsecure(), (error) => {
+    if (error !== null) {
+      throw error;
+    }
+    console.log(`READY ${JSON.stringify({ protocol, version: '0.9.0', commit: '', socket, pid: process.pid })}`);
+  });
+}

@@ -1,0 +1,82 @@
+// What launch.json says about starting a C or C++ program, whichever debugger it was written for: cppdbg of Microsoft's
+// C/C++ extension, lldb of CodeLLDB, lldb-dap of LLVM, gdb of the others. Variables are still in it.
+import { parseCommandLine } from './commandLine';
+
+export interface LaunchConfiguration {
+  readonly name: string;
+  readonly program: string;
+  readonly args: readonly string[];
+  /** Empty: the folder's. */
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** Empty: none. */
+  readonly preLaunchTask: string;
+}
+
+const types: readonly unknown[] = ['cppdbg', 'lldb', 'lldb-dap', 'gdb'];
+
+/** Those of the configurations that start a native program; what is no such thing, or lacks what it takes, is left out. */
+export function nativeConfigurations(configurations: unknown): LaunchConfiguration[] {
+  return (Array.isArray(configurations) ? (configurations as unknown[]) : []).flatMap((one) => {
+    const { type, request, name, program, args, cwd, env, environment, preLaunchTask } = asRecord(one);
+    if (
+      !types.includes(type) ||
+      (request !== undefined && request !== 'launch') ||
+      typeof name !== 'string' ||
+      typeof program !== 'string' ||
+      program === ''
+    ) {
+      return [];
+    }
+    return [
+      {
+        name,
+        program,
+        args: argumentsOf(args),
+        cwd: typeof cwd === 'string' ? cwd : '',
+        env: { ...environmentOf(environment), ...environmentOf(env) },
+        preLaunchTask: typeof preLaunchTask === 'string' ? preLaunchTask : '',
+      },
+    ];
+  });
+}
+
+/** A list of words, or, as CodeLLDB allows, one text that is split as a shell would. */
+function argumentsOf(args: unknown): string[] {
+  if (typeof args === 'string') {
+    const parsed = parseCommandLine(args);
+    return 'words' in parsed ? [...parsed.words] : [];
+  }
+  return Array.isArray(args) ? args.filter((word) => typeof word === 'string') : [];
+}
+
+/** {"NAME": "value"}, [{"name": "NAME", "value": "value"}] or ["NAME=value"]. */
+function environmentOf(environment: unknown): Record<string, string> {
+  const result: Record<string, string> = {};
+  if (Array.isArray(environment)) {
+    for (const entry of environment as unknown[]) {
+      if (typeof entry === 'string') {
+        const equals = entry.indexOf('=');
+        if (equals > 0) {
+          result[entry.slice(0, equals)] = entry.slice(equals + 1);
+        }
+      } else {
+        const { name, value } = asRecord(entry);
+        if (typeof name === 'string' && typeof value === 'string') {
+          result[name] = value;
+        }
+      }
+    }
+    return result;
+  }
+  for (const [name, value] of Object.entries(asRecord(environment))) {
+    if (typeof value === 'string' || typeof value === 'number') {
+      result[name] = String(value);
+    }
+  }
+  return result;
+}
+
+function asRecord(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}

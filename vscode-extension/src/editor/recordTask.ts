@@ -1,0 +1,246 @@
+// A recording is a task: `longpole record` in a real terminal, where the program has its colours and its input, and which neither
+// a crash of the daemon nor of this extension takes away. So the same thing starts from our commands, from tasks.json and
+// from Run Task; whichever it was, it is followed here until there is a recording.
+import { randomUUID } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { readFile, rm } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import * as vscode from 'vscode';
+import { parseRecordStatus, type RecordStatus } from '../core/recordStatus';
+import type { Recordings } from './recordings';
+
+export const taskType = 'longpole';
+
+export interface Run {
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+export interface Recorded {
+  /** The recording, among the others of this workspace. */
+  readonly path: string;
+  /** The user stopped the program. */
+  readonly stopped: boolean;
+}
+
+/** How often the status is looked at. */
+const lookMs = 200;
+/** How long a process that is no task any more, for its terminal was closed, may take to write what was recorded. */
+const lastWordsMs = 60_000;
+
+/** What runs in the terminal, with the places of its results; made anew for each task. */
+export function recordTask(run: Run, recordings: Recordings, longpole: string): vscode.Task {
+  const name = basename(run.program);
+  const base = join(recordings.folder, `.${randomUUID()}`);
+  const task = new vscode.Task(
+    { type: taskType, program: run.program, args: run.args, cwd: run.cwd, env: run.env },
+    vscode.TaskScope.Workspace,
+    `record ${name}`,
+    'Longpole',
+    new vscode.ProcessExecution(
+      longpole,
+      ['record', '--status', `${base}.status`, '-o', `${base}.lptrace`, '--', run.program, ...run.args],
+      { cwd: run.cwd, env: { ...run.env } },
+    ),
+    [],
+  );
+  task.presentationOptions = {
+    reveal: vscode.TaskRevealKind.Always,
+    panel: vscode.TaskPanelKind.Dedicated,
+    focus: false,
+    clear: true,
+    // Our own options would be most of it; the terminal is called after the program.
+    echo: false,
+    showReuseMessage: false,
+  };
+  task.detail = 'Records one run with Longpole';
+  return task;
+}
+
+export class RecordTasks implements vscode.TaskProvider, vscode.Disposable {
+  private readonly subscriptions: vscode.Disposable[];
+  /** Those that this class started itself hear of the end here; the others are told by `onRecorded`. */
+  private readonly waiting = new Map<string, (followed: Promise<Recorded>) => void>();
+
+  constructor(
+    private readonly recordings: Recordings,
+    private readonly longpole: () => string,
+    private readonly known: () => Promise<Run[]>,
+    private readonly onRecorded: (followed: Promise<Recorded>) => void,
+  ) {
+    this.subscriptions = [
+      vscode.tasks.registerTaskProvider(taskType, this),
+      vscode.tasks.onDidStartTaskProcess((event) => this.started(event)),
+    ];
+  }
+
+  dispose(): void {
+    this.subscriptions.forEach((subscription) => void subscription.dispose());
+  }
+
+  async provideTasks(): Promise<vscode.Task[]> {
+    return (await this.known()).map((run) => this.make(run));
+  }
+
+  resolveTask(task: vscode.Task): vscode.Task | undefined {
+    const { program, args, cwd, env } = task.definition;
+    if (typeof program !== 'string') {
+      return undefined;
+    }
+    const scope = task.scope;
+    const folder = typeof scope === 'object' ? scope : vscode.workspace.workspaceFolders?.[0];
+    const made = this.make({
+      program,
+      args: Array.isArray(args) ? args.map(String) : [],
+      cwd: typeof cwd === 'string' ? cwd : (folder?.uri.fsPath ?? '/'),
+      env: typeof env === 'object' && env !== null ? (env as Record<string, string>) : {},
+    });
+    // The editor knows the task by its definition and takes only the execution from us.
+    const resolved = new vscode.Task(
+      task.definition,
+      scope ?? vscode.TaskScope.Workspace,
+      task.name,
+      'Longpole',
+      made.execution,
+      [],
+    );
+    resolved.presentationOptions = made.presentationOptions;
+    return resolved;
+  }
+
+  /**
+   * Runs a program in a terminal and records it.
+   *
+   * @throws Error for the user, in the words of `longpole record`, when nothing was recorded.
+   */
+  async record(run: Run): Promise<Recorded> {
+    const task = this.make(run);
+    const status = placesOf(task)?.status ?? '';
+    let listener: vscode.Disposable | undefined;
+    try {
+      return await new Promise<Recorded>((resolve, reject) => {
+        this.waiting.set(status, resolve);
+        vscode.tasks.executeTask(task).then((execution) => {
+          listener = vscode.tasks.onDidEndTask((event) => {
+            // Once it is followed this comes too late to change anything.
+            if (event.execution === execution) {
+              reject(new Error(`The terminal could not start ${this.longpole()}.`));
+            }
+          });
+        }, reject);
+      });
+    } finally {
+      listener?.dispose();
+      this.waiting.delete(status);
+    }
+  }
+
+  private make(run: Run): vscode.Task {
+    mkdirSync(this.recordings.folder, { recursive: true });
+    return recordTask(run, this.recordings, this.longpole());
+  }
+
+  private started(event: vscode.TaskProcessStartEvent): void {
+    const { task } = event.execution;
+    const places = task.definition.type === taskType ? placesOf(task) : undefined;
+    if (places === undefined) {
+      return;
+    }
+    const followed = follow(event, places, this.recordings);
+    const waiting = this.waiting.get(places.status);
+    if (waiting !== undefined) {
+      waiting(followed);
+    } else {
+      this.onRecorded(followed);
+    }
+  }
+}
+
+interface Places {
+  readonly program: string;
+  readonly status: string;
+  readonly output: string;
+}
+
+function placesOf(task: vscode.Task): Places | undefined {
+  const args = task.execution instanceof vscode.ProcessExecution ? task.execution.args : [];
+  const [status, output, program] = [args[args.indexOf('--status') + 1], args[args.indexOf('-o') + 1], args[args.indexOf('--') + 1]];
+  return args[0] === 'record' && status && output && program ? { status, output, program } : undefined;
+}
+
+/** Shows how far a recording is, with a Cancel that keeps what there is, and puts the result among the others. */
+async function follow(event: vscode.TaskProcessStartEvent, places: Places, recordings: Recordings): Promise<Recorded> {
+  const name = basename(places.program);
+  let running = true;
+  const listener = vscode.tasks.onDidEndTaskProcess((end) => {
+    if (end.execution === event.execution) {
+      running = false;
+    }
+  });
+  try {
+    return await vscode.window.withProgress(
+      { location: vscode.ProgressLocation.Notification, title: `Longpole: ${name}`, cancellable: true },
+      async (progress, cancelled) => {
+        let stopped = false;
+        cancelled.onCancellationRequested(() => {
+          stopped = true;
+          progress.report({ message: 'stopping the program; what was recorded is kept …' });
+          signal(event.processId, 'SIGINT');
+        });
+        progress.report({ message: 'starting …' });
+        let said = '';
+        for (let left = lastWordsMs / lookMs; left > 0; left -= running || isAlive(event.processId) ? 0 : 10) {
+          const status = await readStatus(places.status);
+          if (status.result !== undefined) {
+            if ('error' in status.result) {
+              throw new Error(status.result.error);
+            }
+            return { path: await recordings.add(places.output, name), stopped };
+          }
+          const text = phaseText(status, stopped);
+          if (text !== said && text !== '') {
+            said = text;
+            progress.report({ message: text });
+          }
+          await sleep(lookMs);
+        }
+        throw new Error(`Recording ${name} ended without a result. Its terminal may say why.`);
+      },
+    );
+  } finally {
+    listener.dispose();
+    await rm(places.status, { force: true });
+  }
+}
+
+function phaseText({ doing, events }: RecordStatus, stopped: boolean): string {
+  const count = events > 0 ? `, ${events.toLocaleString('en-US')} events` : '';
+  switch (doing) {
+    case '':
+      return '';
+    case 'recording':
+      return stopped ? '' : `recording${count}. Cancel stops the program and keeps what was recorded.`;
+    default:
+      return `${doing}${count} …`;
+  }
+}
+
+async function readStatus(path: string): Promise<RecordStatus> {
+  return parseRecordStatus(await readFile(path, 'utf8').catch(() => ''));
+}
+
+function isAlive(pid: number): boolean {
+  return signal(pid, 0);
+}
+
+function signal(pid: number, which: 'SIGINT' | 0): boolean {
+  try {
+    return process.kill(pid, which);
+  } catch {
+    return false;
+  }
+}
+

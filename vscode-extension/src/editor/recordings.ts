@@ -1,0 +1,82 @@
+// The recordings of this workspace, as files in the extension's storage: called after their time and program, so that names sort
+// by age, the oldest thrown away.
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import * as vscode from 'vscode';
+
+/** Enough to compare with, few enough for the disk. A recording that the user named is kept besides. */
+const keptRecordings = 10;
+/** 2026-01-31T12-34-56-789Z-sorter.lptrace; what the user renames has no such name. */
+const ownName = /^\d{4}-\d\d-\d\dT[\d-]+Z-(.+)\.lptrace$/;
+
+export interface KeptRecording {
+  readonly path: string;
+  readonly name: string;
+  readonly modifiedMs: number;
+  readonly bytes: number;
+}
+
+export class Recordings implements vscode.Disposable {
+  private readonly changed = new vscode.EventEmitter<void>();
+  readonly onDidChange = this.changed.event;
+  readonly folder: string;
+
+  constructor(context: vscode.ExtensionContext) {
+    this.folder = join((context.storageUri ?? context.globalStorageUri).fsPath, 'recordings');
+  }
+
+  /** Moves a finished recording here. Returns where it is. */
+  async add(from: string, program: string): Promise<string> {
+    await mkdir(this.folder, { recursive: true });
+    const own = (await readdir(this.folder)).filter((file) => ownName.test(file)).sort();
+    const tooMany = own.slice(0, Math.max(0, own.length - keptRecordings + 1));
+    await Promise.all(tooMany.map((file) => rm(join(this.folder, file), { force: true })));
+    const time = new Date().toISOString().replace(/[:.]/g, '-');
+    const path = join(this.folder, `${time}-${program}.lptrace`);
+    await rename(from, path);
+    this.changed.fire();
+    return path;
+  }
+
+  /** Newest first. */
+  async list(): Promise<KeptRecording[]> {
+    const names = (await readdir(this.folder).catch(() => [])).filter((name) => name.endsWith('.lptrace') && !name.startsWith('.'));
+    const all = await Promise.all(
+      names.map(async (name) => {
+        const path = join(this.folder, name);
+        const { mtimeMs, size } = await stat(path);
+        return { path, name: recordingName(path), modifiedMs: mtimeMs, bytes: size };
+      }),
+    );
+    return all.sort((a, b) => b.modifiedMs - a.modifiedMs);
+  }
+
+  /**
+   * @throws Error when there is one of that name.
+   */
+  async rename(path: string, name: string): Promise<string> {
+    const to = join(dirname(path), `${name}.lptrace`);
+    if (existsSync(to)) {
+      throw new Error(`There is a recording called ${name} already.`);
+    }
+    await rename(path, to);
+    this.changed.fire();
+    return to;
+  }
+
+  async remove(path: string): Promise<void> {
+    await rm(path, { force: true });
+    this.changed.fire();
+  }
+
+  dispose(): void {
+    this.changed.dispose();
+  }
+}
+
+/** What a person calls it: its program, or the name it was given. */
+export function recordingName(path: string): string {
+  const file = basename(path);
+  return ownName.exec(file)?.[1] ?? file.replace(/\.lptrace$/, '');
+}

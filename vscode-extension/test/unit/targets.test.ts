@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { nativeConfigurations } from '../../src/core/launchConfigurations';
+import { mayHaveLines } from '../../src/core/programFile';
+import { parseRecordStatus } from '../../src/core/recordStatus';
+import { forget, mostTargets, remember, targetName, type Target } from '../../src/core/targets';
+import { expandVariables } from '../../src/core/variables';
+
+void test('configurations of every native debugger are understood', () => {
+  const usual = { name: 'run', program: '${workspaceFolder}/a.out', args: [], cwd: '', env: {}, preLaunchTask: '' };
+  const rows: [unknown, object | undefined][] = [
+    [{ type: 'cppdbg', request: 'launch', name: 'run', program: '${workspaceFolder}/a.out' }, usual],
+    [{ type: 'lldb', name: 'run', program: '${workspaceFolder}/a.out', args: "-n 'a b'" }, { ...usual, args: ['-n', 'a b'] }],
+    [
+      { type: 'cppdbg', name: 'run', program: '${workspaceFolder}/a.out', environment: [{ name: 'A', value: '1' }] },
+      { ...usual, env: { A: '1' } },
+    ],
+    [{ type: 'lldb-dap', name: 'run', program: '${workspaceFolder}/a.out', env: ['A=b=c', '=x'] }, { ...usual, env: { A: 'b=c' } }],
+    [{ type: 'lldb', name: 'run', program: '${workspaceFolder}/a.out', env: { A: '1', B: {} } }, { ...usual, env: { A: '1' } }],
+    [
+      { type: 'gdb', name: 'run', program: '${workspaceFolder}/a.out', args: ['x', 3], cwd: '/tmp', preLaunchTask: 'make' },
+      { ...usual, args: ['x'], cwd: '/tmp', preLaunchTask: 'make' },
+    ],
+    [{ type: 'cppdbg', request: 'attach', name: 'run', program: 'a' }, undefined],
+    [{ type: 'python', request: 'launch', name: 'run', program: 'a' }, undefined],
+    [{ type: 'lldb', name: 'run' }, undefined],
+    ['no object', undefined],
+    [null, undefined],
+  ];
+  for (const [configuration, wanted] of rows) {
+    assert.deepEqual(nativeConfigurations([configuration]), wanted === undefined ? [] : [wanted], JSON.stringify(configuration));
+  }
+  assert.deepEqual(nativeConfigurations(undefined), []);
+});
+
+void test('variables are replaced once, and one that is not known is an error', async () => {
+  const values: Record<string, string> = { a: '1', 'env:B': '${a}', empty: '' };
+  const expand = (text: string): Promise<string> => expandVariables(text, (name) => Promise.resolve(values[name]));
+  assert.equal(await expand('${a}/${env:B}-${empty}-$a {a}'), '1/${a}--$a {a}');
+  assert.equal(await expand('plain'), 'plain');
+  await assert.rejects(expand('${a} ${nothing}'), /\$\{nothing\} has no value here/);
+});
+
+void test('targets are remembered latest first, each once', () => {
+  const command = (text: string): Target => ({ kind: 'command', command: text, directory: '/' });
+  let targets: Target[] = [];
+  for (let index = 0; index < mostTargets + 5; index++) {
+    targets = remember(targets, command(`./p ${index}`));
+  }
+  assert.equal(targets.length, mostTargets);
+  targets = remember(targets, command(`./p ${mostTargets}`));
+  assert.equal(targets.length, mostTargets);
+  assert.deepEqual(targets[0], command(`./p ${mostTargets}`));
+  assert.equal(forget(targets, command(`./p ${mostTargets}`)).length, mostTargets - 1);
+  assert.equal(targetName(command("'./a b/sorter' 1")), 'sorter');
+});
+
+void test('the status of a recording is read while it is written', () => {
+  const nothing = { doing: '', events: 0, result: undefined };
+  const rows: [string, object][] = [
+    ['', nothing],
+    ['{"doing":"recor', nothing],
+    ['{"doing":"recording","events":7}\n{"doing":"mer', { ...nothing, doing: 'recording', events: 7 }],
+    ['{"doing":"merging","events":7}\n{"recording":"a b"}\n', { doing: 'merging', events: 7, result: { recording: 'a b' } }],
+    ['{"error":"no"}\n', { ...nothing, result: { error: 'no' } }],
+    ['nonsense\n[]\n3\n', nothing],
+  ];
+  for (const [text, wanted] of rows) {
+    assert.deepEqual(parseRecordStatus(text), wanted, text);
+  }
+});
+
+/** An ELF file that is nothing but its headers and its section names. */
+function elf(names: readonly string[]): Buffer {
+  const strings = Buffer.from(`\0${names.join('\0')}\0`);
+  const sectionsAt = 64 + strings.length;
+  const file = Buffer.alloc(sectionsAt + 64);
+  file.write('\x7fELF\x02\x01', 'latin1');
+  file.writeBigUInt64LE(BigInt(sectionsAt), 0x28);
+  file.writeUInt16LE(64, 0x3a);
+  file.writeUInt16LE(1, 0x3c);
+  strings.copy(file, 64);
+  file.writeBigUInt64LE(64n, sectionsAt + 0x18);
+  file.writeBigUInt64LE(BigInt(strings.length), sectionsAt + 0x20);
+  return file;
+}
+
+void test('a program without debug information is told from all others', async () => {
+  const rows: [Buffer, boolean][] = [
+    [elf(['.text', '.debug_line']), true],
+    [elf(['.text', '.zdebug_info']), true],
+    [elf(['.text', '.gnu_debuglink']), true],
+    [elf(['.text', '.symtab']), false],
+    // What it cannot read it does not warn about.
+    [Buffer.from('#!/bin/sh\n'.padEnd(100)), true],
+    [elf(['.text']).subarray(0, 70), true],
+    [Buffer.alloc(0), true],
+  ];
+  for (const [file, wanted] of rows) {
+    const read = (offset: number, length: number): Promise<Buffer> => Promise.resolve(file.subarray(offset, offset + length));
+    assert.equal(await mayHaveLines(read), wanted, file.toString('latin1'));
+  }
+});
