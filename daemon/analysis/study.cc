@@ -18,16 +18,6 @@ using simulation::Schedule;
 using simulation::Segment;
 using simulation::SegmentIndex;
 
-const char* scheduler_name(Scheduler scheduler) {
-  switch (scheduler) {
-    case Scheduler::ideal:
-      return "ideal";
-    case Scheduler::shared:
-      return "shared";
-  }
-  return "";
-}
-
 namespace {
 
 std::shared_ptr<const Recording> with_known_counts(std::shared_ptr<const Recording> recording) {
@@ -43,44 +33,14 @@ std::shared_ptr<const Recording> with_known_counts(std::shared_ptr<const Recordi
   return recording;
 }
 
-// How long so many threads run at once: all that the completion time depends on. As steps, one for
-// each number of threads.
-std::vector<simulation::ConcurrencyStep> time_at_levels(const Schedule& schedule) {
-  const std::vector<simulation::ConcurrencyStep> steps = simulation::concurrency(schedule);
-  std::vector<Nanoseconds> time;
-  for (std::size_t i = 1; i < steps.size(); ++i) {
-    time.resize(std::max<std::size_t>(time.size(), steps[i - 1].running + 1));
-    time[steps[i - 1].running] += steps[i].time - steps[i - 1].time;
-  }
-  std::vector<simulation::ConcurrencyStep> levels;
-  Nanoseconds end{};
-  for (std::uint32_t running = 0; running < time.size(); ++running) {
-    if (time[running] > Nanoseconds{})
-      levels.push_back({end, running});
-    end += time[running];
-  }
-  levels.push_back({end, 0});
-  return levels;
-}
-
 }  // namespace
 
 struct Study::State {
   explicit State(std::shared_ptr<const Recording> given)
       : recording(with_known_counts(std::move(given))),
         schedule(simulation::simulate_ideal(*recording)),
-        levels(time_at_levels(schedule)),
+        times(schedule, recording->threads.size()),
         accounts(*recording, schedule) {}
-
-  // With a CPU for each thread nothing changes any more.
-  [[nodiscard]] std::uint32_t useful(std::uint32_t cpus, Scheduler scheduler) const {
-    const auto threads =
-        static_cast<std::uint32_t>(std::max<std::size_t>(recording->threads.size(), 1));
-    return scheduler == Scheduler::ideal ? threads : std::min(cpus, threads);
-  }
-  [[nodiscard]] double total_ns(std::uint32_t cpus) const {
-    return static_cast<double>(simulation::shared_completion_times_cpus(levels, cpus)) / cpus;
-  }
 
   // The last few CPU counts that were asked for.
   struct Sums {
@@ -112,7 +72,7 @@ struct Study::State {
   [[nodiscard]] Table<Row> table(std::uint32_t cpus, const AccountSums& sums) const {
     Table<Row> table;
     table.cpus = cpus;
-    table.total_ns = total_ns(sums.cpus);
+    table.total_ns = times.on(sums.cpus);
     table.waiting_ns = static_cast<double>(sums.critical[Accounts::waiting]) / sums.cpus;
     return table;
   }
@@ -124,7 +84,7 @@ struct Study::State {
 
   std::shared_ptr<const Recording> recording;
   Schedule schedule;
-  std::vector<simulation::ConcurrencyStep> levels;
+  CompletionTimes times;
   Accounts accounts;
 
   static constexpr std::size_t most_recent = 64;
@@ -147,19 +107,12 @@ const Schedule& Study::ideal() const {
 }
 
 Prediction Study::predict(std::uint32_t cpus, Scheduler scheduler) const {
-  Prediction prediction;
-  prediction.cpus = cpus;
-  prediction.scheduler = scheduler;
-  prediction.total_ns = state_->total_ns(state_->useful(cpus, scheduler));
-  const double on_one = state_->total_ns(state_->useful(1, scheduler));
-  prediction.speedup = prediction.total_ns > 0 ? on_one / prediction.total_ns : 1;
-  prediction.deadlock = state_->schedule.deadlock;
-  return prediction;
+  return state_->times.predict(cpus, scheduler);
 }
 
 Table<FunctionRow> Study::functions(std::uint32_t cpus, Scheduler scheduler,
                                     WithHeadroom with_headroom) const {
-  const auto sums = state_->sums(state_->useful(cpus, scheduler));
+  const auto sums = state_->sums(state_->times.useful(cpus, scheduler));
   const std::vector<FunctionTimes> times = state_->accounts.functions(sums->sums);
   auto table = state_->table<FunctionRow>(cpus, sums->sums);
   for (std::size_t f = 0; f < times.size(); ++f) {
@@ -203,7 +156,7 @@ Table<FunctionRow> Study::functions(std::uint32_t cpus, Scheduler scheduler,
 }
 
 Table<LineRow> Study::lines(std::uint32_t cpus, Scheduler scheduler) const {
-  const auto sums = state_->sums(state_->useful(cpus, scheduler));
+  const auto sums = state_->sums(state_->times.useful(cpus, scheduler));
   const std::vector<LineTimes> times = state_->accounts.lines(sums->sums);
   auto table = state_->table<LineRow>(cpus, sums->sums);
   for (std::size_t i = 0; i < times.size(); ++i) {
@@ -225,7 +178,7 @@ Table<LineRow> Study::lines(std::uint32_t cpus, Scheduler scheduler) const {
 
 Table<SegmentRow> Study::segments(std::uint32_t cpus, Scheduler scheduler) const {
   const Schedule& schedule = state_->schedule;
-  const std::uint32_t useful = state_->useful(cpus, scheduler);
+  const std::uint32_t useful = state_->times.useful(cpus, scheduler);
   const auto sums = state_->sums(useful);
   auto table = state_->table<SegmentRow>(cpus, sums->sums);
   const Weights weights = extended_critical_path(schedule, useful);

@@ -19,21 +19,11 @@
 #include <string>
 #include <vector>
 
+#include "analysis/completion.h"
 #include "simulation/schedule.h"
 #include "trace/recording.h"
 
 namespace longpole::analysis {
-
-enum class Scheduler : std::uint8_t { ideal, shared };
-[[nodiscard]] const char* scheduler_name(Scheduler scheduler);
-
-struct Prediction {
-  std::uint32_t cpus = 1;
-  Scheduler scheduler = Scheduler::shared;
-  double total_ns = 0;
-  double speedup = 1;  // against the same scheduler on one CPU
-  std::optional<simulation::Deadlock> deadlock;
-};
 
 // One row per function. Times in nanoseconds; `critical_*` are Σ weight · time and may be negative.
 struct FunctionRow {

@@ -37,6 +37,7 @@ constexpr const char* footer = R"(Examples:
   longpole simulate program.lptrace --cpus 1-8      how fast it would be on 1 to 8 CPUs
   longpole report program.lptrace --cpus 8          which functions are worth optimising there
   longpole report program.lptrace --by line         which lines
+  longpole whatif program.lptrace --speed f=30      what it brings to make f 30% faster
 
 `longpole COMMAND --help` says more. A FILE is a recording (.lptrace), a program written by hand
 (.prog) or a recording as text (.rec).)";
@@ -110,6 +111,7 @@ int run(std::vector<std::string> arguments) {
   add_record(app, chosen);
   add_simulate(app, chosen);
   add_report(app, chosen);
+  add_what_if(app, chosen);
   add_dump(app, chosen);
   add_assemble(app, chosen);
   add_serve(app, chosen);

@@ -1,0 +1,57 @@
+#include "analysis/critical_sections.h"
+
+namespace longpole::analysis {
+
+bool Holding::is_acquisition(const Event& event) {
+  if (event.outcome != Outcome::ok)
+    return false;
+  switch (event.kind) {
+    case EventKind::mutex_lock:
+    case EventKind::mutex_trylock:
+    case EventKind::mutex_timedlock:
+    case EventKind::rwlock_read:
+    case EventKind::rwlock_write:
+    case EventKind::semaphore_wait:
+    case EventKind::semaphore_trywait:
+    case EventKind::semaphore_timedwait:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool Holding::is_release(const Event& event) {
+  return (event.outcome == Outcome::ok || event.outcome == Outcome::unfinished) &&
+         (event.kind == EventKind::mutex_unlock || event.kind == EventKind::rwlock_unlock ||
+          event.kind == EventKind::semaphore_post);
+}
+
+std::vector<bool> locks_of(const Recording& recording) {
+  std::vector<bool> locks(recording.objects.size(), false);
+  std::vector<bool> semaphores(recording.objects.size(), false);
+  for (std::size_t o = 0; o < locks.size(); ++o) {
+    const Object& object = recording.objects[o];
+    semaphores[o] = object.kind == ObjectKind::semaphore;
+    locks[o] = object.kind == ObjectKind::mutex || object.kind == ObjectKind::rwlock ||
+               (semaphores[o] && object.initial == 1);
+  }
+  std::vector<std::uint32_t> holder(recording.objects.size(), unknown_count);
+  for (std::uint32_t t = 0; t < recording.threads.size(); ++t) {
+    for (const Event& event : recording.threads[t].events) {
+      if (event.subject >= locks.size() || !semaphores[event.subject])
+        continue;
+      if (Holding::is_acquisition(event)) {
+        if (holder[event.subject] == t)
+          locks[event.subject] = false;
+        holder[event.subject] = t;
+      } else if (Holding::is_release(event)) {
+        if (holder[event.subject] != t)
+          locks[event.subject] = false;
+        holder[event.subject] = unknown_count;
+      }
+    }
+  }
+  return locks;
+}
+
+}  // namespace longpole::analysis
