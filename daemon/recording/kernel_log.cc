@@ -36,7 +36,8 @@ struct Moment {
 
 struct Sampled {
   Moment moment;
-  std::uint32_t path = 0;
+  std::vector<std::uint64_t> chain;
+  StackCopy stack;
 };
 
 class Reader {
@@ -51,6 +52,8 @@ class Reader {
   void open(const PerfRecord& record, std::int64_t time);
   void close(std::int64_t time, bool blocked);
   void take_sample(const PerfRecord& record, std::int64_t time);
+  void unwind_samples();
+  std::uint32_t path_id(const std::vector<std::uint64_t>& path);
   void make_tasks();
   void fill_tasks(std::int64_t cpu_time_ns);
   Task* task_at(std::int32_t tid, std::int64_t time);
@@ -99,11 +102,32 @@ void Reader::close(std::int64_t time, bool blocked) {
 void Reader::take_sample(const PerfRecord& record, std::int64_t time) {
   if (record.pid != pid_ || record.addresses.empty())
     return;
+  samples_.push_back({{record.tid, time}, record.addresses, record.stack});
+}
+
+std::uint32_t Reader::path_id(const std::vector<std::uint64_t>& path) {
   const auto [place, is_new] =
-      path_ids_.try_emplace(record.addresses, static_cast<std::uint32_t>(log_.paths.size()));
+      path_ids_.try_emplace(path, static_cast<std::uint32_t>(log_.paths.size()));
   if (is_new)
-    log_.paths.push_back(record.addresses);
-  samples_.push_back({{record.tid, time}, place->second});
+    log_.paths.push_back(path);
+  return place->second;
+}
+
+// In order of time, as what is mapped changes.
+void Reader::unwind_samples() {
+  std::stable_sort(samples_.begin(), samples_.end(), [](const Sampled& a, const Sampled& b) {
+    return a.moment.time < b.moment.time;
+  });
+  Unwinder unwinder;
+  auto mapping = log_.mappings.begin();
+  for (Sampled& sample : samples_) {
+    if (sample.stack.bytes.empty())
+      continue;
+    for (; mapping != log_.mappings.end() && mapping->time <= sample.moment.time; ++mapping)
+      unwinder.map(mapping->path.starts_with("//") ? "" : mapping->path, mapping->start,
+                   mapping->end, mapping->file_offset);
+    sample.chain = joined_path(unwinder.unwind(sample.stack), sample.chain);
+  }
 }
 
 void Reader::read_cpu(std::span<const std::uint8_t> spool) {
@@ -217,7 +241,7 @@ void Reader::fill_tasks(std::int64_t cpu_time_ns) {
   }
   for (const Sampled& sample : samples_)
     if (Task* task = task_at(sample.moment.tid, sample.moment.time); task != nullptr)
-      task->samples.push_back({sample.moment.time, sample.path, 1});
+      task->samples.push_back({sample.moment.time, path_id(sample.chain), 1});
 }
 
 KernelLog Reader::finish(std::int64_t cpu_time_ns) {
@@ -226,10 +250,11 @@ KernelLog Reader::finish(std::int64_t cpu_time_ns) {
   std::stable_sort(intervals_.begin(), intervals_.end(), [](const Interval& a, const Interval& b) {
     return std::pair(a.tid, a.in) < std::pair(b.tid, b.in);
   });
-  std::stable_sort(samples_.begin(), samples_.end(),
-                   [](const Sampled& a, const Sampled& b) { return a.moment < b.moment; });
   std::stable_sort(log_.mappings.begin(), log_.mappings.end(),
                    [](const TimedMapping& a, const TimedMapping& b) { return a.time < b.time; });
+  unwind_samples();
+  std::stable_sort(samples_.begin(), samples_.end(),
+                   [](const Sampled& a, const Sampled& b) { return a.moment < b.moment; });
   make_tasks();
   fill_tasks(cpu_time_ns);
   for (auto& [tid, lives] : lives_)

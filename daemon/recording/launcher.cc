@@ -280,6 +280,7 @@ void Run::watch(pid_t pid, const Control& control, std::optional<PerfRings>& rin
     while (rings->drain()) {
     }
     result.spool_error = rings->spool_error();
+    result.stacks_left_out = rings->left_out_stacks();
   }
 }
 

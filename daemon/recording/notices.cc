@@ -69,6 +69,11 @@ std::vector<Notice> notices_of(const MergeInput& input, const Losses& losses) {
                        "(std::atomic::wait, std::latch, std::counting_semaphore, oneTBB), and who "
                        "releases whom there is not known.",
                        losses.futex_waits});
+  if (result.stacks_left_out)
+    notices.push_back({"stacks-left-out",
+                       "The run was so long that its later samples have call paths from frame "
+                       "pointers alone; record with a lower --rate.",
+                       0});
   if (!losses.created_threads)
     notices.push_back(
         {"no-threads-created",

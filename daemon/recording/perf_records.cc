@@ -1,8 +1,10 @@
 #include "recording/perf_records.h"
 
+#include <asm/perf_regs.h>
 #include <linux/perf_event.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <optional>
 
@@ -35,6 +37,12 @@ class Cursor {
     failed_ = failed_ || length == std::string_view::npos;
     return all.substr(0, length);
   }
+  std::span<const std::uint8_t> take_bytes(std::uint64_t count) {
+    failed_ = failed_ || count > bytes_.size();
+    const auto taken = bytes_.first(std::min<std::uint64_t>(count, bytes_.size()));
+    bytes_ = bytes_.subspan(taken.size());
+    return taken;
+  }
   [[nodiscard]] std::size_t left() const { return bytes_.size(); }
   [[nodiscard]] bool failed() const { return failed_; }
 
@@ -64,7 +72,69 @@ void take_user_chain(Cursor& cursor, std::vector<std::uint64_t>& addresses) {
   }
 }
 
+#if defined(__x86_64__)
+// By DWARF number.
+constexpr std::array<unsigned, std::tuple_size_v<Registers>> sampled_order = {
+    PERF_REG_X86_AX,  PERF_REG_X86_DX,  PERF_REG_X86_CX,  PERF_REG_X86_BX,  PERF_REG_X86_SI,
+    PERF_REG_X86_DI,  PERF_REG_X86_BP,  PERF_REG_X86_SP,  PERF_REG_X86_R8,  PERF_REG_X86_R9,
+    PERF_REG_X86_R10, PERF_REG_X86_R11, PERF_REG_X86_R12, PERF_REG_X86_R13, PERF_REG_X86_R14,
+    PERF_REG_X86_R15, PERF_REG_X86_IP};
+#else
+constexpr std::array<unsigned, 0> sampled_order = {};
+#endif
+
+// PERF_SAMPLE_REGS_USER and PERF_SAMPLE_STACK_USER.
+void take_stack(Cursor& cursor, StackCopy& stack) {
+  if (cursor.left() == 0 || cursor.take<std::uint64_t>() != PERF_SAMPLE_REGS_ABI_64)
+    return;
+  for (unsigned number = 0; number < 64; ++number) {
+    if ((sampled_registers() >> number & 1U) == 0)
+      continue;
+    const auto value = cursor.take<std::uint64_t>();
+    for (std::size_t i = 0; i < sampled_order.size(); ++i)
+      if (sampled_order[i] == number)
+        stack.registers[i] = value;
+  }
+  const auto size = cursor.take<std::uint64_t>();
+  if (size == 0)
+    return;
+  const auto copy = cursor.take_bytes(size);
+  stack.bytes = copy.first(std::min<std::uint64_t>(cursor.take<std::uint64_t>(), copy.size()));
+}
+
 }  // namespace
+
+std::uint64_t sampled_registers() {
+  std::uint64_t mask = 0;
+  for (const unsigned number : sampled_order)
+    mask |= std::uint64_t{1} << number;
+  return mask;
+}
+
+std::vector<std::uint8_t> without_stack_copies(std::span<const std::uint8_t> records) {
+  std::vector<std::uint8_t> lean;
+  while (records.size() >= sizeof(perf_event_header)) {
+    perf_event_header header;
+    std::memcpy(&header, records.data(), sizeof header);
+    if (header.size < sizeof header || header.size > records.size())
+      break;
+    auto record = records.first(header.size);
+    records = records.subspan(header.size);
+    if (header.type == PERF_RECORD_SAMPLE) {
+      Cursor cursor(record.subspan(sizeof header));
+      for (int i = 0; i < 4; ++i)  // instruction, ids, time, CPU
+        static_cast<void>(cursor.take<std::uint64_t>());
+      cursor.take_bytes(cursor.take<std::uint64_t>() * sizeof(std::uint64_t));
+      record = record.first(record.size() - cursor.left());
+      header.size = static_cast<std::uint16_t>(record.size());
+    }
+    const std::size_t at = lean.size();
+    lean.insert(lean.end(), record.begin(), record.end());
+    std::memcpy(lean.data() + at, &header, sizeof header);
+  }
+  lean.insert(lean.end(), records.begin(), records.end());
+  return lean;
+}
 
 const PerfRecord* PerfReader::next() {
   while (rest_.size() >= sizeof(perf_event_header)) {
@@ -96,6 +166,7 @@ bool PerfReader::decode(std::uint32_t type, std::uint16_t misc,
     record_.time_ns = cursor.take<std::int64_t>();
     static_cast<void>(cursor.take<std::uint64_t>());  // the CPU
     take_user_chain(cursor, record_.addresses);
+    take_stack(cursor, record_.stack);
     if (record_.addresses.empty() && is_user_address(instruction))
       record_.addresses.push_back(instruction);
     return !cursor.failed();

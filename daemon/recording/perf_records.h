@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "recording/unwind.h"
+
 namespace longpole::recording {
 
 struct PerfRecord {
@@ -30,11 +32,19 @@ struct PerfRecord {
   std::int64_t time_ns = 0;  // CLOCK_MONOTONIC
   std::uint64_t lost = 0;
   std::vector<std::uint64_t> addresses;  // user space only, innermost first, the first exact
-  std::string_view path;                 // points into the spool
+  StackCopy stack;        // of a sample: empty where none was taken; points into the spool
+  std::string_view path;  // points into the spool
   std::uint64_t start = 0;
   std::uint64_t end = 0;
   std::uint64_t file_offset = 0;
 };
+
+// The user registers that samples are to carry with a copy of the stack (sample_regs_user); 0 where
+// we cannot unwind.
+[[nodiscard]] std::uint64_t sampled_registers();
+
+// The same records, samples without their copies of the stack. `records`: whole ones.
+[[nodiscard]] std::vector<std::uint8_t> without_stack_copies(std::span<const std::uint8_t> records);
 
 class PerfReader {
  public:

@@ -8,19 +8,29 @@
 #include <sys/syscall.h>
 #include <time.h>
 
+#include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cerrno>
 #include <cstring>
+#include <span>
+#include <utility>
+
+#include "recording/perf_records.h"
 
 namespace longpole::recording {
 namespace {
 
-// 512 KiB lost nothing at 300 threads where 64 KiB did. An ordinary user may lock 516 KiB a CPU.
-constexpr std::size_t largest_ring = 512 * 1024;
-// A program that switches threads 300,000 times a second fills that in 30 ms, less than we may have
-// to wait for a CPU on a busy machine; with one CPU to watch there is memory for more.
-constexpr std::size_t largest_only_ring = 8 * 1024 * 1024;
+// A program that switches threads 300,000 times a second fills 512 KiB in 30 ms, less than we may
+// have to wait for a CPU, or for the disk, on a busy machine. An ordinary user may lock 516 KiB a CPU
+// and `ulimit -l` besides: we take what we get.
+constexpr std::size_t largest_ring = 8 * 1024 * 1024;
+constexpr std::size_t largest_sum_of_rings = 64 * 1024 * 1024;
 constexpr std::size_t smallest_ring = 32 * 1024;
+// Enough for twenty frames or so. Beyond, paths go on along frame pointers, if there are any.
+constexpr std::uint32_t stack_copy_bytes = 4096;
+// They are most of what is written. A run so long that it fills this much of the disk goes on without.
+constexpr std::uint64_t most_spooled_with_stacks = 1ULL << 30U;
 
 perf_event_attr attributes(std::uint32_t rate_hz, bool in_kernel) {
   perf_event_attr attr{};
@@ -32,6 +42,11 @@ perf_event_attr attributes(std::uint32_t rate_hz, bool in_kernel) {
   attr.sample_period = 1'000'000'000 / rate_hz;
   attr.sample_type =
       PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_CALLCHAIN;
+  if (const std::uint64_t registers = sampled_registers(); registers != 0) {
+    attr.sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+    attr.sample_regs_user = registers;
+    attr.sample_stack_user = stack_copy_bytes;
+  }
   attr.disabled = 1;
   attr.enable_on_exec = 1;
   attr.inherit = 1;
@@ -48,7 +63,7 @@ perf_event_attr attributes(std::uint32_t rate_hz, bool in_kernel) {
   attr.sample_id_all = 1;
   attr.use_clockid = 1;
   attr.clockid = CLOCK_MONOTONIC;
-  attr.watermark = 1;
+  attr.watermark = 1;  // wakes us when a ring is half full
   return attr;
 }
 
@@ -124,11 +139,13 @@ Expected<PerfRings> PerfRings::open(pid_t pid, const std::vector<std::uint32_t>&
   PerfRings rings;
   const char* what = "cannot open perf events";
   rings.samples_kernel_ = true;
+  const std::size_t share = std::max(
+      std::bit_floor(largest_sum_of_rings / std::max<std::size_t>(cpus.size(), 1)), smallest_ring);
+  const std::size_t largest = std::min(largest_ring, share);
   for (const std::uint32_t cpu : cpus) {
     Ring ring;
     ring.cpu = cpu;
     perf_event_attr attr = attributes(rate_hz, rings.samples_kernel_);
-    attr.wakeup_watermark = smallest_ring;
     ring.event = Descriptor(open_event(attr, pid, cpu));
     if (!ring.event && rings.samples_kernel_ && (errno == EACCES || errno == EPERM)) {
       rings.samples_kernel_ = false;
@@ -140,7 +157,7 @@ Expected<PerfRings> PerfRings::open(pid_t pid, const std::vector<std::uint32_t>&
     if (!ring.event)
       return failure(what, refusal_reason(errno),
                      "sysctl kernel.perf_event_paranoid=2 allows it to everybody");
-    if (!ring.map(cpus.size() == 1 ? largest_only_ring : largest_ring))
+    if (!ring.map(largest))
       return failure(what,
                      fmt::format("the kernel refuses even {} KiB of locked memory a CPU for them",
                                  smallest_ring / 1024),
@@ -156,6 +173,12 @@ Expected<PerfRings> PerfRings::open(pid_t pid, const std::vector<std::uint32_t>&
   return rings;
 }
 
+void PerfRings::spool(Ring& ring, std::span<const std::uint8_t> bytes) {
+  if (!write_all(ring.spool.get(), bytes.data(), bytes.size()))
+    spool_error_ = std::strerror(errno);
+  spooled_ += bytes.size();
+}
+
 bool PerfRings::drain() {
   bool any = false;
   for (Ring& ring : rings_) {
@@ -163,16 +186,22 @@ bool PerfRings::drain() {
     std::atomic_ref<__u64> tail_field(ring.page->data_tail);
     const std::uint64_t head = head_field.load(std::memory_order_acquire);
     std::uint64_t tail = tail_field.load(std::memory_order_relaxed);
+    any = any || tail != head;
     while (tail != head && spool_error_.empty()) {
       const std::size_t offset = tail & (ring.size - 1);
       const std::size_t length = std::min<std::size_t>(head - tail, ring.size - offset);
-      if (!write_all(ring.spool.get(), ring.data + offset, length)) {
-        spool_error_ = std::strerror(errno);
-        break;
+      if (spooled_ < most_spooled_with_stacks) {
+        spool(ring, {ring.data + offset, length});
+      } else {
+        lean_ = true;
+        pending_.insert(pending_.end(), ring.data + offset, ring.data + offset + length);
       }
       tail += length;
       tail_field.store(tail, std::memory_order_release);
-      any = true;
+    }
+    if (!pending_.empty()) {
+      spool(ring, without_stack_copies(pending_));
+      pending_.clear();
     }
   }
   return any;

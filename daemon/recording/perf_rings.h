@@ -2,7 +2,7 @@
 // one spool file a CPU. Used by the launcher's one thread.
 //
 // Each ring belongs to a CPU and gets the records of every thread of the program while on it:
-// context switches, samples of the task clock with user call chains, mappings, and the beginning
+// context switches, samples of the task clock with user call chains and the top of the stack, mappings, and the beginning
 // and end of threads. Children of the program are in there too; readers filter by pid.
 #pragma once
 
@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -40,16 +41,22 @@ class PerfRings {
   [[nodiscard]] std::vector<pollfd> poll_entries() const;
 
   [[nodiscard]] std::vector<std::uint32_t> cpus() const;
+  // Whether samples went without copies of the stack from some point on, to spare the disk.
+  [[nodiscard]] bool left_out_stacks() const { return lean_; }
   // Whether samples are taken inside the kernel as well, which needs privileges.
   [[nodiscard]] bool samples_kernel() const { return samples_kernel_; }
 
  private:
   struct Ring;
   PerfRings();
+  void spool(Ring& ring, std::span<const std::uint8_t> bytes);
 
   std::vector<Ring> rings_;
   std::string spool_error_;
   bool samples_kernel_ = false;
+  std::uint64_t spooled_ = 0;
+  bool lean_ = false;
+  std::vector<std::uint8_t> pending_;
 };
 
 }  // namespace longpole::recording

@@ -136,6 +136,7 @@ Expected<void> write_result(const fs::path& run_directory, const Result& result)
                          {"stopped", result.stopped},
                          {"kernel_source", result.kernel_source},
                          {"kernel_samples", result.kernel_samples},
+                         {"stacks_left_out", result.stacks_left_out},
                          {"perf_refused", result.perf_refused},
                          {"spool_error", result.spool_error},
                          {"cpus", result.cpus},
@@ -165,6 +166,7 @@ Expected<Result> read_result(const fs::path& run_directory) {
     result.stopped = json.at("stopped").get<bool>();
     result.kernel_source = json.at("kernel_source").get<bool>();
     result.kernel_samples = json.at("kernel_samples").get<bool>();
+    result.stacks_left_out = json.at("stacks_left_out").get<bool>();
     result.perf_refused = json.at("perf_refused").get<std::string>();
     result.spool_error = json.at("spool_error").get<std::string>();
     result.cpus = json.at("cpus").get<std::uint32_t>();

@@ -60,10 +60,11 @@ struct Result {
   std::optional<int> exit_signal;
   bool stopped = false;  // by us
   bool kernel_source = false;
-  bool kernel_samples = false;  // samples are taken inside the kernel too
-  std::string perf_refused;     // why there is no kernel source although it was wanted
-  std::string spool_error;      // why perf records stop early
-  std::uint32_t cpus = 1;       // that the program could use
+  bool kernel_samples = false;   // samples are taken inside the kernel too
+  bool stacks_left_out = false;  // copies of the stack were left out of later samples
+  std::string perf_refused;      // why there is no kernel source although it was wanted
+  std::string spool_error;       // why perf records stop early
+  std::uint32_t cpus = 1;        // that the program could use
   std::uint32_t machine_cpus = 1;
   std::vector<std::uint32_t> perf_cpus;
   std::vector<ClockPair> clock_pairs;  // in order of time

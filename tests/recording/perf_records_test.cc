@@ -26,6 +26,10 @@ std::vector<std::string> describe(std::span<const std::uint8_t> bytes) {
     if (!record->path.empty())
       line += fmt::format(" {}:{:x}-{:x}@{:x}", record->path, record->start, record->end,
                           record->file_offset);
+    if (!record->stack.bytes.empty())
+      line +=
+          fmt::format(" stack {}*{} {:x}", record->stack.bytes.size(), record->stack.bytes.back(),
+                      record->stack.registers[instruction_register]);
     if (record->lost != 0)
       line += fmt::format(" {}", record->lost);
     lines.push_back(line);
@@ -50,6 +54,16 @@ TEST(PerfRecords, EveryKindThatTheLauncherAsksForIsRead) {
               ElementsAre("5 exec 100", "6 mapping 100 /bin/program:400000-401000@2000",
                           "10 fork 101", "15 sample 100 401000 401010", "20 out 100", "21 in 101",
                           "30 out 101 preempted", "31 lost 0 7", "40 exit 101"));
+}
+
+TEST(PerfRecords, CopiesOfTheStackAreReadAndLeftOut) {
+  PerfSpool spool;
+  spool.sample_with_stack(15, 100, {0x401000, 0x401010}, 0x77, 4096, 64);
+  spool.out(20, 100);
+  EXPECT_THAT(describe(spool.bytes()),
+              ElementsAre("15 sample 100 401000 401010 stack 64*7 77", "20 out 100"));
+  EXPECT_THAT(describe(without_stack_copies(spool.bytes())),
+              ElementsAre("15 sample 100 401000 401010", "20 out 100"));
 }
 
 TEST(PerfRecords, ARecordThatIsNotWholeEndsTheStream) {

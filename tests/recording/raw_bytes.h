@@ -3,6 +3,7 @@
 
 #include <linux/perf_event.h>
 
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <span>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "longpole/raw_record.h"
+#include "recording/perf_records.h"
 
 namespace longpole::recording {
 
@@ -96,6 +98,10 @@ class PerfSpool {
     record(PERF_RECORD_LOST, 0, body, time, 0);
   }
   void sample(std::int64_t time, std::int32_t tid, const std::vector<std::uint64_t>& addresses) {
+    put(PERF_RECORD_SAMPLE, 0, sample_body(time, tid, addresses));
+  }
+  static std::vector<std::uint8_t> sample_body(std::int64_t time, std::int32_t tid,
+                                               const std::vector<std::uint64_t>& addresses) {
     std::vector<std::uint8_t> body;
     append(body, addresses.empty() ? std::uint64_t{0} : addresses.front());
     append(body, pid);
@@ -106,6 +112,19 @@ class PerfSpool {
     append(body, static_cast<std::uint64_t>(PERF_CONTEXT_USER));
     for (const std::uint64_t address : addresses)
       append(body, address);
+    return body;
+  }
+  // With the user's registers, all `registers`, and a stack of which `valid` bytes were copied.
+  void sample_with_stack(std::int64_t time, std::int32_t tid,
+                         const std::vector<std::uint64_t>& addresses, std::uint64_t registers,
+                         std::size_t stack_bytes, std::uint64_t valid) {
+    std::vector<std::uint8_t> body = sample_body(time, tid, addresses);
+    append(body, std::uint64_t{PERF_SAMPLE_REGS_ABI_64});
+    for (int i = 0; i < std::popcount(sampled_registers()); ++i)
+      append(body, registers);
+    append(body, std::uint64_t{stack_bytes});
+    body.resize(body.size() + stack_bytes, 7);
+    append(body, valid);
     put(PERF_RECORD_SAMPLE, 0, body);
   }
   void mapping(std::int64_t time, std::uint64_t start, std::uint64_t length, std::uint64_t offset,

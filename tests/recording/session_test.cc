@@ -90,6 +90,35 @@ TEST_P(SessionOfSource, CpuTimeIsThatOfTheProcessClock) {
   }
 }
 
+// Functions on the way from the innermost frame outwards.
+std::vector<std::string> functions_on(const Recording& recording, StackId stack) {
+  std::vector<std::string> names;
+  for (; stack.known(); stack = recording.stacks[stack.index()].caller)
+    names.push_back(recording.functions[recording.stacks[stack.index()].function.index()].name);
+  return names;
+}
+
+TEST_P(SessionOfSource, PathsLeadThroughCodeWithoutFramePointers) {
+  const Recorded recorded = record(options_of("frameless"));
+  ASSERT_TRUE(recorded.recording.has_value()) << recorded.recording.error().text();
+  const Recording& recording = *recorded.recording;
+  if (recording.run.source == Source::portable)
+    GTEST_SKIP() << "its samples carry no stack";
+  std::uint64_t samples = 0;
+  std::uint64_t complete = 0;
+  for (const Profile& profile : recording.profiles)
+    for (const ProfileEntry& entry : profile.entries) {
+      const std::vector<std::string> path = functions_on(recording, entry.stack);
+      samples += entry.samples;
+      const auto caller = std::find(path.begin(), path.end(), "copy_all");
+      if (caller != path.begin() && path.end() - caller >= 3 && caller[1] == "prepare" &&
+          caller[2] == "work")
+        complete += entry.samples;
+    }
+  EXPECT_GT(samples, 20U);
+  EXPECT_GT(complete, samples * 8 / 10);
+}
+
 TEST_P(SessionOfSource, StoppingKeepsWhatWasRecorded) {
   for (const std::vector<std::string>& arguments :
        {std::vector<std::string>{}, std::vector<std::string>{"stubborn"}}) {
