@@ -1,6 +1,7 @@
 #include "simulation/condition_pairs.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 namespace longpole::simulation {
 namespace {
@@ -15,6 +16,10 @@ bool is_notification(const Event& event) {
 bool is_finished_wait(const Event& event) {
   return event.outcome == Outcome::ok &&
          (event.kind == EventKind::condition_wait || event.kind == EventKind::condition_timedwait);
+}
+
+bool is_poll(const Event& event) {
+  return event.outcome == Outcome::timeout && event.kind == EventKind::condition_timedwait;
 }
 
 // How a condition was used, over all threads.
@@ -34,7 +39,9 @@ struct ConditionPairs::Notification {
 };
 
 ConditionPairs::ConditionPairs(const Recording& recording)
-    : paired_(recording.objects.size(), false), waits_(recording.threads.size()) {
+    : paired_(recording.objects.size(), false),
+      waits_(recording.threads.size()),
+      polls_(recording.threads.size()) {
   if (recording.run.source == Source::program)
     return;
   for (std::size_t i = 0; i < paired_.size(); ++i)
@@ -43,6 +50,7 @@ ConditionPairs::ConditionPairs(const Recording& recording)
     return;
   find_barriers(recording);
   pair(recording);
+  pair_polls(recording);
 }
 
 void ConditionPairs::find_barriers(const Recording& recording) {
@@ -111,6 +119,58 @@ void ConditionPairs::pair(const Recording& recording) {
           waits_[t].push_back(static_cast<std::uint32_t>(found - made.begin()) + 1);
       }
     }
+  }
+}
+
+// From the last event of each thread to its first, so that what ended a loop is known at its turns.
+void ConditionPairs::pair_polls(const Recording& recording) {
+  struct Made {
+    Nanoseconds time{};
+    Notified notified;
+  };
+  std::vector<std::vector<Made>> made(paired_.size());  // per condition, in order of time
+  bool has_polls = false;
+  for (std::uint32_t t = 0; t < recording.threads.size(); ++t) {
+    std::uint32_t count = 0;
+    for (const Event& event : recording.threads[t].events) {
+      has_polls |= is_poll(event);
+      if (is_notification(event)) {
+        ++count;
+        if (paired_[event.subject])
+          made[event.subject].push_back({event.time, {ThreadId{t}, count}});
+      }
+    }
+  }
+  if (!has_polls)
+    return;
+  for (std::vector<Made>& one : made)
+    std::stable_sort(one.begin(), one.end(),
+                     [](const Made& a, const Made& b) { return a.time < b.time; });
+  std::unordered_map<std::uint32_t, Notified> next;  // by condition
+  for (std::uint32_t t = 0; t < recording.threads.size(); ++t) {
+    const std::vector<Event>& events = recording.threads[t].events;
+    std::size_t wait = waits_[t].size();
+    next.clear();
+    for (std::size_t i = events.size(); i-- > 0;) {
+      const Event& event = events[i];
+      if (is_finished_wait(event) && paired_[event.subject]) {
+        next[event.subject] = {event.waker, waits_[t][--wait]};
+      } else if (is_poll(event) && paired_[event.subject]) {
+        const auto [known, is_last] = next.try_emplace(event.subject);
+        if (is_last) {
+          const std::vector<Made>& all = made[event.subject];
+          auto after =
+              std::lower_bound(all.begin(), all.end(), event.time + event.duration,
+                               [](const Made& one, Nanoseconds time) { return one.time < time; });
+          while (after != all.end() && after->notified.by.value == t)
+            ++after;
+          if (after != all.end())
+            known->second = after->notified;
+        }
+        polls_[t].push_back(known->second);
+      }
+    }
+    std::reverse(polls_[t].begin(), polls_[t].end());
   }
 }
 

@@ -5,6 +5,13 @@
 // section 6, Wait_for): it is over at once where that one comes first. A queue whose consumers are
 // all woken, find nothing and wait again, as in pigz, then comes out in any order of events.
 //
+// A timed wait that timed out is one turn of a loop that tests the predicate again: it asks for the
+// notification that ended the loop, that is the thread's next wait on the condition, or where there
+// was no other, the first that came after it. Once that has been, nobody would wait, and a turn that
+// is under way ends. So a program that polls while others compute is not held up where they compute
+// faster, and its recorded turns never make it longer than it was (Paper I section 3.2 takes each for
+// a delay, for it knows no loops). Where no notification came, the wait was a delay.
+//
 // A condition used as a barrier is left out: there it is the number of threads that counts, and the
 // last to arrive need not be the one that was last in the recording. It is taken for one when all
 // it ever saw were broadcasts that woke the same n threads, and n + 1 threads used it equally often.
@@ -23,6 +30,12 @@ class ConditionPairs {
  public:
   explicit ConditionPairs(const Recording& recording);
 
+  // A notification: the `count`th of a thread, on any condition.
+  struct Notified {
+    ThreadId by;  // none: no notification
+    std::uint32_t count = 0;
+  };
+
   [[nodiscard]] bool paired(std::uint32_t condition) const { return paired_[condition]; }
 
   // For the waits of a thread on paired conditions, in order: how many notifications, on any
@@ -30,14 +43,20 @@ class ConditionPairs {
   [[nodiscard]] std::span<const std::uint32_t> waits(std::uint32_t thread) const {
     return waits_[thread];
   }
+  // For the waits of a thread on paired conditions that timed out, in order: what ended their loop.
+  [[nodiscard]] std::span<const Notified> polls(std::uint32_t thread) const {
+    return polls_[thread];
+  }
 
  private:
   struct Notification;
   void find_barriers(const Recording& recording);
   void pair(const Recording& recording);
+  void pair_polls(const Recording& recording);
 
   std::vector<bool> paired_;  // per object
   std::vector<std::vector<std::uint32_t>> waits_;
+  std::vector<std::vector<Notified>> polls_;
 };
 
 }  // namespace longpole::simulation

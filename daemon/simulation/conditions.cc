@@ -13,6 +13,7 @@
 // Releases that wait for threads are served in the order in which they came. Where the recording says
 // which notification ended which wait, these are paired instead (condition_pairs.h).
 #include <algorithm>
+#include <utility>
 
 #include "simulation/synchronization.h"
 
@@ -41,6 +42,32 @@ Next Synchronization::wait_for_notification(std::uint32_t thread, const Event& e
   return Next::blocks;
 }
 
+// A timed wait that timed out in the recording.
+Next Synchronization::poll(std::uint32_t thread, const Event& event) {
+  ThreadState& state = threads_[thread];
+  if (survey_.conditions.paired(event.subject)) {
+    const ConditionPairs::Notified ends = survey_.conditions.polls(thread)[state.polls++];
+    if (ends.by.known()) {
+      ThreadState& waker = threads_[ends.by.index()];
+      if (waker.notifications >= ends.count)
+        return Next::runs;  // the predicate holds, nobody would wait
+      state.awaited = ends.count;
+      state.polls_for = ends.by.value;
+      push(waker.awaiters, thread);
+    }
+  }
+  leave_mutex(thread, event.other);
+  return Next::waits;
+}
+
+Next Synchronization::poll_over(std::uint32_t thread) {
+  ThreadState& state = threads_[thread];
+  if (state.polls_for != nobody)
+    remove(threads_[state.polls_for].awaiters, thread);
+  state.polls_for = nobody;
+  return retake_mutex(thread) ? Next::runs : Next::blocks;
+}
+
 void Synchronization::wake_awaiters(std::uint32_t thread) {
   ThreadState& waker = threads_[thread];
   for (std::uint32_t at = waker.awaiters.head; at != nobody;) {
@@ -48,8 +75,11 @@ void Synchronization::wake_awaiters(std::uint32_t thread) {
     if (waker.notifications >= threads_[at].awaited) {
       remove(waker.awaiters, at);
       ++woken_;
+      const bool polls = std::exchange(threads_[at].polls_for, nobody) != nobody;
       if (retake_mutex(at))
         release(at);
+      else if (polls)
+        release(at, Next::blocks);  // no longer for a fixed time
     }
     at = next;
   }

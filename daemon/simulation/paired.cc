@@ -18,9 +18,13 @@ Next Synchronization::perform_paired(std::uint32_t thread, const Event& event) {
     happens(pairs_->key_of(thread, index));
   if (starts_list)
     return next_list(thread);
-  if (event.outcome == Outcome::timeout)
-    return Next::waits;
-  return wait_for(thread, wait);
+  if (event.outcome != Outcome::timeout)
+    return wait_for(thread, wait);
+  const WaitFors::Wait poll = wait == WaitFors::none ? wait : pairs_->waits()[wait].poll;
+  if (poll != WaitFors::none && missing_[poll] == 0)
+    return wait_for(thread, wait);
+  threads_[thread].polls_for = poll;
+  return Next::waits;
 }
 
 Next Synchronization::wait_for(std::uint32_t thread, WaitFors::Wait wait) {
@@ -44,7 +48,13 @@ void Synchronization::enable(WaitFors::Wait wait) {
     return;
   }
   ThreadState& state = threads_[enabled.thread];
-  if (enabled.starts_list) {
+  if (enabled.is_poll) {
+    if (state.polls_for != wait)
+      return;
+    state.polls_for = nobody;
+    const WaitFors::Wait mutex = pairs_->wait_of(enabled.thread, enabled.event);
+    release(enabled.thread, wait_for(enabled.thread, mutex));
+  } else if (enabled.starts_list) {
     lists_[enabled.thread].push(enabled.event);
     if (state.between_lists)
       start_list(enabled.thread);

@@ -315,6 +315,18 @@ bool RecordedOrder::acquire_condition(std::uint32_t thread, const Event& event) 
   }
   if (state.depth > 0 && !acquire_mutex(thread, event.other, state.depth))
     return false;
+  const std::uint64_t loop = std::uint64_t{event.subject} << 32U | thread;
+  if (event.outcome == Outcome::timeout) {
+    polls_[loop].push_back(state.event);
+    return true;
+  }
+  if (const auto polls = polls_.find(loop); polls != polls_.end()) {
+    if (state.notifier.thread != nobody && state.notifier.thread != thread) {
+      for (const std::uint32_t poll : polls->second)
+        consumer_.polled(thread, poll, state.notifier);
+    }
+    polls_.erase(polls);
+  }
   went_on(thread, state.notifier);
   state.notifier = {};
   return true;

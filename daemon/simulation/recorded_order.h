@@ -29,6 +29,8 @@ class EnablingConsumer {
   virtual ~EnablingConsumer() = default;
   // `event` of `thread` went on when the releaser's call was made.
   virtual void enabled(std::uint32_t thread, std::uint32_t event, Releaser releaser) = 0;
+  // `event` of `thread` is a timed wait that timed out, in a loop that the releaser's call ended.
+  virtual void polled(std::uint32_t thread, std::uint32_t event, Releaser releaser) = 0;
   // `event` of `thread` is a join that went on when `target` ended.
   virtual void joined(std::uint32_t thread, std::uint32_t event, std::uint32_t target) = 0;
   // `event` of `thread` came to a barrier, as one of those who pass it together.
@@ -118,6 +120,8 @@ class RecordedOrder {
   std::vector<ObjectState> objects_;
   std::vector<ThreadState> threads_;
   std::unordered_map<std::uint64_t, Mailbox> mailboxes_;
+  // By thread and condition: timed waits that timed out since the thread's last other wait for it.
+  std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> polls_;
   std::priority_queue<Turn, std::vector<Turn>, std::greater<>> turns_;
   std::set<Turn> parked_;
   Queue unnotified_;  // parked until a notification comes

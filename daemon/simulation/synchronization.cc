@@ -194,7 +194,7 @@ Next Synchronization::perform_not_ok(std::uint32_t thread, const Event& event) {
   if (event.outcome == Outcome::timeout && event.kind == EventKind::condition_timedwait) {
     if (is_paired(event))
       return perform_paired(thread, event);
-    leave_mutex(thread, event.other);
+    return poll(thread, event);
   }
   return Next::waits;
 }
@@ -239,11 +239,12 @@ Next Synchronization::wait_over(std::uint32_t thread, const Event& event) {
   if (event.kind == EventKind::io) {
     release_device(thread, event.subject);
   } else if (event.kind == EventKind::condition_timedwait && is_paired(event)) {
-    const Next next = wait_for(thread, pairs_->wait_of(thread, index_of(thread, event)));
-    if (next == Next::blocks)
-      return next;
-  } else if (event.kind == EventKind::condition_timedwait && !retake_mutex(thread)) {
-    return Next::blocks;
+    threads_[thread].polls_for = nobody;
+    if (wait_for(thread, pairs_->wait_of(thread, index_of(thread, event))) == Next::blocks)
+      return Next::blocks;
+  } else if (event.kind == EventKind::condition_timedwait) {
+    if (poll_over(thread) == Next::blocks)
+      return Next::blocks;
   }
   threads_[thread].at = nullptr;
   return Next::runs;

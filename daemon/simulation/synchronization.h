@@ -3,7 +3,8 @@
 //
 // Objects are handed over in order of arrival. A call that went well in the recording goes well
 // here too, sooner or later: a try-operation that got its lock waits for it, one that did not
-// changes nothing, a wait that timed out takes its time (thesis, Paper I section 3.2). A call that
+// changes nothing, a wait that timed out takes its time (thesis, Paper I section 3.2), or less
+// where what it waited for comes before that (condition_pairs.h). A call that
 // did not return does what does not wait (posts, unlocks, arrives), and then its thread stands
 // still; that is no deadlock. A lock left behind by a thread that ended is free, an unlock by
 // another thread than the holder counts, because the recorded run went on there. In a program file
@@ -107,6 +108,8 @@ class Synchronization {
     std::uint64_t signals_after = 0;    // signals that came after its waiting broadcast
     std::uint32_t notifications = 0;    // signals and broadcasts that it has made
     std::uint32_t paired_waits = 0;     // waits on paired conditions that it has begun
+    std::uint32_t polls = 0;            // likewise, of those that timed out
+    std::uint32_t polls_for = nobody;   // whose notification would end its timed wait
     std::uint32_t awaited = 0;          // how many its waker will have made when its wait is over
     std::uint32_t waits_for = nobody;   // the paired wait that it is blocked in
     std::uint32_t lists_left = 0;       // that it has not begun
@@ -172,6 +175,8 @@ class Synchronization {
   [[nodiscard]] Next broadcast(std::uint32_t thread, std::uint32_t condition, std::uint32_t count);
   [[nodiscard]] Next wait_for_condition(std::uint32_t thread, const Event& event);
   [[nodiscard]] Next wait_for_notification(std::uint32_t thread, const Event& event);
+  [[nodiscard]] Next poll(std::uint32_t thread, const Event& event);
+  [[nodiscard]] Next poll_over(std::uint32_t thread);
   [[nodiscard]] Next notify(std::uint32_t thread, const Event& event);
   void wake_awaiters(std::uint32_t thread);
   void serve_broadcasts(ObjectState& condition);

@@ -32,6 +32,15 @@ class WaitFors::Edges : public EnablingConsumer {
       add(out_.key_of(releaser.thread, releaser.event), out_.wait_at(thread, event));
   }
 
+  void polled(std::uint32_t thread, std::uint32_t event, Releaser releaser) override {
+    if (out_.models_[recording_.threads[thread].events[event].subject] == Model::direct)
+      return;
+    const Wait wait = out_.wait_at(thread, event);
+    out_.waits_[wait].poll = static_cast<Wait>(out_.waits_.size());
+    out_.waits_.push_back({.thread = thread, .event = event, .is_poll = true});
+    add(out_.key_of(releaser.thread, releaser.event), out_.waits_[wait].poll);
+  }
+
   void joined(std::uint32_t thread, std::uint32_t event, std::uint32_t target) override {
     if (out_.joins_are_paired_)
       add(out_.key_of_end(target), out_.wait_at(thread, event));

@@ -33,7 +33,9 @@ class WaitFors {
     std::uint32_t thread = none;  // none: a gate
     std::uint32_t event = 0;      // of a gate: its number
     std::uint32_t missing = 0;    // how many keys must happen
-    bool starts_list = false;     // client_server: the thread may go on behind it out of turn
+    Wait poll = none;  // of a timed wait that timed out: the one that says that its loop is over
+    bool starts_list = false;  // client_server: the thread may go on behind it out of turn
+    bool is_poll = false;
   };
 
   // Nothing is paired: all objects are direct.

@@ -93,5 +93,118 @@ B: lock 0-7 cwait@7 unlock@7 end 7-8
 )");
 }
 
+// main asks every 4 ms whether A is done; on the one CPU that took it 11 ms, beside B.
+constexpr const char* polling = R"(
+0   main create A
+0   main create B
+0   main lock M
+0   main ctimedwait C M 4 timeout
+2   A    run f 2
+4   B    run f 2
+4.5 main ctimedwait C M 4 timeout cpu=0.5
+6.5 A    run f 2
+8.5 B    run f 2
+9   main ctimedwait C M 4 ok cpu=0.5 from A
+11  A    lock M cpu=2
+11  A    signal C woke=1
+11  A    unlock M
+11  A    end
+13  B    end cpu=2
+13  main unlock M
+14  main end cpu=1
+)";
+
+// With a CPU each, A is done at 6: the first turn takes its time, the second is cut short, the wait
+// after it is over at once.
+TEST(ConditionPairs, ATimedWaitEndsWithWhatEndedItsLoop) {
+  EXPECT_EQ(
+      table(polling),
+      R"(main: create@0 create@0 lock@0 ctimedwait@0 ctimedwait 0~4 ctimedwait 4-4.5 ctimedwait 6-6.5 unlock@6.5 end 6.5-7.5
+A: run 0-2 run 2-4 lock 4-6 signal@6 unlock@6 end@6
+B: run 0-2 run 2-4 end 4-6
+)");
+}
+
+TEST(ConditionPairs, PollingDoesNotMakeOneCpuSlowerThanItWas) {
+  const auto recording = read_recording_text(polling, "test");
+  const auto steps = concurrency(simulate_ideal(*recording));
+  EXPECT_TRUE(shared_completion_times_cpus(steps, 1) == 14'000'000);
+}
+
+// A is done before main asks for the first time.
+TEST(ConditionPairs, ATimedWaitForWhatHasBeenTakesNoTime) {
+  EXPECT_EQ(table(R"(
+0   main create A
+0   main lock M cpu=3
+3   main ctimedwait C M 4 timeout cpu=0
+7   main ctimedwait C M 4 timeout cpu=1
+11  A    signal C woke=1 cpu=2
+11  A    end
+11  main ctimedwait C M 4 ok from A cpu=0
+12  main end cpu=1
+)"),
+            R"(main: create@0 lock 0-3 ctimedwait@3 ctimedwait 3-4 ctimedwait@4 end 4-5
+A: signal 0-2 end@2
+)");
+}
+
+// The last turn timed out while A was about to signal; main found the predicate true when it looked.
+TEST(ConditionPairs, ALoopThatNoWaitEndedEndsWithTheNextNotification) {
+  EXPECT_EQ(table(R"(
+0   main create A
+0   main lock M
+0   main ctimedwait C M 4 timeout
+5   main unlock M cpu=1
+5   main run f 1
+6   A    signal C woke=0 cpu=1
+6   A    end
+6   main end
+)"),
+            R"(main: create@0 lock@0 ctimedwait@0 unlock 1-2 run 2-3 end@3
+A: signal 0-1 end@1
+)");
+}
+
+TEST(ConditionPairs, ATimedWaitThatNobodyNotifiesIsADelay) {
+  EXPECT_EQ(table(R"(
+0   main lock M
+0   main ctimedwait C M 4 timeout
+1   A    run f 1
+1   A    end
+4   main unlock M
+4   main end cpu=0
+)"),
+            R"(main: lock@0 ctimedwait@0 ctimedwait 0~4 unlock@4 end@4
+A: run 0-1 end@1
+)");
+}
+
+// Woken at 2, it has to wait for the mutex till 3.
+TEST(ConditionPairs, AWaitCutShortTakesItsMutexAgain) {
+  const auto recording = read_recording_text(R"(
+0 main create A
+0 main create B
+0 main lock M
+0 main ctimedwait C M 4 timeout
+0 B    lock M
+3 B    unlock M
+3 B    end
+4 main ctimedwait C M 9 ok cpu=0 from A
+5 A    signal C woke=1 cpu=2
+5 A    end
+5 main unlock M
+6 main end
+)",
+                                             "test");
+  for (const Model model : {Model::direct, Model::strict}) {
+    const auto pairs = pair_waits(*recording, {model});
+    EXPECT_EQ(schedule_table(*recording, simulate_ideal(*recording, &*pairs)),
+              R"(main: create@0 create@0 lock@0 ctimedwait@0 ctimedwait@3 unlock@3 end 3-4
+A: signal 0-2 end@2
+B: lock@0 unlock 0-3 end@3
+)") << name_of(model);
+  }
+}
+
 }  // namespace
 }  // namespace longpole::simulation
