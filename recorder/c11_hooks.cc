@@ -14,7 +14,7 @@ namespace {
 
 template <typename Wait>
 inline int acquire_mtx(const Call& call, mtx_t* mutex, Wait wait) {
-  int result = resolved_next.mtx_trylock(mutex);
+  int result = attempts.mtx(mutex);
   if (result != thrd_busy) [[likely]] {
     record_acquired(call, errno_of_c11(result));
     return result;

@@ -10,7 +10,7 @@ namespace {
 template <typename Wait>
 inline int acquire_mutex(const Call& call, pthread_mutex_t* mutex, Wait wait) {
   return acquire(
-      call, [mutex] { return resolved_next.pthread_mutex_trylock(mutex); }, wait);
+      call, [mutex] { return attempts.mutex(mutex); }, wait);
 }
 
 }  // namespace

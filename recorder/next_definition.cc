@@ -3,6 +3,7 @@
 #include <elf.h>
 #include <link.h>
 
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -10,6 +11,7 @@
 namespace longpole::recorder {
 
 NextDefinitions resolved_next;
+Attempts attempts;
 bool next_definitions_are_resolved = false;
 
 namespace {
@@ -133,6 +135,8 @@ bool contains(const dl_phdr_info& object, std::uintptr_t address) {
 
 struct Search {
   void* found[kCount];
+  int found_in[kCount];  // place of the object among those loaded
+  int object;
   bool behind_this_library;
 };
 
@@ -142,14 +146,51 @@ int visit(dl_phdr_info* object, std::size_t /*size*/, void* argument) {
     search.behind_this_library = contains(*object, reinterpret_cast<std::uintptr_t>(&visit));
     return 0;
   }
+  ++search.object;
   const SymbolTable table(*object);
   for (std::size_t i = 0; i < kCount; ++i) {
     if (search.found[i] == nullptr) {
       search.found[i] = table.default_definition(kNames[i]);
+      search.found_in[i] = search.object;
     }
   }
   return 0;
 }
+
+template <typename Object>
+int always_busy(Object* /*object*/) noexcept {
+  return EBUSY;
+}
+int always_taken(sem_t* /*semaphore*/) noexcept {
+  return -1;
+}
+int always_thrd_busy(mtx_t* /*mutex*/) {
+  return thrd_busy;
+}
+
+#define LONGPOLE_FOUND_IN(name) search.found_in[offsetof(NextDefinitions, name) / sizeof(void*)]
+
+void choose_attempts(const Search& search) {
+  const bool mutex =
+      LONGPOLE_FOUND_IN(pthread_mutex_trylock) == LONGPOLE_FOUND_IN(pthread_mutex_lock);
+  attempts.mutex = mutex ? resolved_next.pthread_mutex_trylock : &always_busy<pthread_mutex_t>;
+  const bool read =
+      LONGPOLE_FOUND_IN(pthread_rwlock_tryrdlock) == LONGPOLE_FOUND_IN(pthread_rwlock_rdlock);
+  attempts.rwlock_read =
+      read ? resolved_next.pthread_rwlock_tryrdlock : &always_busy<pthread_rwlock_t>;
+  const bool write =
+      LONGPOLE_FOUND_IN(pthread_rwlock_trywrlock) == LONGPOLE_FOUND_IN(pthread_rwlock_wrlock);
+  attempts.rwlock_write =
+      write ? resolved_next.pthread_rwlock_trywrlock : &always_busy<pthread_rwlock_t>;
+  const bool spin = LONGPOLE_FOUND_IN(pthread_spin_trylock) == LONGPOLE_FOUND_IN(pthread_spin_lock);
+  attempts.spin = spin ? resolved_next.pthread_spin_trylock : &always_busy<pthread_spinlock_t>;
+  const bool semaphore = LONGPOLE_FOUND_IN(sem_trywait) == LONGPOLE_FOUND_IN(sem_wait);
+  attempts.semaphore = semaphore ? resolved_next.sem_trywait : &always_taken;
+  const bool mtx = LONGPOLE_FOUND_IN(mtx_trylock) == LONGPOLE_FOUND_IN(mtx_lock);
+  attempts.mtx = mtx ? resolved_next.mtx_trylock : &always_thrd_busy;
+}
+
+#undef LONGPOLE_FOUND_IN
 
 }  // namespace
 
@@ -160,6 +201,7 @@ bool resolve_next_definitions() {
   for (std::size_t i = 0; i < kCount; ++i) {
     __atomic_store_n(&slots[i], search.found[i], __ATOMIC_RELAXED);
   }
+  choose_attempts(search);
   const bool resolved = resolved_next.pthread_create != nullptr;
   __atomic_store_n(&next_definitions_are_resolved, resolved, __ATOMIC_RELEASE);
   return resolved;

@@ -171,9 +171,22 @@ struct NextDefinitions {
 #undef LONGPOLE_MEMBER
 };
 
+// What tries to acquire, for calls that try before they wait. Where the call that waits is another
+// library's than the one that tries (a library that the program preloads stands in front of lock
+// alone, say), the attempt always fails, so that it is the waiting call that is made.
+struct Attempts {
+  decltype(&::pthread_mutex_trylock) mutex;
+  decltype(&::pthread_rwlock_tryrdlock) rwlock_read;
+  decltype(&::pthread_rwlock_trywrlock) rwlock_write;
+  decltype(&::pthread_spin_trylock) spin;
+  decltype(&::sem_trywait) semaphore;
+  decltype(&::mtx_trylock) mtx;
+};
+
 // Valid once next_definitions_are_resolved. The newest names (pthread_clockjoin_np and the like) stay
 // null on a glibc that has none: nothing there can call them.
 extern NextDefinitions resolved_next;
+extern Attempts attempts;
 extern bool next_definitions_are_resolved;
 
 // False while there are no threads to record: before glibc 2.34, libpthread may come later.

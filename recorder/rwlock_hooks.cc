@@ -10,15 +10,13 @@ namespace {
 template <typename Wait>
 inline int acquire_to_read(pthread_rwlock_t* lock, const void* site, Wait wait) {
   return acquire(
-      {LONGPOLE_RWLOCK_READ, lock, site},
-      [lock] { return resolved_next.pthread_rwlock_tryrdlock(lock); }, wait);
+      {LONGPOLE_RWLOCK_READ, lock, site}, [lock] { return attempts.rwlock_read(lock); }, wait);
 }
 
 template <typename Wait>
 inline int acquire_to_write(pthread_rwlock_t* lock, const void* site, Wait wait) {
   return acquire(
-      {LONGPOLE_RWLOCK_WRITE, lock, site},
-      [lock] { return resolved_next.pthread_rwlock_trywrlock(lock); }, wait);
+      {LONGPOLE_RWLOCK_WRITE, lock, site}, [lock] { return attempts.rwlock_write(lock); }, wait);
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ inline int acquire_unit(const Call& call, sem_t* semaphore, Wait wait) {
   // The waiting calls are cancellation points even when they need not wait; an attempt is none.
   resolved_next.pthread_testcancel();
   const int errno_before = errno;
-  if (resolved_next.sem_trywait(semaphore) == 0) [[likely]] {
+  if (attempts.semaphore(semaphore) == 0) [[likely]] {
     record_acquired(call, 0);
     return 0;
   }

@@ -19,7 +19,7 @@ LONGPOLE_HOOK int pthread_spin_lock(pthread_spinlock_t* lock) noexcept {
   }
   return acquire(
       {LONGPOLE_SPIN_LOCK, as_object(lock), LONGPOLE_SITE()},
-      [lock] { return resolved_next.pthread_spin_trylock(lock); },
+      [lock] { return attempts.spin(lock); },
       [lock] { return resolved_next.pthread_spin_lock(lock); });
 }
 

@@ -30,6 +30,12 @@ using Environment = std::vector<std::pair<std::string, std::string>>;
   for (const auto& [name, value] : environment) {
     setenv(name.c_str(), value.c_str(), 1);
   }
+  if (!specimen.preload.empty()) {
+    const char* recorder = getenv("LD_PRELOAD");
+    std::string preload = recorder != nullptr ? recorder + std::string(":") : "";
+    preload += LONGPOLE_BUILD_DIRECTORY "/bin/specimens/" + specimen.preload;
+    setenv("LD_PRELOAD", preload.c_str(), 1);
+  }
   std::string program = LONGPOLE_BUILD_DIRECTORY "/bin/specimens/" + specimen.name;
   std::vector<std::string> arguments = specimen.arguments;
   std::vector<char*> argv{program.data()};

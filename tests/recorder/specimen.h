@@ -28,6 +28,7 @@ struct Specimen {
   std::string name;
   std::vector<std::string> arguments = {};
   std::optional<rlim_t> file_size_limit = std::nullopt;
+  std::string preload = {};  // a library built beside the specimens that it runs with
 
   friend std::ostream& operator<<(std::ostream& out, const Specimen& specimen) {
     return out << specimen.name;

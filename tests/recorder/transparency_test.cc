@@ -29,16 +29,18 @@ TEST_P(Transparency, PortableRecordingChangesNothing) {
 INSTANTIATE_TEST_SUITE_P(
     Specimens, Transparency,
     testing::Values(Specimen{"barriers"}, Specimen{"c11_threads"}, Specimen{"cancellations"},
-                    Specimen{"closed_descriptors"}, Specimen{"conditions"}, Specimen{"cpu_counts"},
-                    Specimen{"early_signals"}, Specimen{"execs"}, Specimen{"forks"},
-                    Specimen{"interrupted"}, Specimen{"io"}, Specimen{"main_exits"},
-                    Specimen{"many_locks", {"50000"}}, Specimen{"many_threads"},
-                    Specimen{"mutexes"}, Specimen{"once"}, Specimen{"own_futexes"},
-                    Specimen{"own_signals"}, Specimen{"pauses"}, Specimen{"plugins"},
-                    Specimen{"rwlocks"}, Specimen{"semaphores"}, Specimen{"signal_handlers"},
-                    Specimen{"spin_locks"}, Specimen{"standard_threads"},
-                    Specimen{"thread_attributes"}, Specimen{"thread_local_destructors"},
-                    Specimen{"threads"}, Specimen{"unwinding"}),
+                    Specimen{"children"}, Specimen{"closed_descriptors"}, Specimen{"conditions"},
+                    Specimen{"cpu_counts"}, Specimen{"early_signals"}, Specimen{"execs"},
+                    Specimen{"faults", {"abort"}}, Specimen{"faults", {"fault"}},
+                    Specimen{"faults", {"handled"}}, Specimen{"forks"}, Specimen{"interrupted"},
+                    Specimen{"io"}, Specimen{"main_exits"}, Specimen{"many_locks", {"50000"}},
+                    Specimen{"many_threads"}, Specimen{"mutexes"}, Specimen{"once"},
+                    Specimen{"own_futexes"}, Specimen{"own_signals"}, Specimen{"pauses"},
+                    Specimen{"plugins"}, Specimen{"quick_exits"}, Specimen{"rwlocks"},
+                    Specimen{"semaphores"}, Specimen{"signal_handlers"}, Specimen{"spin_locks"},
+                    Specimen{"standard_threads"}, Specimen{"thread_attributes"},
+                    Specimen{"thread_local_destructors"}, Specimen{"threads"},
+                    Specimen{"unwinding"}, Specimen{"preloads", {}, std::nullopt, "preloaded.so"}),
     [](const testing::TestParamInfo<Specimen>& tested) {
       std::string name = tested.param.name;
       for (const std::string& argument : tested.param.arguments) {

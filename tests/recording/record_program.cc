@@ -15,13 +15,18 @@ Options options_for(const std::string& program, std::vector<std::string> argumen
 }
 
 Recorded record(const Options& options,
-                const std::function<void(Session&, const std::string& output)>& on_output) {
+                const std::function<void(Session&, const std::string& output)>& on_output,
+                const std::function<void(pid_t)>& on_start) {
   Recorded recorded;
   boost::asio::io_context context;
   boost::asio::thread_pool workers(1);
   std::shared_ptr<Session> session;
   Observer observer;
-  observer.started = [&](pid_t pid) { recorded.pid = pid; };
+  observer.started = [&](pid_t pid) {
+    recorded.pid = pid;
+    if (on_start)
+      on_start(pid);
+  };
   observer.output = [&](Stream stream, std::string_view text) {
     (stream == Stream::standard_output ? recorded.output : recorded.error_output) += text;
     if (on_output && session != nullptr)

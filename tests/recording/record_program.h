@@ -24,9 +24,11 @@ struct Recorded {
 [[nodiscard]] Options options_for(const std::string& program,
                                   std::vector<std::string> arguments = {});
 
-// Runs it to its end. `on_output` sees what the program has printed so far, and may stop it.
+// Runs it to its end. `on_output` sees what the program has printed so far, and may stop it;
+// `on_start` learns its process id.
 [[nodiscard]] Recorded record(
     const Options& options,
-    const std::function<void(Session&, const std::string& output)>& on_output = {});
+    const std::function<void(Session&, const std::string& output)>& on_output = {},
+    const std::function<void(pid_t)>& on_start = {});
 
 }  // namespace longpole::recording
