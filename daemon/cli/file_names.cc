@@ -4,6 +4,8 @@
 
 #include <map>
 
+#include "trace/event_forms.h"
+
 namespace longpole::cli {
 namespace {
 
@@ -26,6 +28,11 @@ std::string FileNames::place(FileId file, std::uint32_t line) const {
     return nothing;
   const std::string& name = names_[file.index()];
   return line == 0 ? name : fmt::format("{}:{}", name, line);
+}
+
+std::string object_text(const Recording& recording, ObjectId id) {
+  const Object& object = recording.objects[id.index()];
+  return fmt::format("{} {}", object_kind_word(object.kind), object.name);
 }
 
 }  // namespace longpole::cli

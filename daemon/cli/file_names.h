@@ -1,4 +1,4 @@
-// What places in the source are called in tables.
+// What places in the source, and objects, are called in tables.
 #pragma once
 
 #include <cstdint>
@@ -22,5 +22,8 @@ class FileNames {
  private:
   std::vector<std::string> names_;
 };
+
+// "mutex M".
+[[nodiscard]] std::string object_text(const Recording& recording, ObjectId id);
 
 }  // namespace longpole::cli

@@ -10,6 +10,7 @@
 #include "cli/input.h"
 #include "cli/progress_line.h"
 #include "cli/report_concurrency.h"
+#include "cli/report_quartz.h"
 #include "cli/report_tables.h"
 #include "cli/text_table.h"
 
@@ -21,6 +22,7 @@ struct Options {
   std::string cpus;  // empty: the machine's count
   std::string scheduler = "shared";
   std::string by = "function";
+  std::string of;
   std::string top = "20";
   bool json = false;
 };
@@ -63,9 +65,13 @@ std::string render(const Result& table, const analysis::Study& study, const Opti
 
 Expected<int> report(const Options& options) {
   if (options.by != "function" && options.by != "line" && options.by != "segment" &&
-      options.by != "concurrency")
+      options.by != "concurrency" && options.by != "quartz")
     return bad_input(fmt::format("--by {}", options.by), "this version has no such report",
-                     "choose function, line, segment or concurrency");
+                     "choose function, line, segment, concurrency or quartz");
+  if (!options.of.empty() && options.by != "quartz")
+    return bad_input(fmt::format("--of {}", options.of),
+                     "only one row of --by quartz can be looked at",
+                     "add --by quartz, or leave it out");
   const auto scheduler = parse_scheduler(options.scheduler);
   if (!scheduler)
     return tl::unexpected(scheduler.error());
@@ -97,7 +103,12 @@ Expected<int> report(const Options& options) {
                     options, prediction, view);
     else if (options.by == "line")
       text = render((*study)->lines(*cpus, *scheduler), **study, options, prediction, view);
-    else if (options.by == "concurrency")
+    else if (options.by == "quartz") {
+      const auto quartz = look_at(**study, *cpus, *scheduler, options.of);
+      if (!quartz)
+        return tl::unexpected(quartz.error());
+      text = render(*quartz, **study, options, prediction, view);
+    } else if (options.by == "concurrency")
       text = render(analysis::classify_concurrency(recording, (*study)->ideal(), *cpus, *scheduler),
                     **study, options, prediction, view);
     else
@@ -124,8 +135,13 @@ void add_report(CLI::App& app, Chosen& chosen) {
   command
       ->add_option("--by", options->by,
                    "What a row is: function (the default), line or segment; or concurrency:\nhow "
-                   "well the CPUs are used, and what the critical path waits for")
+                   "well the CPUs are used, and what the critical path waits for; or quartz:\n"
+                   "functions, locks and threads by how many CPUs are busy meanwhile")
       ->type_name("KIND");
+  command
+      ->add_option("--of", options->of,
+                   "With --by quartz: the function, lock or thread to look at closely")
+      ->type_name("NAME");
   command
       ->add_option(
           "--scheduler", options->scheduler,

@@ -41,12 +41,9 @@ Json path_times(const PathTimes& times) {
   return out;
 }
 
-// "mutex M"; what has no object was the end of a thread.
-std::string object_text(const Recording& recording, ObjectId id) {
-  if (!id.known())
-    return "end of a thread";
-  const Object& object = recording.objects[id.index()];
-  return fmt::format("{} {}", object_kind_word(object.kind), object.name);
+// What has no object was the end of a thread.
+std::string cause_text(const Recording& recording, ObjectId id) {
+  return id.known() ? object_text(recording, id) : "end of a thread";
 }
 
 const std::string& thread_name(const Recording& recording, ThreadId id) {
@@ -193,7 +190,7 @@ std::string impact_text(const ConcurrencyReport& report, const Recording& record
     const analysis::ObjectImpact& row = report.objects[i];
     objects.add({duration_text(row.impact_ns), percent_text(share(row.impact_ns, report)),
                  count_text(row.times), places.text(row.waited_at), places.text(row.released_at),
-                 object_text(recording, row.object)});
+                 cause_text(recording, row.object)});
   }
   TextTable threads(
       {{"impact"}, {"share"}, {"times"}, {"thread", Align::left}, {"delayed", Align::left}});

@@ -1,0 +1,578 @@
+#include "analysis/quartz.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+
+#include "programs.h"
+#include "random_program.h"
+#include "simulation/simulate.h"
+
+namespace longpole::analysis {
+namespace {
+
+using simulation::Schedule;
+using simulation::Segment;
+using simulation::SegmentIndex;
+using testing::Contains;
+using testing::DoubleNear;
+using testing::ElementsAre;
+
+std::string name_of(const Recording& recording, const Entity& entity) {
+  switch (entity.kind) {
+    case EntityKind::program:
+      return "program";
+    case EntityKind::function:
+      return recording.functions[entity.id].name;
+    case EntityKind::object:
+      return recording.objects[entity.id].name;
+    case EntityKind::thread:
+      return "thread " + recording.threads[entity.id].name;
+  }
+  return "";
+}
+
+QuartzReport quartz_of(const Recording& recording, std::uint32_t cpus,
+                       Scheduler scheduler = Scheduler::shared) {
+  const Schedule schedule = simulation::simulate_ideal(recording);
+  return Quartz(recording, schedule).report(cpus, scheduler);
+}
+
+std::string calls_text(const std::optional<std::uint64_t>& calls) {
+  return calls ? fmt::to_string(*calls) : "?";
+}
+
+// {"merge 2/5 x3 [4 1]", …}: normalized itself/in total in milliseconds, calls, terms of the total.
+std::vector<std::string> rows_of(const Recording& recording, const QuartzReport& report) {
+  std::vector<std::string> lines;
+  for (const QuartzRow& row : report.rows) {
+    std::vector<double> terms = row.total.terms_ns;
+    for (double& term : terms)
+      term /= 1e6;
+    lines.push_back(fmt::format("{} {:g}/{:g} x{} [{:g}]", name_of(recording, row.entity),
+                                row.self.normalized_ns / 1e6, row.total.normalized_ns / 1e6,
+                                calls_text(row.calls), fmt::join(terms, " ")));
+  }
+  return lines;
+}
+
+// {"program 9", "  main 9", "    mutex 4 x2", …}: from the top down.
+std::vector<std::string> tree_of(const Recording& recording, const QuartzReport& report) {
+  std::vector<std::string> lines;
+  const auto print = [&](const auto& self, std::size_t node, std::size_t depth) -> void {
+    const QuartzNode& at = report.tree[node];
+    lines.push_back(fmt::format("{:{}}{} {:g} x{}", "", 2 * depth, name_of(recording, at.entity),
+                                at.normalized_ns / 1e6, calls_text(at.calls)));
+    for (std::size_t child = node + 1; child < report.tree.size(); ++child) {
+      if (report.tree[child].parent == node)
+        self(self, child, depth + 1);
+    }
+  };
+  print(print, 0, 0);
+  return lines;
+}
+
+const QuartzRow& row_of(const Recording& recording, const QuartzReport& report,
+                        const std::string& name) {
+  for (const QuartzRow& row : report.rows) {
+    if (name_of(recording, row.entity) == name)
+      return row;
+  }
+  ADD_FAILURE() << "no row for " << name;
+  return report.rows.front();
+}
+
+// From 0 to 1 main runs alone, to 3 all three threads, to 5 main and A, to 6 A. On two CPUs.
+TEST(Quartz, EachStretchIsDividedByTheBusyCpus) {
+  const Recording recording = read_text(R"(
+thread main
+  run start 1
+  enter outer
+  create A
+  create B
+  run own 4
+  leave outer
+thread A
+  run work 5
+thread B
+  run work 2
+)");
+  const QuartzReport report = quartz_of(recording, 2);
+  EXPECT_EQ(report.total_ns, 7e6);
+  EXPECT_EQ(report.most_busy, 2U);
+  EXPECT_FALSE(report.more_busy);
+  EXPECT_THAT(rows_of(recording, report),
+              ElementsAre("program 0/7 x? [2 5]", "thread main 3/7 x? [2 5]", "outer 0/6 x1 [1 5]",
+                          "work 4/4 x2 [1 3]", "thread A 3/3 x? [1 2]", "own 2/2 x1 [0 2]",
+                          "start 1/1 x1 [1 0]", "thread B 1/1 x? [0 1]"));
+  EXPECT_THAT(
+      tree_of(recording, report),
+      ElementsAre("program 7 x?", "  outer 6 x1", "    work 4 x2", "    own 2 x1", "  start 1 x1"));
+  // With a CPU for each, the stretch of three threads is a term of its own.
+  EXPECT_THAT(rows_of(recording, quartz_of(recording, 2, Scheduler::ideal)),
+              Contains("work 3.33333/3.33333 x2 [1 1 1.33333]"));
+}
+
+TEST(Quartz, StatesCarryHowManyCouldRunMeanwhile) {
+  const Recording recording = read_text(R"(
+thread A
+  run a 4
+  lock M
+  run a 2
+  unlock M
+thread B
+  run b 3
+  lock M
+  run b 3
+  unlock M
+thread C
+  run c 2
+)");
+  // 0-2: A B C; 2-3: A B; 3-4: A, and B has M; 4-6: B, and A waits; 6-8: A.
+  const QuartzReport report = quartz_of(recording, 2);
+  const auto state = [&](const std::string& name, ThreadState which) {
+    return row_of(recording, report, name).total.states.at(static_cast<std::size_t>(which));
+  };
+  EXPECT_THAT(state("thread A", ThreadState::busy).at_runnable, ElementsAre(0, 2e6, 2e6, 2e6));
+  EXPECT_EQ(state("thread A", ThreadState::busy).average_runnable, 2);
+  // Two of three run on two CPUs for 3 ms: each is ready for 1 ms of them.
+  EXPECT_THAT(state("thread A", ThreadState::ready).at_runnable, ElementsAre(0, 0, 0, 1e6));
+  EXPECT_EQ(state("thread A", ThreadState::ready).average_runnable, 3);
+  EXPECT_THAT(state("M", ThreadState::blocked).at_runnable, ElementsAre(0, 2e6));
+  EXPECT_EQ(state("M", ThreadState::busy).time_ns, 5e6);
+  EXPECT_EQ(state("program", ThreadState::busy).time_ns, 14e6);
+  EXPECT_EQ(state("program", ThreadState::ready).time_ns, 3e6);
+  EXPECT_EQ(state("program", ThreadState::blocked).time_ns, 2e6);
+}
+
+// Waiting takes longer, too, where those who run share the CPUs.
+TEST(Quartz, WaitingIsStretchedLikeTheRest) {
+  const Recording recording = read_text(R"(
+thread A
+  run a 1
+  sleep 2
+  run a 1
+thread B
+  run b 3
+thread C
+  run c 3
+)");
+  const QuartzReport report = quartz_of(recording, 1);
+  EXPECT_EQ(report.total_ns, 8e6);
+  const StateTime& blocked = row_of(recording, report, "thread A")
+                                 .self.states.at(static_cast<std::size_t>(ThreadState::blocked));
+  EXPECT_THAT(blocked.at_runnable, ElementsAre(0, 0, 4e6));
+  EXPECT_EQ(blocked.average_runnable, 2);
+}
+
+TEST(Quartz, ACriticalSectionIsChargedToItsLock) {
+  const Recording recording = read_text(R"(
+thread A
+  enter worker
+  run compute 4
+  lock M
+  run merge 2
+  enter sort
+  run swap 1
+  leave sort
+  unlock M
+  run compute 1
+  leave worker
+)");
+  const QuartzReport report = quartz_of(recording, 1);
+  EXPECT_THAT(tree_of(recording, report),
+              ElementsAre("program 8 x?", "  worker 8 x1", "    compute 5 x2", "    M 3 x1",
+                          "      merge 2 x1", "      sort 1 x1", "        swap 1 x1"));
+  EXPECT_EQ(row_of(recording, report, "M").total.normalized_ns, 3e6);
+}
+
+// A function that takes the lock and returns is not what the critical section belongs to; locks are
+// undone in any order; while it waits for a condition a thread does not have the mutex.
+TEST(Quartz, LocksStandWhereTheirHolderIs) {
+  const Recording recording = read_text(R"(
+thread A
+  enter worker
+  enter acquire
+  lock M
+  leave acquire
+  lock N
+  run both 2
+  unlock M
+  run one 1
+  cwait C N
+  run after 1
+  unlock N
+  leave worker
+thread B
+  run other 5
+  signal C
+)");
+  const QuartzReport report = quartz_of(recording, 2, Scheduler::ideal);
+  EXPECT_THAT(tree_of(recording, report),
+              ElementsAre("program 6 x?", "  other 3.5 x1", "  worker 2.5 x1", "    N 1.5 x0",
+                          "      after 1 x1", "      one 0.5 x1", "    M 1 x0", "      N 1 x1",
+                          "        both 1 x1", "    acquire 0 x1", "      M 0 x1", "    C 0 x1"));
+}
+
+TEST(Quartz, RecursionIsCountedOnce) {
+  const Recording recording = read_text(R"(
+thread A
+  enter f
+  run leaf 1
+  enter f
+  run leaf 2
+  enter g
+  run leaf 4
+  enter f
+  run leaf 8
+  leave f
+  leave g
+  leave f
+  leave f
+)");
+  const QuartzReport report = quartz_of(recording, 1);
+  EXPECT_THAT(rows_of(recording, report),
+              ElementsAre("program 0/15 x? [15]", "f 0/15 x3 [15]", "leaf 15/15 x4 [15]",
+                          "thread A 15/15 x? [15]", "g 0/12 x1 [12]"));
+  // What the inner f does is done below it, not below g once more.
+  std::vector<std::string> children;
+  for (const QuartzChild& child : row_of(recording, report, "f").children)
+    children.push_back(fmt::format("{} {:g} x{}", name_of(recording, report.rows[child.row].entity),
+                                   child.normalized_ns / 1e6, calls_text(child.calls)));
+  EXPECT_THAT(children, ElementsAre("leaf 11 x3", "g 4 x1"));
+}
+
+// A recording: the line that called a lock is in the call path, frames of the system are left out.
+TEST(Quartz, CallPathsOfARecordingAreTheUsersOwn) {
+  Recording recording;
+  recording.run.source = Source::kernel;
+  recording.files = {{"/home/me/sorter.cc", "", false}, {"/usr/include/mutex", "", true}};
+  recording.functions = {{"main", FileId{0}, 1, 9, {}},
+                         {"worker", FileId{0}, 10, 20, {}},
+                         {"std::mutex::lock", FileId{1}, 5, 9, {}},
+                         {"merge", FileId{0}, 30, 40, {}}};
+  const auto frame = [&](StackId caller, std::uint32_t function, std::uint32_t line) {
+    recording.stacks.push_back({caller, FunctionId{function}, FileId{0}, line, false});
+    return StackId{static_cast<std::uint32_t>(recording.stacks.size() - 1)};
+  };
+  const StackId creates = frame(StackId::none(), 0, 5);
+  const StackId takes = frame(frame(StackId::none(), 1, 12), 2, 6);
+  const StackId merging = frame(frame(StackId::none(), 1, 13), 3, 31);
+  const StackId working = frame(StackId::none(), 1, 11);
+  recording.profiles = {{true, {{creates, 0}}}, {true, {{working, 0}}}, {true, {{merging, 0}}}};
+  recording.objects = {{ObjectKind::mutex, "M", {}, 0}};
+  const auto event = [](EventKind kind, std::uint32_t subject, int ms, std::uint32_t profile,
+                        StackId site) {
+    return Event{.cpu = std::chrono::milliseconds(ms),
+                 .subject = subject,
+                 .site = site,
+                 .profile = ProfileId{profile},
+                 .kind = kind};
+  };
+  recording.threads = {
+      Thread{.name = "main",
+             .events = {event(EventKind::thread_create, 1, 1, 0, creates),
+                        event(EventKind::thread_join, 1, 0, 0, creates),
+                        event(EventKind::thread_end, unknown_count, 1, 0, StackId::none())}},
+      Thread{.name = "T",
+             .start_function = FunctionId{1},
+             .creator = ThreadId{0},
+             .events = {event(EventKind::mutex_lock, 0, 4, 1, takes),
+                        event(EventKind::mutex_unlock, 0, 3, 2, working),
+                        event(EventKind::thread_end, unknown_count, 2, 1, StackId::none())}}};
+  ASSERT_TRUE(validate(recording).has_value()) << validate(recording).error().text();
+  const QuartzReport report = quartz_of(recording, 1);
+  EXPECT_THAT(tree_of(recording, report),
+              ElementsAre("program 11 x?", "  main 11 x?", "    worker 9 x1", "      M 3 x1",
+                          "        merge 3 x?"));
+  EXPECT_EQ(report.tree[2].self_normalized_ns, 6e6);
+}
+
+TEST(Quartz, OfNothingIsNothing) {
+  const QuartzReport report = quartz_of(Recording{}, 4);
+  ASSERT_EQ(report.rows.size(), 1U);
+  EXPECT_EQ(report.rows.front().total.normalized_ns, 0);
+  EXPECT_TRUE(report.rows.front().total.terms_ns.empty());
+}
+
+// From 256 threads at once numbers are taken together; sums stay exact.
+TEST(Quartz, VeryManyThreadsAreTakenTogether) {
+  std::string program;
+  for (int i = 1; i <= 300; ++i)
+    program += fmt::format("thread T{}\n  run f {}\n", i, i);
+  program += "thread waits\n  sleep 400\n";
+  const Recording recording = read_text(program);
+  for (const std::uint32_t cpus : {8U, 280U, 400U}) {
+    const QuartzReport report = quartz_of(recording, cpus);
+    EXPECT_TRUE(report.more_busy);
+    EXPECT_EQ(report.most_busy, std::min(cpus, 256U));
+    double elapsed = 0;
+    double squares = 0;  // Σ elapsed · runnable
+    for (int running = 1; running <= 300; ++running) {
+      elapsed += 1e6 * std::max(1.0, double{1} * running / cpus);
+      squares += 1e6 * std::max(1.0, double{1} * running / cpus) * running;
+    }
+    EXPECT_THAT(row_of(recording, report, "f").total.normalized_ns, DoubleNear(elapsed, 1));
+    EXPECT_THAT(std::accumulate(report.rows[0].total.terms_ns.begin(),
+                                report.rows[0].total.terms_ns.end(), 0.0),
+                DoubleNear(elapsed, 1));
+    EXPECT_THAT(report.total_ns, DoubleNear(elapsed + 100e6, 1));
+    const StateTime& blocked = row_of(recording, report, "thread waits")
+                                   .total.states.at(static_cast<std::size_t>(ThreadState::blocked));
+    EXPECT_THAT(blocked.time_ns, DoubleNear(elapsed + 100e6, 1));
+    EXPECT_THAT(blocked.average_runnable, DoubleNear(squares / (elapsed + 100e6), 1e-6));
+  }
+}
+
+// A profile stack for each thread, kept as the paper's section 3.3 says: pushed and popped with each
+// call, copied to new threads; and every moment at which anything happens looked at by itself.
+class BruteForce {
+ public:
+  struct Sums {
+    double self = 0;
+    double total = 0;
+    double blocked = 0;
+    double ready = 0;
+  };
+
+  BruteForce(const Recording& recording, const Schedule& schedule, std::uint32_t cpus)
+      : recording_(recording), schedule_(schedule), cpus_(cpus) {
+    find_moments();
+    stacks_at_creation_.resize(recording.threads.size());
+    std::vector<std::uint32_t> order;
+    for (std::uint32_t t = 0; t < recording.threads.size(); ++t) {
+      if (!recording.threads[t].creator.known())
+        order.push_back(t);
+    }
+    for (std::size_t i = 0; i < order.size(); ++i)
+      follow(order[i], order);
+  }
+
+  std::map<Entity, Sums> sums;
+
+ private:
+  using Stack = std::vector<Entity>;
+
+  void find_moments() {
+    for (const Segment& segment : schedule_.segments) {
+      moments_.insert(segment.start);
+      moments_.insert(segment.end);
+    }
+  }
+  [[nodiscard]] double running_at(Nanoseconds time) const {
+    return static_cast<double>(std::count_if(
+        schedule_.segments.begin(), schedule_.segments.end(), [&](const Segment& segment) {
+          return segment.running && segment.start <= time && time < segment.end;
+        }));
+  }
+
+  void charge(const Stack& stack, Nanoseconds from, Nanoseconds to, bool computes) {
+    for (auto at = moments_.find(from); from < to; from = *at) {
+      const double length = static_cast<double>((*++at - from).count());
+      const double running = running_at(from);
+      const double normalized = computes ? length / std::min<double>(running, cpus_) : 0;
+      const double stretched = length * std::max(1.0, running / cpus_);
+      std::set<Entity> once(stack.begin(), stack.end());
+      once.insert(Entity{});
+      for (const Entity& entity : once) {
+        sums[entity].total += normalized;
+        (computes ? sums[entity].ready : sums[entity].blocked) +=
+            computes ? stretched - length : stretched;
+      }
+      sums[stack.empty() ? Entity{} : stack.back()].self += normalized;
+    }
+  }
+
+  static Entity object(std::uint32_t id) { return {EntityKind::object, id}; }
+  static void drop(Stack& stack, const Entity& entity) {
+    const auto at = std::find(stack.rbegin(), stack.rend(), entity);
+    if (at != stack.rend())
+      stack.erase(std::next(at).base());
+  }
+
+  void follow(std::uint32_t t, std::vector<std::uint32_t>& order) {
+    Stack stack = stacks_at_creation_[t];
+    Stack waiting;
+    Nanoseconds ended{};
+    for (SegmentIndex s = schedule_.thread_begin[t]; s < schedule_.thread_begin[t + 1]; ++s) {
+      const Segment& segment = schedule_.segments[s];
+      const Event& event = recording_.threads[t].events[segment.event];
+      if (s > schedule_.thread_begin[t])
+        charge(waiting, ended, segment.start, false);
+      ended = segment.end;
+      if (!segment.running) {
+        charge(waiting, segment.start, segment.end, false);
+        continue;
+      }
+      Stack computing = stack;
+      if (event.kind == EventKind::run)
+        computing.push_back(
+            {EntityKind::function,
+             recording_.stacks[recording_.profiles[event.profile.index()].entries[0].stack.index()]
+                 .function.value});
+      charge(computing, segment.start, segment.end, true);
+      waiting = stack;
+      call(event, stack, waiting, order);
+    }
+  }
+
+  void call(const Event& event, Stack& stack, Stack& waiting, std::vector<std::uint32_t>& order) {
+    switch (event.kind) {
+      case EventKind::enter:
+        stack.push_back({EntityKind::function, event.callee().value});
+        break;
+      case EventKind::leave:
+        drop(stack, {EntityKind::function, event.callee().value});
+        break;
+      case EventKind::thread_create:
+        stacks_at_creation_[event.subject] = stack;
+        order.push_back(event.subject);
+        break;
+      case EventKind::mutex_lock:
+      case EventKind::mutex_trylock:
+      case EventKind::mutex_timedlock:
+      case EventKind::rwlock_read:
+      case EventKind::rwlock_write:
+        waiting.push_back(object(event.subject));
+        if (event.outcome == Outcome::ok)
+          stack.push_back(object(event.subject));
+        break;
+      case EventKind::mutex_unlock:
+      case EventKind::rwlock_unlock:
+        drop(stack, object(event.subject));
+        break;
+      case EventKind::condition_wait:
+      case EventKind::condition_timedwait:
+        drop(waiting, object(event.other));
+        waiting.push_back(object(event.subject));
+        break;
+      case EventKind::semaphore_wait:
+      case EventKind::semaphore_trywait:
+      case EventKind::semaphore_timedwait:
+      case EventKind::condition_broadcast:
+      case EventKind::barrier_wait:
+      case EventKind::io:
+      case EventKind::send:
+      case EventKind::receive:
+        waiting.push_back(object(event.subject));
+        break;
+      default:
+        break;
+    }
+  }
+
+  const Recording& recording_;
+  const Schedule& schedule_;
+  double cpus_;
+  std::set<Nanoseconds> moments_;
+  std::vector<Stack> stacks_at_creation_;
+};
+
+TEST(Quartz, EqualsBruteForceOnRandomPrograms) {
+  std::size_t locks = 0;
+  std::size_t created = 0;
+  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+    const std::string text = random_program(seed);
+    const Recording recording = read_text(text);
+    const Schedule schedule = simulation::simulate_ideal(recording);
+    const Quartz quartz(recording, schedule);
+    for (const Thread& thread : recording.threads)
+      created += thread.creator.known() ? 1U : 0U;
+    for (const std::uint32_t cpus : {1U, 2U, 3U, 8U}) {
+      BruteForce expected(recording, schedule, cpus);
+      for (const QuartzRow& row : quartz.report(cpus, Scheduler::shared).rows) {
+        if (row.entity.kind == EntityKind::thread)
+          continue;
+        const BruteForce::Sums& sums = expected.sums[row.entity];
+        locks += row.entity.kind == EntityKind::object && sums.total > 0 ? 1U : 0U;
+        const auto near = [](double value) { return DoubleNear(value, 1e-9 * value + 1e-3); };
+        const auto state = [&](ThreadState which) {
+          return row.total.states.at(static_cast<std::size_t>(which)).time_ns;
+        };
+        const std::string what = fmt::format("{} on {} CPUs, program {}:\n{}",
+                                             name_of(recording, row.entity), cpus, seed, text);
+        ASSERT_THAT(row.self.normalized_ns, near(sums.self)) << what;
+        ASSERT_THAT(row.total.normalized_ns, near(sums.total)) << what;
+        ASSERT_THAT(state(ThreadState::blocked), near(sums.blocked)) << what;
+        ASSERT_THAT(state(ThreadState::ready), near(sums.ready)) << what;
+      }
+    }
+  }
+  EXPECT_GT(locks, 100U);
+  EXPECT_GT(created, 50U);
+}
+
+// The study adds the same up another way.
+TEST(Quartz, AgreesWithTheFunctionsOfTheStudy) {
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    const Study study(std::make_shared<const Recording>(read_text(random_program(seed))));
+    const QuartzReport report =
+        Quartz(study.recording(), study.ideal()).report(3, Scheduler::shared);
+    std::map<Entity, const QuartzRow*> rows;
+    for (const QuartzRow& row : report.rows)
+      rows[row.entity] = &row;
+    for (const FunctionRow& function :
+         study.functions(3, Scheduler::shared, WithHeadroom::no).rows) {
+      if (!function.function.known() || function.normalized_total_ns == 0)
+        continue;
+      const QuartzRow* const row = rows[{EntityKind::function, function.function.value}];
+      ASSERT_NE(row, nullptr);
+      EXPECT_THAT(row->self.normalized_ns, DoubleNear(function.normalized_self_ns, 1e-2));
+      EXPECT_THAT(row->total.normalized_ns, DoubleNear(function.normalized_total_ns, 1e-2));
+    }
+  }
+}
+
+TEST(Quartz, SumsHoldOnRandomPrograms) {
+  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+    const Recording recording = read_text(random_program(seed));
+    const Schedule schedule = simulation::simulate_ideal(recording);
+    const auto steps = simulation::concurrency(schedule);
+    const Quartz quartz(recording, schedule);
+    for (const std::uint32_t cpus : {1U, 2U, 3U, 8U}) {
+      const QuartzReport report = quartz.report(cpus, Scheduler::shared);
+      const double elapsed =
+          static_cast<double>(simulation::shared_completion_times_cpus(steps, cpus)) / cpus;
+      double idle = 0;
+      for (std::size_t i = 1; i < steps.size(); ++i)
+        idle += steps[i - 1].running == 0
+                    ? static_cast<double>((steps[i].time - steps[i - 1].time).count())
+                    : 0;
+      const auto near = [&](double value) { return DoubleNear(value, 1e-9 * elapsed + 1e-3); };
+      const double whole = report.rows.front().total.normalized_ns;
+      EXPECT_THAT(report.total_ns, near(elapsed));
+      EXPECT_THAT(whole, near(elapsed - idle));
+      double code = 0;
+      double threads = 0;
+      for (const QuartzRow& row : report.rows) {
+        (row.entity.kind == EntityKind::thread ? threads : code) += row.self.normalized_ns;
+        double below = row.self.normalized_ns;
+        for (const QuartzChild& child : row.children)
+          below += child.normalized_ns;
+        EXPECT_THAT(below, near(row.total.normalized_ns)) << seed;
+        for (const QuartzTimes* times : {&row.self, &row.total}) {
+          EXPECT_THAT(std::accumulate(times->terms_ns.begin(), times->terms_ns.end(), 0.0),
+                      near(times->normalized_ns));
+          for (const StateTime& state : times->states)
+            EXPECT_THAT(std::accumulate(state.at_runnable.begin(), state.at_runnable.end(), 0.0),
+                        near(state.time_ns));
+        }
+      }
+      EXPECT_THAT(code, near(whole));
+      EXPECT_THAT(threads, near(whole));
+      for (std::size_t i = 0; i < report.tree.size(); ++i) {
+        double below = report.tree[i].self_normalized_ns;
+        for (std::size_t child = i + 1; child < report.tree.size(); ++child)
+          below += report.tree[child].parent == i ? report.tree[child].normalized_ns : 0;
+        EXPECT_THAT(below, near(report.tree[i].normalized_ns));
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace longpole::analysis
