@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "simulation/virtual_time.h"
+
 namespace longpole::simulation {
 
 class DeadlineQueue {
@@ -22,19 +24,17 @@ class DeadlineQueue {
       return a.deadline != b.deadline ? a.deadline < b.deadline : a.thread < b.thread;
     }
   };
-  __extension__ using Sum = __int128;
-
   [[nodiscard]] bool empty() const { return begin() == end(); }
   [[nodiscard]] std::size_t size() const { return static_cast<std::size_t>(end() - begin()); }
   [[nodiscard]] const Entry* begin() const { return entries_.data() + first_; }
   [[nodiscard]] const Entry* end() const { return entries_.data() + entries_.size(); }
 
   [[nodiscard]] std::int64_t weight() const { return weight_; }
-  [[nodiscard]] Sum weighted_time() const { return weighted_time_; }
+  [[nodiscard]] WideTime weighted_time() const { return weighted_time_; }
 
   void insert(const Entry& entry) {
     weight_ += entry.weight;
-    weighted_time_ += Sum{entry.virtual_time} * entry.weight;
+    weighted_time_ += WideTime{entry.virtual_time} * entry.weight;
     if (static_cast<std::size_t>(first_) > size() + spare) {
       entries_.erase(entries_.begin(), entries_.begin() + first_);
       first_ = 0;
@@ -51,7 +51,7 @@ class DeadlineQueue {
 
   void erase(const Entry& entry) {
     weight_ -= entry.weight;
-    weighted_time_ -= Sum{entry.virtual_time} * entry.weight;
+    weighted_time_ -= WideTime{entry.virtual_time} * entry.weight;
     const auto place = std::lower_bound(entries_.begin() + first_, entries_.end(), entry);
     if (place - (entries_.begin() + first_) < entries_.end() - place) {
       std::move_backward(entries_.begin() + first_, place, place + 1);
@@ -71,7 +71,7 @@ class DeadlineQueue {
   std::vector<Entry> entries_;
   std::ptrdiff_t first_ = 0;  // those before it have left
   std::int64_t weight_ = 0;
-  Sum weighted_time_ = 0;
+  WideTime weighted_time_ = 0;
 };
 
 }  // namespace longpole::simulation

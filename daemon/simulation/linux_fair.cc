@@ -1,31 +1,18 @@
 #include "simulation/linux_fair.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
-#include <limits>
-#include <set>
-#include <tuple>
 #include <utility>
 
 #include "simulation/deadline_queue.h"
+#include "simulation/linux_real_time.h"
+#include "simulation/virtual_time.h"
 
 namespace longpole::simulation {
 namespace {
 
-__extension__ using Wide = __int128;
-
-constexpr std::int32_t heaviest_nice = -20;
-constexpr std::array<std::int64_t, 40> weights = {
-    88761, 71755, 56483, 46273, 36291, 29154, 23254, 18705, 14949, 11916,  // -20 …
-    9548,  7620,  6100,  4904,  3906,  3121,  2501,  1991,  1586,  1277,   // -10 …
-    1024,  820,   655,   526,   423,   335,   272,   215,   172,   137,    // 0 …
-    110,   87,    70,    56,    45,    36,    29,    23,    18,    15};    // 10 …
-constexpr std::int64_t weight_of_0 = 1024;
-
 constexpr std::int64_t slice_of_one_cpu = 700'000;
 constexpr std::uint32_t most_cpus_for_slice = 8;
-constexpr std::int64_t round_robin_slice = 100'000'000;
 constexpr std::int64_t balance_interval_per_cpu = 16'000'000;
 constexpr std::int64_t imbalance_percent = 117;
 constexpr std::int64_t wake_bias_percent = 108;
@@ -42,24 +29,25 @@ class LinuxFair final : public Scheduler {
         tick_(tick),
         slice_(base_slice(cpus.count())),
         entities_(cpus.rules().size()),
-        queues_(cpus.count()) {
+        queues_(cpus.count()),
+        real_time_(cpus) {
     for (std::size_t t = 0; t < entities_.size(); ++t) {
       Entity& entity = entities_[t];
       const Cpus::ThreadRules& rules = cpus.rules()[t];
       entity.weight = weight_of_nice(rules.nice);
       entity.virtual_slice = virtual_of(slice_, entity.weight);
-      entity.real_time = rules.priority > 0;
+      entity.real_time = real_time_.has(static_cast<std::uint32_t>(t));
     }
   }
 
   std::uint32_t place(std::uint32_t thread, OffCpu was, std::uint32_t waker,
                       std::int64_t /*now*/) override {
+    const Entity& entity = entities_[thread];
+    if (entity.real_time)
+      return real_time_.place(thread);
     const std::uint32_t only = cpus_.rules(thread).only_cpu;
     if (only != no_cpu)
       return only;
-    const Entity& entity = entities_[thread];
-    if (entity.real_time)
-      return least_important(thread);
     const std::uint32_t last = cpus_.last_cpu(thread);
     if (was == OffCpu::created || last == no_cpu) {
       const std::uint32_t idle = cpus_.idle_from(waker == no_cpu ? 0 : waker);
@@ -80,10 +68,9 @@ class LinuxFair final : public Scheduler {
     Entity& entity = entities_[thread];
     entity.waits_since = now;
     if (entity.real_time) {
-      entity.turn = ++turns_;
-      entity.round_robin_left = round_robin_slice;
       account(cpu, now);
-      queue_real_time(thread, cpu);
+      real_time_.renew(thread);
+      real_time_.put_in(thread, cpu);
       set_timer(cpu, now);
       return;
     }
@@ -110,6 +97,7 @@ class LinuxFair final : public Scheduler {
         put_back(before, cpu, now);
       queue.current = thread;
       queue.accounted = now;
+      real_time_.set_current(cpu, is_real_time(thread) ? thread : no_thread);
       if (thread != no_thread)
         take_out(thread, cpu);
     }
@@ -123,7 +111,7 @@ class LinuxFair final : public Scheduler {
     Queue& queue = queues_[cpu];
     Entity& entity = entities_[thread];
     if (!entity.real_time) {
-      const Average average = average_of(cpu);
+      const AverageTime average = average_of(cpu);
       entity.lag = limited(entity, average.time() - entity.virtual_time);
       const bool owes = !average.eligible(entity.virtual_time);
       queue.floor = entity.virtual_time;
@@ -135,13 +123,14 @@ class LinuxFair final : public Scheduler {
       }
     }
     queue.current = no_thread;
+    real_time_.set_current(cpu, no_thread);
   }
 
   void yielded(std::uint32_t cpu, std::int64_t now) override {
     account(cpu, now);
     Entity& entity = entities_[queues_[cpu].current];
     if (entity.real_time) {
-      entity.turn = ++turns_;
+      real_time_.renew(queues_[cpu].current);
     } else {
       if (average_of(cpu).eligible(entity.virtual_time)) {
         entity.virtual_time = entity.deadline;
@@ -157,11 +146,9 @@ class LinuxFair final : public Scheduler {
       balance(now);
       return;
     }
-    Entity& entity = entities_[queues_[cpu].current];
-    if (entity.real_time) {
+    if (is_real_time(queues_[cpu].current)) {
       account(cpu, now);
-      entity.turn = ++turns_;
-      entity.round_robin_left = round_robin_slice;
+      real_time_.renew(queues_[cpu].current);
     }
     cpus_.reschedule(cpu);
   }
@@ -172,15 +159,12 @@ class LinuxFair final : public Scheduler {
     std::int64_t deadline = 0;
     std::int64_t lag = 0;              // that it had when it left its queue
     std::int64_t protected_until = 0;  // virtual time up to which it keeps its CPU while eligible
-    std::int64_t weight = weight_of_0;
+    std::int64_t weight = weight_of_nice_0;
     std::int64_t virtual_slice = 0;
     std::int64_t waits_since = 0;
-    std::int64_t round_robin_left = 0;
-    std::uint64_t turn = 0;  // its place among the real-time threads of its priority
-    bool delayed = false;    // sleeps, in its queue
+    bool delayed = false;  // sleeps, in its queue
     bool real_time = false;
   };
-  using RealTimeEntry = std::tuple<std::int64_t, std::uint64_t, std::uint32_t>;
   struct Queue {
     std::uint32_t current = no_thread;  // who has the CPU, and stands in neither of the queues
     std::int64_t accounted = 0;         // up to here it was charged for it
@@ -188,35 +172,10 @@ class LinuxFair final : public Scheduler {
     std::size_t delayed = 0;  // of those in `fair`
     std::int64_t delayed_weight = 0;
     std::int64_t floor = 0;  // the virtual time where nobody is left to have one
-    std::set<RealTimeEntry> real_time;
     std::uint32_t failed_balances = 0;
 
     [[nodiscard]] std::size_t ready() const { return fair.size() - delayed; }
   };
-  // Of the virtual times of a queue and of who has its CPU, by weight.
-  struct Average {
-    Wide sum = 0;
-    std::int64_t weight = 0;
-    std::int64_t floor = 0;
-
-    [[nodiscard]] std::int64_t time() const {
-      return weight == 0 ? floor : static_cast<std::int64_t>(sum / weight);
-    }
-    [[nodiscard]] bool eligible(std::int64_t virtual_time) const {
-      return Wide{virtual_time} * weight <= sum;
-    }
-  };
-
-  static std::int64_t virtual_of(std::int64_t time, std::int64_t weight) {
-    if (weight == weight_of_0) [[likely]]
-      return time;
-    return static_cast<std::int64_t>(Wide{time} * weight_of_0 / weight);
-  }
-  static std::int64_t real_of(std::int64_t virtual_time, std::int64_t weight) {
-    if (weight == weight_of_0) [[likely]]
-      return virtual_time;
-    return static_cast<std::int64_t>((Wide{virtual_time} * weight + weight_of_0 - 1) / weight_of_0);
-  }
   [[nodiscard]] DeadlineQueue::Entry entry_of(std::uint32_t thread) const {
     const Entity& entity = entities_[thread];
     return {entity.deadline, entity.virtual_time, static_cast<std::int32_t>(entity.weight), thread};
@@ -225,8 +184,11 @@ class LinuxFair final : public Scheduler {
     const std::int64_t limit = virtual_of(std::max(2 * slice_, tick_), entity.weight);
     return std::clamp(lag, -limit, limit);
   }
+  [[nodiscard]] bool is_real_time(std::uint32_t thread) const {
+    return thread != no_thread && entities_[thread].real_time;
+  }
   [[nodiscard]] std::int64_t running_weight(const Queue& queue) const {
-    if (queue.current == no_thread || entities_[queue.current].real_time)
+    if (queue.current == no_thread || is_real_time(queue.current))
       return 0;
     return entities_[queue.current].weight;
   }
@@ -244,13 +206,11 @@ class LinuxFair final : public Scheduler {
     return lightest;
   }
 
-  [[nodiscard]] Average average_of(std::uint32_t cpu) const {
+  [[nodiscard]] AverageTime average_of(std::uint32_t cpu) const {
     const Queue& queue = queues_[cpu];
-    Average average{queue.fair.weighted_time(), queue.fair.weight(), queue.floor};
-    if (const std::int64_t weight = running_weight(queue); weight != 0) {
-      average.sum += Wide{entities_[queue.current].virtual_time} * weight;
-      average.weight += weight;
-    }
+    AverageTime average{queue.fair.weighted_time(), queue.fair.weight(), queue.floor};
+    if (const std::int64_t weight = running_weight(queue); weight != 0)
+      average.add(entities_[queue.current].virtual_time, weight);
     return average;
   }
 
@@ -262,7 +222,7 @@ class LinuxFair final : public Scheduler {
       return;
     Entity& entity = entities_[queue.current];
     if (entity.real_time) {
-      entity.round_robin_left -= now - since;
+      real_time_.charge(cpu, now - since);
       return;
     }
     const std::int64_t before = entity.virtual_time;
@@ -289,7 +249,7 @@ class LinuxFair final : public Scheduler {
     const bool has_current = running_weight(queue) != 0;
     if (queue.fair.empty())
       return has_current ? queue.current : no_thread;
-    const Average average = average_of(cpu);
+    const AverageTime average = average_of(cpu);
     const Entity* current = has_current ? &entities_[queue.current] : nullptr;
     if (current != nullptr && !average.eligible(current->virtual_time))
       current = nullptr;
@@ -306,10 +266,8 @@ class LinuxFair final : public Scheduler {
 
   // Who is to have the CPU; takes one from another CPU where it would be idle.
   std::uint32_t next(std::uint32_t cpu, std::int64_t now) {
-    Queue& queue = queues_[cpu];
-    if (waiting_real_time_ > 0 ||
-        (queue.current != no_thread && entities_[queue.current].real_time)) [[unlikely]] {
-      const std::uint32_t thread = next_real_time(cpu);
+    if (real_time_.matter_to(cpu)) [[unlikely]] {
+      const std::uint32_t thread = real_time_.next(cpu);
       if (thread != no_thread)
         return thread;
     }
@@ -326,8 +284,7 @@ class LinuxFair final : public Scheduler {
   void take_out(std::uint32_t thread, std::uint32_t cpu) {
     Entity& entity = entities_[thread];
     if (entity.real_time) {
-      queues_[cpu].real_time.erase(real_time_entry(thread));
-      --waiting_real_time_;
+      real_time_.take_out(thread, cpu);
       return;
     }
     queues_[cpu].fair.erase(entry_of(thread));
@@ -340,8 +297,8 @@ class LinuxFair final : public Scheduler {
     entity.waits_since = now;
     queues_[cpu].current = no_thread;
     if (entity.real_time) {
-      const bool is_bound = cpus_.rules(thread).only_cpu != no_cpu;
-      queue_real_time(thread, is_bound ? cpu : least_important(thread));
+      real_time_.set_current(cpu, no_thread);
+      real_time_.put_in(thread, real_time_.place(thread));
       return;
     }
     queues_[cpu].fair.insert(entry_of(thread));
@@ -353,11 +310,12 @@ class LinuxFair final : public Scheduler {
   // Into the queue of a CPU, with the lag that it had when it left one.
   void put_in(std::uint32_t thread, std::uint32_t cpu, std::int64_t deadline_ahead) {
     Entity& entity = entities_[thread];
-    const Average average = average_of(cpu);
+    const AverageTime average = average_of(cpu);
     // It moves the average by being there; so much more lag leaves it with its own.
-    const Wide lag = average.weight == 0
-                         ? 0
-                         : Wide{entity.lag} * (average.weight + entity.weight) / average.weight;
+    const WideTime lag =
+        average.weight == 0
+            ? 0
+            : WideTime{entity.lag} * (average.weight + entity.weight) / average.weight;
     entity.virtual_time = average.time() - static_cast<std::int64_t>(lag);
     entity.deadline = entity.virtual_time + deadline_ahead;
     queues_[cpu].fair.insert(entry_of(thread));
@@ -504,9 +462,8 @@ class LinuxFair final : public Scheduler {
     }
     const Entity& entity = entities_[queue.current];
     if (entity.real_time) {
-      if (cpus_.rules(queue.current).round_robin && !queue.real_time.empty() &&
-          std::get<0>(*queue.real_time.begin()) == std::get<0>(real_time_entry(queue.current)))
-        cpus_.set_timer(cpu, now + std::max<std::int64_t>(0, entity.round_robin_left));
+      if (const std::int64_t left = real_time_.slice_left(cpu); left >= 0)
+        cpus_.set_timer(cpu, now + left);
       else
         cpus_.drop_timer(cpu);
       return;
@@ -520,88 +477,17 @@ class LinuxFair final : public Scheduler {
     cpus_.set_timer(cpu, (now + left + tick_ - 1) / tick_ * tick_);
   }
 
-  [[nodiscard]] RealTimeEntry real_time_entry(std::uint32_t thread) const {
-    return {-std::int64_t{cpus_.rules(thread).priority}, entities_[thread].turn, thread};
-  }
-
-  // −1: nobody, 0: fair threads, else the priority of the highest that runs or waits there.
-  [[nodiscard]] std::int64_t importance(std::uint32_t cpu) const {
-    const Queue& queue = queues_[cpu];
-    std::int64_t importance = queue.current == no_thread && queue.ready() == 0 ? -1 : 0;
-    if (queue.current != no_thread && entities_[queue.current].real_time)
-      importance = cpus_.rules(queue.current).priority;
-    if (!queue.real_time.empty())
-      importance = std::max(importance, -std::get<0>(*queue.real_time.begin()));
-    return importance;
-  }
-
-  [[nodiscard]] std::uint32_t least_important(std::uint32_t thread) const {
-    const std::uint32_t last = cpus_.last_cpu(thread);
-    std::uint32_t least = last == no_cpu ? 0 : last;
-    for (std::uint32_t cpu = 0; cpu < cpus_.count(); ++cpu) {
-      if (importance(cpu) < importance(least))
-        least = cpu;
-    }
-    return least;
-  }
-
-  void queue_real_time(std::uint32_t thread, std::uint32_t cpu) {
-    Queue& queue = queues_[cpu];
-    queue.real_time.insert(real_time_entry(thread));
-    ++waiting_real_time_;
-    if (queue.current == no_thread || !entities_[queue.current].real_time ||
-        cpus_.rules(queue.current).priority < cpus_.rules(thread).priority)
-      cpus_.reschedule(cpu);
-  }
-
-  // The highest of those that wait for this CPU, or wait elsewhere and may come; no_thread where
-  // there is none.
-  std::uint32_t next_real_time(std::uint32_t cpu) {
-    Queue& queue = queues_[cpu];
-    const bool runs = queue.current != no_thread && entities_[queue.current].real_time;
-    std::uint32_t from = no_cpu;
-    RealTimeEntry best{std::numeric_limits<std::int64_t>::max(), 0, no_thread};
-    if (runs)
-      best = real_time_entry(queue.current);
-    for (std::uint32_t i = 0; i < cpus_.count(); ++i) {
-      const std::uint32_t other = (cpu + i) % cpus_.count();
-      for (const RealTimeEntry& entry : queues_[other].real_time) {
-        if (!may_run(std::get<2>(entry), cpu))
-          continue;
-        // Of one priority, those from here go first.
-        if (other == cpu ? entry < best : std::get<0>(entry) < std::get<0>(best)) {
-          best = entry;
-          from = other;
-        }
-        break;
-      }
-    }
-    const std::uint32_t thread = std::get<2>(best);
-    if (from != no_cpu && from != cpu) {
-      queues_[from].real_time.erase(best);
-      queue.real_time.insert(best);
-    }
-    return thread;
-  }
-
-  static constexpr std::int64_t heaviest_weight = weights.front();
-
   Cpus& cpus_;
   std::int64_t tick_;
   std::int64_t slice_;
   std::vector<Entity> entities_;
   std::vector<Queue> queues_;
+  RealTimeQueues real_time_;
   std::size_t waiting_ = 0;  // fair threads that could run and have no CPU
-  std::size_t waiting_real_time_ = 0;
-  std::uint64_t turns_ = 0;
   bool is_watched_ = false;  // the timer of the next balance is set
 };
 
 }  // namespace
-
-std::int64_t weight_of_nice(std::int32_t nice) {
-  return weights[static_cast<std::size_t>(nice - heaviest_nice)];
-}
 
 std::unique_ptr<Scheduler> make_linux_fair(Cpus& cpus, Nanoseconds tick) {
   return std::make_unique<LinuxFair>(cpus, tick.count());

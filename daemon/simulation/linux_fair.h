@@ -31,10 +31,3 @@
 #pragma once
 
 #include "simulation/scheduler.h"
-
-namespace longpole::simulation {
-
-// Weight of each nice value, from −20; 1024 is that of 0.
-[[nodiscard]] std::int64_t weight_of_nice(std::int32_t nice);
-
-}  // namespace longpole::simulation
