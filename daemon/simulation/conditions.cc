@@ -76,9 +76,7 @@ void Synchronization::wake_awaiters(std::uint32_t thread) {
       remove(waker.awaiters, at);
       ++woken_;
       const bool polls = std::exchange(threads_[at].polls_for, nobody) != nobody;
-      if (retake_mutex(at))
-        release(at);
-      else if (polls)
+      if (!resume_with_mutex(at) && polls)
         release(at, Next::blocks);  // no longer for a fixed time
     }
     at = next;
@@ -136,8 +134,8 @@ void Synchronization::serve_broadcasts(ObjectState& condition) {
          condition.count >= threads_[condition.broadcasters.head].broadcast_needs) {
     const std::uint32_t thread = pop(condition.broadcasters);
     // It held the mutex when it woke the others in the recording, so it has it back first.
-    if (threads_[thread].stopped || retake_mutex(thread))
-      release(thread);
+    if (!threads_[thread].stopped)
+      resume_with_mutex(thread);
     wake_waiters(condition, threads_[thread].broadcast_needs);
     condition.remembered += threads_[thread].signals_after;
     if (condition.broadcasters.empty()) {
@@ -153,8 +151,7 @@ void Synchronization::wake_waiters(ObjectState& condition, std::uint64_t count) 
   condition.count -= count;
   for (; count > 0; --count) {
     const std::uint32_t thread = pop(condition.queue);
-    if (retake_mutex(thread))
-      release(thread);
+    resume_with_mutex(thread);
   }
 }
 

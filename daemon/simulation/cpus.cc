@@ -33,6 +33,10 @@ Cpus::Cpus(const Machine& machine, const Recording& recording)
     rules.priority = priority.value_or(0);
     rules.nice = settings.nice;
     rules.round_robin = settings.round_robin;
+    // A thread that is bound to a CPU is bound to an LWP (thesis, Paper I section 3.2).
+    rules.bound_to_lwp = settings.bound_to_lwp || rules.only_cpu != no_cpu;
+    if (thread.creator.known())
+      rules.creator = thread.creator.value;
   }
 }
 

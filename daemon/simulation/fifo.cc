@@ -1,24 +1,20 @@
 #include "simulation/fifo.h"
 
-#include <set>
-#include <tuple>
+#include "simulation/dispatch_queue.h"
 
 namespace longpole::simulation {
 namespace {
 
 class Fifo final : public Scheduler {
  public:
-  explicit Fifo(Cpus& cpus) : cpus_(cpus), turn_(cpus.rules().size(), 0), bound_(cpus.count()) {}
+  explicit Fifo(Cpus& cpus) : cpus_(cpus), turn_(cpus.rules().size(), 0), queue_(cpus.count()) {}
 
   std::uint32_t place(std::uint32_t thread, OffCpu /*was*/, std::uint32_t waker,
                       std::int64_t /*now*/) override {
-    if (cpus_.rules(thread).only_cpu != no_cpu)
-      return cpus_.rules(thread).only_cpu;
+    const std::uint32_t cpu = idle_cpu_for(thread);
+    if (cpu != no_cpu)
+      return cpu;
     const std::uint32_t last = cpus_.last_cpu(thread);
-    if (last != no_cpu && cpus_.idle(last))
-      return last;
-    if (const std::uint32_t idle = cpus_.idle_from(0); idle != no_cpu)
-      return idle;
     if (last != no_cpu)
       return last;
     return waker == no_cpu ? 0 : waker;
@@ -27,23 +23,18 @@ class Fifo final : public Scheduler {
   void enqueue(std::uint32_t thread, std::uint32_t /*cpu*/, OffCpu /*was*/,
                std::int64_t /*now*/) override {
     turn_[thread] = ++turns_;
-    queue_of(thread).insert(entry(thread));
-    claim_cpu(thread);
+    put_in(thread);
   }
 
   std::uint32_t choose(std::uint32_t cpu, std::int64_t /*now*/) override {
     const std::uint32_t current = cpus_.current(cpu);
-    Queue* best = bound_[cpu].empty() ? nullptr : &bound_[cpu];
-    if (!anywhere_.empty() && (best == nullptr || *anywhere_.begin() < *best->begin()))
-      best = &anywhere_;
-    if (best == nullptr || (current != no_thread && entry(current) < *best->begin()))
+    const DispatchQueue::Place* const first = queue_.first(cpu);
+    if (first == nullptr || (current != no_thread && place_of(current).before(*first)))
       return current;
-    const std::uint32_t thread = std::get<2>(*best->begin());
-    best->erase(best->begin());
-    if (current != no_thread) {
-      queue_of(current).insert(entry(current));
-      claim_cpu(current);
-    }
+    const std::uint32_t thread = first->who;
+    queue_.erase(place_of(thread), cpus_.rules(thread).only_cpu);
+    if (current != no_thread)
+      put_in(current);
     return thread;
   }
 
@@ -58,26 +49,14 @@ class Fifo final : public Scheduler {
   void timer(std::uint32_t /*cpu*/, std::int64_t /*now*/) override {}
 
  private:
-  // Highest priority first, of one priority by turn.
-  using Entry = std::tuple<std::int64_t, std::uint64_t, std::uint32_t>;
-  using Queue = std::set<Entry>;
-
-  [[nodiscard]] Entry entry(std::uint32_t thread) const {
-    return {-std::int64_t{cpus_.rules(thread).priority}, turn_[thread], thread};
-  }
-  [[nodiscard]] Queue& queue_of(std::uint32_t thread) {
-    const std::uint32_t only = cpus_.rules(thread).only_cpu;
-    return only == no_cpu ? anywhere_ : bound_[only];
+  [[nodiscard]] DispatchQueue::Place place_of(std::uint32_t thread) const {
+    return {cpus_.rules(thread).priority, turn_[thread], thread};
   }
 
-  // Asks for the CPU that a queued thread should take, if it may take one.
-  void claim_cpu(std::uint32_t thread) {
-    const auto& rules = cpus_.rules(thread);
-    std::uint32_t cpu = rules.only_cpu;
-    if (cpu == no_cpu) {
-      const std::uint32_t last = cpus_.last_cpu(thread);
-      cpu = last != no_cpu && cpus_.idle(last) ? last : cpus_.idle_from(0);
-    }
+  void put_in(std::uint32_t thread) {
+    const Cpus::ThreadRules& rules = cpus_.rules(thread);
+    queue_.insert(place_of(thread), rules.only_cpu);
+    std::uint32_t cpu = idle_cpu_for(thread);
     if (cpu == no_cpu)
       cpu = lowest();
     const std::uint32_t current = cpus_.current(cpu);
@@ -85,23 +64,31 @@ class Fifo final : public Scheduler {
       cpus_.reschedule(cpu);
   }
 
+  // The one that it is bound to, idle or not; else an idle one, its last before others.
+  [[nodiscard]] std::uint32_t idle_cpu_for(std::uint32_t thread) const {
+    if (cpus_.rules(thread).only_cpu != no_cpu)
+      return cpus_.rules(thread).only_cpu;
+    const std::uint32_t last = cpus_.last_cpu(thread);
+    return last != no_cpu && cpus_.idle(last) ? last : cpus_.idle_from(0);
+  }
+
+  // The CPU that runs the lowest priority, where none is idle.
   [[nodiscard]] std::uint32_t lowest() const {
     std::uint32_t lowest = 0;
     for (std::uint32_t cpu = 1; cpu < cpus_.count(); ++cpu) {
       const std::uint32_t current = cpus_.current(cpu);
+      const std::uint32_t other = cpus_.current(lowest);
       if (current != no_thread &&
-          (cpus_.current(lowest) == no_thread ||
-           cpus_.rules(current).priority < cpus_.rules(cpus_.current(lowest)).priority))
+          (other == no_thread || cpus_.rules(current).priority < cpus_.rules(other).priority))
         lowest = cpu;
     }
     return lowest;
   }
 
   Cpus& cpus_;
-  std::vector<std::uint64_t> turn_;  // per thread: its place among those of its priority
-  std::uint64_t turns_ = 0;
-  Queue anywhere_;
-  std::vector<Queue> bound_;  // per CPU
+  std::vector<std::int64_t> turn_;  // per thread: its place among those of its priority
+  std::int64_t turns_ = 0;
+  DispatchQueue queue_;
 };
 
 }  // namespace

@@ -114,6 +114,7 @@ class IdealMachine {
         state.doing = Doing::waiting;
         next_.set(thread, now + state.events[state.event].duration.count());
         return;
+      case Next::retries:  // where locks are handed over, nobody does
       case Next::blocks:
         stand(thread, Doing::blocked);
         return;

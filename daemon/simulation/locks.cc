@@ -37,6 +37,14 @@ void Synchronization::unlock(std::uint32_t thread, std::uint32_t mutex) {
 void Synchronization::hand_over(ObjectState& mutex) {
   --threads_[mutex.owner].held;
   mutex.owner = nobody;
+  if (rules_.hand_off == HandOff::barging) {
+    for (std::uint64_t i = 0; i <= mutex.remembered && !mutex.queue.empty(); ++i) {
+      const std::uint32_t thread = pop(mutex.queue);
+      threads_[thread].retaking = false;
+      release(thread, Next::retries);
+    }
+    return;
+  }
   while (!mutex.queue.empty()) {
     const std::uint32_t thread = pop(mutex.queue);
     ThreadState& state = threads_[thread];
@@ -107,6 +115,17 @@ bool Synchronization::retake_mutex(std::uint32_t thread) {
   ++state.held;
   state.retake = nobody;
   state.retake_depth = 1;
+  return true;
+}
+
+// Its wait for a condition is over; it goes on once it has its mutex back. False when it queues for it.
+bool Synchronization::resume_with_mutex(std::uint32_t thread) {
+  if (rules_.hand_off == HandOff::barging && threads_[thread].retake != nobody)
+    release(thread, Next::retries);
+  else if (retake_mutex(thread))
+    release(thread);
+  else
+    return false;
   return true;
 }
 

@@ -6,7 +6,8 @@
 namespace longpole::simulation {
 namespace {
 
-constexpr std::array<std::string_view, scheduler_kind_count> names = {"linux", "fifo"};
+constexpr std::array<std::string_view, scheduler_kind_count> names = {"linux", "fifo", "linux-2.2",
+                                                                      "solaris"};
 constexpr std::int32_t heaviest_nice = -20;
 constexpr std::int32_t lightest_nice = 19;
 constexpr Nanoseconds shortest_tick = std::chrono::microseconds(100);
@@ -48,6 +49,18 @@ std::optional<SchedulerKind> scheduler_named(std::string_view name) {
   return static_cast<SchedulerKind>(found - names.begin());
 }
 
+HandOff hand_off_of(SchedulerKind scheduler) {
+  switch (scheduler) {
+    case SchedulerKind::linux_fair:
+    case SchedulerKind::solaris:
+      return HandOff::barging;
+    case SchedulerKind::fifo:
+    case SchedulerKind::linux_2_2:
+      return HandOff::ordered;
+  }
+  return HandOff::ordered;
+}
+
 Expected<void> check(const Machine& machine, const Recording& recording) {
   if (machine.cpus < 1 || machine.cpus > most_cpus)
     return wrong(std::to_string(machine.cpus) + " CPUs",
@@ -64,6 +77,9 @@ Expected<void> check(const Machine& machine, const Recording& recording) {
       std::all_of(machine.primitive_cost.begin(), machine.primitive_cost.end(), is_cost);
   if (!costs_are_sane)
     return wrong("a cost or the latency is out of range", "choose 0 to 1 s");
+  if (machine.lwps != 0 && machine.scheduler != SchedulerKind::solaris)
+    return wrong("threads have no LWPs under " + std::string(name_of(machine.scheduler)),
+                 "leave the number of LWPs out, or choose solaris");
   if (machine.tick < shortest_tick || machine.tick > longest_cost)
     return wrong("its tick is out of range", "choose 100 us to 1 s");
   if (machine.threads.size() > recording.threads.size())

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "simulation/synchronization.h"
 #include "trace/recording.h"
 
 namespace longpole::simulation {
@@ -19,18 +20,22 @@ namespace longpole::simulation {
 enum class SchedulerKind : std::uint8_t {
   linux_fair,  // "linux": linux_fair.h
   fifo,        // "fifo": fifo.h
+  linux_2_2,   // "linux-2.2": linux_2_2.h
+  solaris,     // "solaris": solaris.h
 };
-inline constexpr std::size_t scheduler_kind_count = 2;
+inline constexpr std::size_t scheduler_kind_count = 4;
 [[nodiscard]] std::string_view name_of(SchedulerKind scheduler);
 [[nodiscard]] std::optional<SchedulerKind> scheduler_named(std::string_view name);
+[[nodiscard]] HandOff hand_off_of(SchedulerKind scheduler);
 
 // How a thread is scheduled, in place of what the recording says. What a scheduler does not know
-// (nice values under fifo) has no effect there.
+// (nice values under fifo, LWPs elsewhere than on Solaris) has no effect there.
 struct ThreadSettings {
   std::optional<std::uint32_t> cpu{};      // the only CPU that it may use
   std::optional<std::int32_t> priority{};  // larger is higher
   std::int32_t nice = 0;                   // linux: −20 … 19, smaller is heavier
   bool round_robin = false;                // linux: its priority is one of SCHED_RR, not SCHED_FIFO
+  bool bound_to_lwp = false;               // solaris: it has an LWP of its own
 };
 
 inline constexpr std::uint32_t most_cpus = 1024;
@@ -52,6 +57,10 @@ struct Machine {
   // CPU time that a call of each kind takes besides what was recorded, by EventKind.
   std::array<Nanoseconds, event_kind_count> primitive_cost{};
 
+  // How locks and semaphores pass from thread to thread; none: as the scheduler's system has it.
+  std::optional<HandOff> hand_off;
+  bool parallel_devices = false;  // a device serves all at once; otherwise one request at a time
+  std::uint32_t lwps = 0;         // solaris: for the threads that are not bound; 0: as many as they
   Nanoseconds tick = std::chrono::milliseconds(4);  // linux: 1 s / CONFIG_HZ
   std::vector<ThreadSettings> threads;  // by thread id; may be shorter than the recording's threads
 

@@ -139,6 +139,7 @@ class OneCpu {
       case Next::waits:
         waits_.push({now_ + event_of(thread).duration.count(), {thread, state.wait}});
         return;
+      case Next::retries:  // where locks are handed over, nobody does
       case Next::blocks:
         state.blocked_in = &event_of(thread);
         return;

@@ -52,6 +52,8 @@ class Cpus {
     std::int32_t priority = 0;
     std::int32_t nice = 0;
     bool round_robin = false;
+    bool bound_to_lwp = false;
+    std::uint32_t creator = no_thread;
   };
   [[nodiscard]] const std::vector<ThreadRules>& rules() const { return rules_; }
   [[nodiscard]] const ThreadRules& rules(std::uint32_t thread) const { return rules_[thread]; }
@@ -93,6 +95,8 @@ class Scheduler {
   [[nodiscard]] virtual std::uint32_t choose(std::uint32_t cpu, std::int64_t now) = 0;
   // `thread` gave up its CPU. The machine then asks choose().
   virtual void stopped(std::uint32_t thread, std::uint32_t cpu, OffCpu why, std::int64_t now) = 0;
+  // `thread` was to sleep for a fixed time, and ends instead.
+  virtual void cancelled(std::uint32_t /*thread*/, std::int64_t /*now*/) {}
   // The thread on `cpu` offers it to others and could go on.
   virtual void yielded(std::uint32_t cpu, std::int64_t now) = 0;
   virtual void timer(std::uint32_t cpu, std::int64_t now) = 0;
@@ -105,6 +109,9 @@ class Scheduler {
 };
 
 [[nodiscard]] std::unique_ptr<Scheduler> make_fifo(Cpus& cpus);
+[[nodiscard]] std::unique_ptr<Scheduler> make_linux_2_2(Cpus& cpus);
 [[nodiscard]] std::unique_ptr<Scheduler> make_linux_fair(Cpus& cpus, Nanoseconds tick);
+// `lwps` 0: one for each thread.
+[[nodiscard]] std::unique_ptr<Scheduler> make_solaris(Cpus& cpus, std::uint32_t lwps);
 
 }  // namespace longpole::simulation

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "simulation/scheduler.h"
+#include "simulation/signals_in_flight.h"
 #include "simulation/synchronization.h"
 #include "simulation/tournament.h"
 
@@ -42,7 +43,9 @@ class Simulator {
             StretchConsumer& consumer)
       : machine_(machine),
         consumer_(consumer),
-        synchronization_(recording, survey),
+        synchronization_(
+            recording, survey,
+            {machine.hand_off.value_or(hand_off_of(machine.scheduler)), machine.parallel_devices}),
         cpus_(machine, recording),
         scheduler_(make_scheduler(machine, cpus_)),
         next_(recording.threads.size()),
@@ -54,6 +57,8 @@ class Simulator {
     }
     for (std::size_t cpu = 0; cpu < machine.speeds.size(); ++cpu)
       on_cpu_[cpu].speed = machine.speeds[cpu];
+    if (machine.latency > Nanoseconds{})
+      in_flight_.emplace(recording, survey);
     for (const Nanoseconds cost : machine.primitive_cost)
       has_costs_ |= cost > Nanoseconds{};
     for (std::uint32_t t = 0; t < threads_.size(); ++t) {
@@ -107,6 +112,7 @@ class Simulator {
     StretchIndex given_by = no_stretch;
     std::uint32_t cpu = no_cpu;  // that it runs on, or is placed on
     Doing doing = Doing::not_started;
+    bool retries = false;          // its call found nothing free before
     OffCpu was = OffCpu::created;  // why it could not run
   };
   struct CpuState {
@@ -121,6 +127,10 @@ class Simulator {
         return make_linux_fair(cpus, machine.tick);
       case SchedulerKind::fifo:
         return make_fifo(cpus);
+      case SchedulerKind::linux_2_2:
+        return make_linux_2_2(cpus);
+      case SchedulerKind::solaris:
+        return make_solaris(cpus, machine.lwps);
     }
     return nullptr;
   }
@@ -139,10 +149,12 @@ class Simulator {
     const bool ran = state.doing == Doing::running;
     const std::uint32_t cpu = ran ? state.cpu : no_cpu;
     const StretchIndex node = emit(thread, cpu, false);
-    Next next = onward(thread, ran ? synchronization_.call(thread, event)
-                                   : synchronization_.wait_over(thread, event));
-    if (ran && next == Next::runs)
-      continue_on(thread, node);
+    Next next = outcome(thread, event, ran);
+    std::optional<SignalsInFlight::Signal> awaited;
+    if (in_flight_ && ran)
+      awaited = in_flight_->call(thread, event, {now_, cpu, node}, next,
+                                 synchronization_.released().size(), synchronization_.woken());
+    next = onward(thread, next);
     // By index: a thread that is let go and has nothing to do lets others go.
     // NOLINTNEXTLINE(modernize-loop-convert)
     for (std::size_t i = 0; i < synchronization_.released().size(); ++i) {
@@ -152,22 +164,53 @@ class Simulator {
       else
         let_go(release, node, cpu);
     }
-    if (!ran)
+    if (!ran) {
       go_on_off_cpu(thread, next, node);
-    else if (next != Next::runs)
+    } else if (next != Next::runs) {
       leave_cpu(thread, next, node);
-    else if (event.kind == EventKind::yield)
-      scheduler_->yielded(cpu, now_);
+    } else if (awaited && is_under_way(*awaited, cpu)) {
+      wait_for_signal(thread, *awaited);
+    } else {
+      continue_on(thread, node);
+      if (event.kind == EventKind::yield)
+        scheduler_->yielded(cpu, now_);
+    }
     let_choose(no_cpu);
+  }
+
+  Next outcome(std::uint32_t thread, const Event& event, bool ran) {
+    if (std::exchange(threads_[thread].retries, false)) [[unlikely]]
+      return synchronization_.retry(thread, event);
+    return ran ? synchronization_.call(thread, event) : synchronization_.wait_over(thread, event);
   }
 
   // To the next event of a thread that goes on; `ends` where it has none.
   [[nodiscard]] Next onward(std::uint32_t thread, Next next) {
+    if (next == Next::retries) {
+      threads_[thread].retries = true;
+      threads_[thread].left = 0;
+      return Next::runs;
+    }
     if (next == Next::jumps)
       threads_[thread].event = synchronization_.jumped_to(thread);
     else if (next != Next::runs)
       return next;
     return advance(thread) ? Next::runs : Next::ends;
+  }
+
+  [[nodiscard]] bool is_under_way(const SignalsInFlight::Signal& signal, std::uint32_t cpu) const {
+    return signal.cpu != no_cpu && signal.cpu != cpu &&
+           signal.time + machine_.latency.count() > now_;
+  }
+
+  // Its call was answered, but the answer has not come to its CPU.
+  void wait_for_signal(std::uint32_t thread, const SignalsInFlight::Signal& signal) {
+    ThreadState& state = threads_[thread];
+    const std::uint32_t cpu = state.cpu;
+    leave_cpu(thread, Next::blocks, signal.stretch);
+    state.doing = Doing::signalled;
+    state.cpu = cpu;
+    next_.set(thread, signal.time + machine_.latency.count());
   }
 
   // True when the thread has a further event to go to.
@@ -203,6 +246,8 @@ class Simulator {
       why = OffCpu::ended;
     else if (next == Next::waits)
       why = OffCpu::slept;
+    if (next == Next::ends && in_flight_)
+      in_flight_->ended(thread, {now_, cpu, node});
     cpus_.current_[cpu] = no_thread;
     next_.drop(thread);
     scheduler_->stopped(thread, cpu, why, now_);
@@ -226,6 +271,7 @@ class Simulator {
     state.ready = state.start = now_;
     switch (next) {
       case Next::jumps:
+      case Next::retries:
       case Next::runs:
         make_ready(thread, waker);
         return;
@@ -240,6 +286,8 @@ class Simulator {
         next_.drop(thread);
         return;
       case Next::ends:
+        if (state.doing == Doing::waiting)
+          scheduler_->cancelled(thread, now_);
         state.doing = Doing::ended;
         next_.drop(thread);
         return;
@@ -378,6 +426,7 @@ class Simulator {
   const Machine& machine_;
   StretchConsumer& consumer_;
   Synchronization synchronization_;
+  std::optional<SignalsInFlight> in_flight_;  // where signals between CPUs take time
   Cpus cpus_;
   std::unique_ptr<Scheduler> scheduler_;
   Tournament<Key> next_;  // when each thread's stretch or wait ends

@@ -67,10 +67,11 @@ Survey::Survey(const Recording& recording, const WaitFors* pairs)
   }
 }
 
-Synchronization::Synchronization(const Recording& recording, const Survey& survey)
+Synchronization::Synchronization(const Recording& recording, const Survey& survey, Rules rules)
     : recording_(recording),
       survey_(survey),
       pairs_(survey.wait_fors),
+      rules_(rules),
       written_(recording.run.source == Source::program),
       objects_(recording.objects.size()),
       threads_(recording.threads.size()) {
@@ -157,10 +158,11 @@ Next Synchronization::perform(std::uint32_t thread, const Event& event) {
     }
     case EventKind::semaphore_post: {
       ObjectState& semaphore = objects_[event.subject];
-      if (semaphore.queue.empty())
+      const bool barges = rules_.hand_off == HandOff::barging;
+      if (barges || semaphore.queue.empty())
         ++semaphore.count;
-      else
-        release(pop(semaphore.queue));
+      if (!semaphore.queue.empty())
+        release(pop(semaphore.queue), barges ? Next::retries : Next::runs);
       return Next::runs;
     }
     case EventKind::condition_wait:
@@ -248,6 +250,20 @@ Next Synchronization::wait_over(std::uint32_t thread, const Event& event) {
   }
   threads_[thread].at = nullptr;
   return Next::runs;
+}
+
+// A thread that was woken because what it waits for was free.
+Next Synchronization::retry(std::uint32_t thread, const Event& event) {
+  released_.clear();
+  threads_[thread].at = &event;
+  Next next = Next::runs;
+  if (threads_[thread].retake == nobody)
+    next = perform(thread, event);
+  else if (!retake_mutex(thread))
+    next = Next::blocks;
+  if (next == Next::runs)
+    threads_[thread].at = nullptr;
+  return next;
 }
 
 void Synchronization::out_of_events(std::uint32_t thread) {
@@ -360,7 +376,7 @@ Next Synchronization::arrive(std::uint32_t thread, const Event& event) {
 }
 
 Next Synchronization::use_device(std::uint32_t thread, std::uint32_t device) {
-  if (device == unknown_count)
+  if (device == unknown_count || rules_.parallel_devices)
     return Next::waits;
   ObjectState& state = objects_[device];
   if (state.owner == nobody) {

@@ -1,7 +1,7 @@
 // What the recorded calls do to each other: who goes on, who waits and who is let go. Knows no
 // time and no CPUs; every simulated machine asks it at each call and schedules what it answers.
 //
-// Objects are handed over in order of arrival. A call that went well in the recording goes well
+// Objects are handed over in order of arrival, or left to whoever comes first (HandOff). A call that went well in the recording goes well
 // here too, sooner or later: a try-operation that got its lock waits for it, one that did not
 // changes nothing, a wait that timed out takes its time (thesis, Paper I section 3.2), or less
 // where what it waited for comes before that (condition_pairs.h). A call that
@@ -36,8 +36,20 @@ enum class Next : std::uint8_t {
   runs,   // the call returned (or: the thread starts): on to its next event
   jumps,  // likewise, but on to the event behind jumped_to(): out of its recorded order
   waits,  // off the CPU for the event's duration; then ask wait_over(), unless it is released before
-  blocks,  // until released
-  ends,    // has no further events to come
+  blocks,   // until released
+  retries,  // (of a Release) tries again when it has a CPU: then ask retry()
+  ends,     // has no further events to come
+};
+
+// What becomes of a mutex or a semaphore that others wait for. Rwlocks are always handed over.
+enum class HandOff : std::uint8_t {
+  ordered,  // the first in the queue has it at once
+  barging,  // it is free, and the first in the queue is woken to try again: who comes first has it
+};
+
+struct Rules {
+  HandOff hand_off = HandOff::ordered;
+  bool parallel_devices = false;  // serve all at once; otherwise one request at a time
 };
 
 struct Release {
@@ -61,13 +73,14 @@ struct Survey {
 
 class Synchronization {
  public:
-  Synchronization(const Recording& recording, const Survey& survey);
+  Synchronization(const Recording& recording, const Survey& survey, Rules rules = {});
 
   // `thread` makes the call of `event`, or its wait of fixed length is over. `released()` are the
   // threads that this let go, in order; `thread` itself may be among them when the answer is
   // `blocks`.
   [[nodiscard]] Next call(std::uint32_t thread, const Event& event);
   [[nodiscard]] Next wait_over(std::uint32_t thread, const Event& event);
+  [[nodiscard]] Next retry(std::uint32_t thread, const Event& event);
   // `thread` has no more events. Adds to released().
   void out_of_events(std::uint32_t thread);
 
@@ -161,6 +174,7 @@ class Synchronization {
   void unlock_of_free(std::uint32_t mutex);
   void leave_mutex(std::uint32_t thread, std::uint32_t mutex);
   [[nodiscard]] bool retake_mutex(std::uint32_t thread);
+  bool resume_with_mutex(std::uint32_t thread);
   void abandon_locks(std::uint32_t thread);
 
   [[nodiscard]] Next lock_to_read(std::uint32_t thread, std::uint32_t rwlock);
@@ -197,6 +211,7 @@ class Synchronization {
   const Recording& recording_;
   const Survey& survey_;
   const WaitFors* pairs_;
+  Rules rules_;
   bool written_;  // a program file: nothing has been recorded
   std::vector<ObjectState> objects_;
   std::vector<ThreadState> threads_;

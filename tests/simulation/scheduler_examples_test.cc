@@ -102,6 +102,80 @@ C: cpu1 0-4 run, end@4
 )"}),
     name_of);
 
+Machine handing_over(Machine machine, HandOff hand_off) {
+  machine.hand_off = hand_off;
+  return machine;
+}
+
+// A lets the lock go and takes it again at once.
+constexpr const char* lock_taken_again = R"(
+thread A
+  lock M
+  run f 2
+  unlock M
+  lock M
+  run f 2
+  unlock M
+thread B
+  run f 1
+  lock M
+  run f 1
+  unlock M
+)";
+
+INSTANTIATE_TEST_SUITE_P(
+    HandOff, SchedulerExample,
+    testing::Values(
+        Case{
+            "Ordered", lock_taken_again, handing_over(fifo(2), HandOff::ordered),
+            R"(A: lock@0, cpu0 0-2 run, unlock@2, lock@2, blocked 2-3 by B, cpu0 3-5 run, unlock@5, end@5
+B: cpu1 0-1 run, lock@1, blocked 1-2 by A, cpu1 2-3 run, unlock@3, end@3
+)"},
+        Case{"Barging", lock_taken_again, handing_over(fifo(2), HandOff::barging),
+             R"(A: lock@0, cpu0 0-2 run, unlock@2, lock@2, cpu0 2-4 run, unlock@4, end@4
+B: cpu1 0-1 run, lock@1, blocked 1-2 by A, lock@2, blocked 2-4 by A, lock@4, cpu1 4-5 run, unlock@5, end@5
+)"},
+        // As many wake as there are posts; who comes first goes on.
+        Case{"SemaphoresToo", R"(
+thread A
+  run f 1
+  post S
+  wait S
+  run f 2
+  post S
+thread B
+  wait S
+  run f 1
+)",
+             handing_over(fifo(2), HandOff::barging),
+             R"(A: cpu0 0-1 run, post@1, wait@1, cpu0 1-3 run, post@3, end@3
+B: wait@0, blocked 0-1 by A, wait@1, blocked 1-3 by A, wait@3, cpu1 3-4 run, end@4
+)"},
+        Case{"ADeviceServesOneAtATime", R"(
+thread A
+  io disk 3
+thread B
+  io disk 2
+)",
+             fifo(2), R"(A: io@0, io 0~3, end@3
+B: io@0, blocked 0-3 by A, io 3~5, end@5
+)"},
+        Case{"OrAllAtOnce", R"(
+thread A
+  io disk 3
+thread B
+  io disk 2
+)",
+             [] {
+               Machine machine = fifo(2);
+               machine.parallel_devices = true;
+               return machine;
+             }(),
+             R"(A: io@0, io 0~3, end@3
+B: io@0, io 0~2, end@2
+)"}),
+    name_of);
+
 Machine linux_fair(std::uint32_t cpus, int tick_ms = 4) {
   Machine machine = on_cpus(SchedulerKind::linux_fair, cpus);
   machine.tick = std::chrono::milliseconds(tick_ms);
@@ -220,6 +294,252 @@ thread B priority=1
              }(),
              R"(A: cpu0 0-100 cut, runnable 100-200 after B, cpu0 200-250 run, end@250
 B: runnable 0-100 after A, cpu0 100-200 cut, runnable 200-250 after A, cpu0 250-300 run, end@300
+)"}),
+    name_of);
+
+Machine with(Machine machine, void (*change)(Machine&)) {
+  change(machine);
+  return machine;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Machine, SchedulerExample,
+    testing::Values(
+        Case{"CpusHaveSpeeds", R"(
+thread A
+  run f 4
+thread B
+  run f 4
+)",
+             with(fifo(2),
+                  [](Machine& machine) {
+                    machine.speeds = {2000, 500};
+                  }),
+             R"(A: cpu0 0-2 run, end@2
+B: cpu1 0-8 run, end@8
+)"},
+        Case{"TakingUpAnotherThreadCosts", R"(
+thread A
+  run f 2
+thread B
+  run f 2
+)",
+             with(fifo(1),
+                  [](Machine& machine) { machine.switch_cost = std::chrono::milliseconds(1); }),
+             R"(A: cpu0 0-2 run, end@2
+B: runnable 0-2 after A, cpu0 2-5 run, end@5
+)"},
+        Case{"TakingUpOnAnotherCpuCosts", R"(
+thread A priority=1
+  run f 4
+thread B priority=1
+  run f 2
+thread C priority=2 cpu=0
+  sleep 1
+  run f 5
+)",
+             with(fifo(2),
+                  [](Machine& machine) { machine.migration_cost = std::chrono::milliseconds(1); }),
+             R"(A: cpu0 0-1 cut, runnable 1-2 after B, cpu1 2-6 run, end@6
+B: cpu1 0-2 run, end@2
+C: sleep@0, sleep 0~1, cpu0 1-6 run, end@6
+)"},
+        Case{"CallsCost", R"(
+thread A
+  run f 1
+  post S
+  run f 1
+)",
+             with(fifo(1),
+                  [](Machine& machine) {
+                    machine.primitive_cost[static_cast<std::size_t>(EventKind::semaphore_post)] =
+                        std::chrono::milliseconds(2);
+                  }),
+             R"(A: cpu0 0-1 run, cpu0 1-3 post, cpu0 3-4 run, end@4
+)"},
+        // Paper VII section 2: whoever waits elsewhere sees the signal after the latency,
+        Case{
+            "SignalsTakeTheLatency", R"(
+thread A cpu=0
+  run f 2
+  post S
+  run f 1
+thread B cpu=1
+  wait S
+  run f 1
+)",
+            with(fifo(2), [](Machine& machine) { machine.latency = std::chrono::milliseconds(3); }),
+            R"(A: cpu0 0-2 run, post@2, cpu0 2-3 run, end@3
+B: wait@0, blocked 0-5 by A, cpu1 5-6 run, end@6
+)"},
+        // whoever comes meanwhile for the rest of it,
+        Case{
+            "SignalsAreUnderWay", R"(
+thread A cpu=0
+  run f 2
+  post S
+thread B cpu=1
+  run f 4
+  wait S
+  run f 1
+)",
+            with(fifo(2), [](Machine& machine) { machine.latency = std::chrono::milliseconds(3); }),
+            R"(A: cpu0 0-2 run, post@2, end@2
+B: cpu1 0-4 run, wait@4, blocked 4-5 by A, cpu1 5-6 run, end@6
+)"},
+        // and on the same CPU everyone at once.
+        Case{
+            "SignalsAreSeenAtOnceWhereTheyAreMade", R"(
+thread A cpu=0
+  run f 2
+  post S
+  run f 1
+thread B cpu=0
+  wait S
+  run f 1
+)",
+            with(fifo(2), [](Machine& machine) { machine.latency = std::chrono::milliseconds(3); }),
+            R"(A: cpu0 0-2 run, post@2, cpu0 2-3 run, end@3
+B: runnable 0-3 after A, wait@3, cpu0 3-4 run, end@4
+)"},
+        Case{
+            "TheLastAtABarrierSeesTheOthersArrive", R"(
+thread A cpu=0
+  run f 2
+  barrier B 2
+  run f 1
+thread B cpu=1
+  run f 3
+  barrier B 2
+  run f 1
+)",
+            with(fifo(2), [](Machine& machine) { machine.latency = std::chrono::milliseconds(3); }),
+            R"(A: cpu0 0-2 run, barrier@2, blocked 2-6 by B, cpu0 6-7 run, end@7
+B: cpu1 0-3 run, barrier@3, blocked 3-5 by A, cpu1 5-6 run, end@6
+)"}),
+    name_of);
+
+INSTANTIATE_TEST_SUITE_P(
+    Linux22, SchedulerExample,
+    testing::Values(
+        // At 420 ms both slices are used up and both get new ones; who has the CPU keeps it.
+        Case{"SlicesOf210Milliseconds", R"(
+thread A
+  run f 300
+thread B
+  run f 300
+)",
+             on_cpus(SchedulerKind::linux_2_2, 1),
+             R"(A: cpu0 0-210 cut, runnable 210-510 after B, cpu0 510-600 run, end@600
+B: runnable 0-210 after A, cpu0 210-510 run, end@510
+)"},
+        // Goodness at 100 ms: S 20 + 20 + 15, H 10 + 20 + 15.
+        Case{"WhoWakesExceedsInGoodness", R"(
+thread S
+  sleep 100
+  run f 10
+thread H
+  run f 150
+)",
+             on_cpus(SchedulerKind::linux_2_2, 1),
+             R"(S: sleep@0, sleep 0~100, cpu0 100-110 run, end@110
+H: cpu0 0-100 cut, runnable 100-110 after S, cpu0 110-160 run, end@160
+)"},
+        // A has 10 ticks left besides the running one: 5 for each, that is 60 ms.
+        Case{
+            "ANewThreadSharesTheSlice", R"(
+thread A
+  run f 105
+  create B
+  run f 100
+thread B
+  run f 50
+)",
+            on_cpus(SchedulerKind::linux_2_2, 1),
+            R"(A: cpu0 0-105 run, create@105, cpu0 105-165 cut, runnable 165-215 after B, cpu0 215-255 run, end@255
+B: blocked 0-105 by A, runnable 105-165 after A, cpu0 165-215 run, end@215
+)"},
+        Case{
+            "LocksHaveOrderedQueues", lock_taken_again, on_cpus(SchedulerKind::linux_2_2, 2),
+            R"(A: lock@0, cpu0 0-2 run, unlock@2, lock@2, blocked 2-3 by B, cpu0 3-5 run, unlock@5, end@5
+B: cpu1 0-1 run, lock@1, blocked 1-2 by A, cpu1 2-3 run, unlock@3, end@3
+)"}),
+    name_of);
+
+Machine solaris(std::uint32_t cpus, std::uint32_t lwps = 0) {
+  Machine machine = on_cpus(SchedulerKind::solaris, cpus);
+  machine.lwps = lwps;
+  return machine;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Solaris, SchedulerExample,
+    testing::Values(
+        // Levels 29, 19 and 9 have slices of 120, 160 and 200 ms.
+        Case{
+            "LevelsFallAndSlicesGrow", R"(
+thread A
+  run f 300
+thread B
+  run f 300
+)",
+            solaris(1),
+            R"(A: cpu0 0-120 cut, runnable 120-240 after B, cpu0 240-400 cut, runnable 400-560 after B, cpu0 560-580 run, end@580
+B: runnable 0-120 after A, cpu0 120-240 cut, runnable 240-400 after A, cpu0 400-560 cut, runnable 560-580 after A, cpu0 580-600 run, end@600
+)"},
+        Case{"AThreadKeepsItsLwpUntilItWaits", R"(
+thread A
+  run f 300
+  wait S
+thread B
+  run f 5
+  post S
+)",
+             solaris(2, 1),
+             R"(A: cpu0 0-300 run, wait@300, blocked 300-305 by B, wait@305, end@305
+B: runnable 0-300 after A, cpu0 300-305 run, post@305, end@305
+)"},
+        // From level 29 to 52.
+        Case{"WhoComesBackFromTheKernelGoesUp", R"(
+thread S
+  sleep 10
+  run f 5
+thread H
+  run f 50
+)",
+             solaris(1), R"(S: sleep@0, sleep 0~10, cpu0 10-15 run, end@15
+H: cpu0 0-10 cut, runnable 10-15 after S, cpu0 15-55 run, end@55
+)"},
+        Case{"AFurtherLwpWhenAllAreInTheKernel", R"(
+thread A
+  io disk 10
+  run f 5
+thread B
+  run f 8
+)",
+             solaris(1, 1), R"(A: io@0, io 0~10, cpu0 10-15 run, end@15
+B: cpu0 0-8 run, end@8
+)"},
+        Case{"BoundThreadsAreDear", R"(
+thread A
+  run f 1
+  create B
+  run f 1
+thread B
+  lock M
+  run f 1
+)",
+             [] {
+               Machine machine = solaris(2);
+               machine.primitive_cost[static_cast<std::size_t>(EventKind::thread_create)] =
+                   std::chrono::milliseconds(1);
+               machine.primitive_cost[static_cast<std::size_t>(EventKind::mutex_lock)] =
+                   std::chrono::milliseconds(1);
+               machine.threads = {{}, {.bound_to_lwp = true}};
+               return machine;
+             }(),
+             R"(A: cpu0 0-1 run, cpu0 1-7.7 create, cpu0 7.7-8.7 run, end@8.7
+B: blocked 0-7.7 by A, cpu1 7.7-13.6 lock, cpu1 13.6-14.6 run, end@14.6
 )"}),
     name_of);
 
