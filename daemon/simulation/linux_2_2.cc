@@ -38,7 +38,7 @@ class Linux22 final : public Scheduler {
       charge(other, now);
     if (was == OffCpu::created)
       share_slice(thread, now);
-    list_.push_back(thread);
+    list_.insert(list_.begin(), thread);
     const std::uint32_t last = cpus_.last_cpu(thread);
     std::uint32_t target = cpus_.rules(thread).only_cpu;
     if (target != no_cpu) {
@@ -151,13 +151,13 @@ class Linux22 final : public Scheduler {
     // Who yields lets its equals pass, and all others that are not real-time ones if it is none.
     if (current != no_thread && states_[current].yields)
       best = is_real_time(current) ? best - 1 : 0;
-    for (auto at = list_.rbegin(); at != list_.rend(); ++at) {
-      const std::uint32_t only = cpus_.rules(*at).only_cpu;
-      if (states_[*at].cpu != no_cpu || (only != no_cpu && only != cpu))
+    for (const std::uint32_t other : list_) {
+      const std::uint32_t only = cpus_.rules(other).only_cpu;
+      if (states_[other].cpu != no_cpu || (only != no_cpu && only != cpu))
         continue;
-      if (const std::int64_t other = goodness(*at, cpu); other > best) {
-        best = other;
-        thread = *at;
+      if (const std::int64_t its = goodness(other, cpu); its > best) {
+        best = its;
+        thread = other;
       }
     }
     return best;
@@ -199,7 +199,7 @@ class Linux22 final : public Scheduler {
 
   void move_last(std::uint32_t thread) {
     list_.erase(std::find(list_.begin(), list_.end(), thread));
-    list_.insert(list_.begin(), thread);
+    list_.push_back(thread);
   }
 
   void charge(std::uint32_t cpu, std::int64_t now) {
@@ -216,7 +216,7 @@ class Linux22 final : public Scheduler {
   Cpus& cpus_;
   std::vector<State> states_;        // per thread
   std::vector<std::int64_t> since_;  // per CPU: up to here its thread was charged
-  std::vector<std::uint32_t> list_;  // of those that run or could; the front of the list is its end
+  std::vector<std::uint32_t> list_;  // of those that run or could
 };
 
 }  // namespace
