@@ -8,13 +8,17 @@ import * as vscode from 'vscode';
 import { Daemon } from './daemon/daemon';
 import { Annotations } from './editor/annotations';
 import { pickCpus } from './editor/cpuPicker';
+import { collectDiagnostics } from './editor/diagnostics';
 import { Documents } from './editor/documents';
+import { FunctionTree } from './editor/functionTree';
 import { Hovers } from './editor/hover';
 import { RecordingEditor, recordingViewType } from './editor/recordingEditor';
 import { Recorder } from './editor/recordCommand';
-import { Recordings } from './editor/recordings';
+import { Recordings, type KeptRecording } from './editor/recordings';
+import { RecordingTree } from './editor/recordingTree';
 import { RecordTasks } from './editor/recordTask';
 import { Session } from './editor/session';
+import { findSource, Sources } from './editor/sources';
 import { StatusBar } from './editor/statusBar';
 
 let daemon: Daemon | undefined;
@@ -23,11 +27,13 @@ export function activate(context: vscode.ExtensionContext): void {
   const log = vscode.window.createOutputChannel('Longpole', { log: true });
   daemon = new Daemon(context, log);
   const session = new Session(daemon, context.workspaceState);
-  const documents = new Documents(session, log);
+  const documents = new Documents(session, new Sources(context, log), log);
   const annotations = new Annotations(session, documents, context.workspaceState);
   const statusBar = new StatusBar(session, documents, daemon);
   const recordings = new Recordings(context);
   const recorder = new Recorder(context.workspaceState, session, log);
+  const functionTree = new FunctionTree(session);
+  const recordingTree = new RecordingTree(session, recordings);
   const running = daemon;
 
   const report = (error: unknown): void => void showError(error, log);
@@ -57,7 +63,11 @@ export function activate(context: vscode.ExtensionContext): void {
     annotations,
     statusBar,
     recordings,
+    functionTree,
+    recordingTree,
     recorder.tasks,
+    vscode.window.registerTreeDataProvider('longpole.functions', functionTree),
+    vscode.window.registerTreeDataProvider('longpole.recordings', recordingTree),
     vscode.languages.registerHoverProvider([{ scheme: 'file' }], new Hovers(session, documents)),
     vscode.window.registerCustomEditorProvider(recordingViewType, new RecordingEditor(session, report)),
     command('record', () => recorder.record(), true),
@@ -69,6 +79,11 @@ export function activate(context: vscode.ExtensionContext): void {
     command('toggleAnnotations', () => annotations.toggle()),
     command('clear', () => Promise.resolve(session.clear())),
     command('restartDaemon', () => running.restart()),
+    command('openKept', ({ path }: Pick<KeptRecording, 'path'>) => session.open(path)),
+    command('renameRecording', (kept: KeptRecording) => recordingTree.rename(kept)),
+    command('compareRecording', (kept: KeptRecording) => recordingTree.compare(kept)),
+    command('deleteRecording', (kept: KeptRecording) => recordingTree.remove(kept)),
+    command('collectDiagnostics', () => collectDiagnostics(context, running)),
     command('showLog', () => Promise.resolve(log.show())),
     command('goToLine', goToLine),
   );
@@ -108,8 +123,14 @@ async function showOverview(session: Session): Promise<void> {
 }
 
 async function goToLine(file: string, line: number): Promise<void> {
+  const found = await findSource(file);
+  if (found === undefined) {
+    throw new Error(
+      `${file} is not on this machine. If it is in another folder here, say so in the setting longpole.sourceFileMap.`,
+    );
+  }
   const at = new vscode.Position(Math.max(0, line - 1), 0);
-  await vscode.window.showTextDocument(vscode.Uri.file(file), { selection: new vscode.Range(at, at) });
+  await vscode.window.showTextDocument(vscode.Uri.file(found), { selection: new vscode.Range(at, at) });
 }
 
 async function isTrusted(): Promise<boolean> {

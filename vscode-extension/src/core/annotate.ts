@@ -11,6 +11,8 @@ export interface AnnotationOptions {
   readonly inline: InlineText;
   /** In percent of the critical path. */
   readonly threshold: number;
+  /** Strongest lines of a file that are annotated at all. More is a wall of numbers. */
+  readonly maxLines: number;
 }
 
 export interface LineAnnotation {
@@ -28,9 +30,6 @@ export interface FunctionHeat {
   readonly step: number;
 }
 
-/** Strongest lines of a file that are annotated at all. More is a wall of numbers. */
-export const mostLines = 200;
-
 /** A function that used at least this share of the CPU time is expected to matter; the file says so when it does not. */
 const expectedToMatter = 0.05;
 
@@ -40,7 +39,7 @@ export function annotateLines(weights: Weights, file: string, cpus: number, opti
     .map((line) => ({ line: line.line, share: lineShare(weights, line, cpus) }))
     .filter(({ share }) => Math.abs(share) >= threshold && formatShare(share) !== '0.0%')
     .sort((a, b) => Math.abs(b.share) - Math.abs(a.share) || a.line - b.line)
-    .slice(0, mostLines);
+    .slice(0, options.maxLines);
   const annotations = shares.map(({ line, share }, rank): LineAnnotation => {
     let text = options.inline === 'none' ? '' : formatShare(share);
     // What the numbers mean is said once a file, where it matters most.

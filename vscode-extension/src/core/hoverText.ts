@@ -16,6 +16,8 @@ export interface HoverOptions {
   readonly columns: readonly number[];
   /** An image of how the shares go with the CPU count, as the address of a Markdown image; empty: none. */
   readonly chart: string;
+  /** The address that leads to a function; empty: none. */
+  readonly linkTo: (weight: FunctionWeight) => string;
 }
 
 /** The hover's text; undefined when there is nothing to say. */
@@ -29,13 +31,13 @@ export function hoverMarkdown(weights: Weights, subject: HoverSubject, options: 
   if (line !== undefined) {
     const name = weight?.name ?? line.functions.join(', ');
     parts.push(
-      heading(`Line ${line.line}`, name === '' ? '' : `in ${shortName(name)}`) +
+      heading(`Line ${line.line}`, name === '' ? '' : `in ${linked(shortName(name), weight, options)}`) +
         verdict(line.criticalNs.get(options.cpus) ?? 0, totalNs, options.cpus),
     );
   } else if (weight !== undefined) {
     const place = weight.file === '' ? '' : `${basename(weight.file)}:${weight.firstLine}`;
     parts.push(
-      heading(shortName(weight.name), place) + verdict(functionCriticalNs(weight, options.cpus), totalNs, options.cpus),
+      heading(linked(shortName(weight.name), weight, options), escapeMarkdown(place)) + verdict(functionCriticalNs(weight, options.cpus), totalNs, options.cpus),
     );
   }
   parts.push(table(weights, subject, options));
@@ -47,8 +49,14 @@ export function hoverMarkdown(weights: Weights, subject: HoverSubject, options: 
   return parts.join('\n\n');
 }
 
+/** Both are Markdown. */
 function heading(title: string, place: string): string {
-  return `**${escapeMarkdown(title)}**${place === '' ? '' : `&nbsp;&nbsp;${quiet(escapeMarkdown(place))}`}  \n`;
+  return `**${title}**${place === '' ? '' : `&nbsp;&nbsp;${quiet(place)}`}  \n`;
+}
+
+function linked(name: string, weight: FunctionWeight | undefined, options: HoverOptions): string {
+  const address = weight === undefined ? '' : options.linkTo(weight);
+  return address === '' ? escapeMarkdown(name) : `[${escapeMarkdown(name)}](${address})`;
 }
 
 function verdict(criticalNs: number, totalNs: number, cpus: number): string {

@@ -5,6 +5,7 @@
 // recorded, by undo or otherwise, has all its lines back.
 //
 // Lines count from 0 here, as in editors.
+import { matchLines } from './lineDiff';
 
 /** One replacement, in positions of the text before the edit. */
 export interface TextChange {
@@ -67,30 +68,10 @@ export class LineMap {
     }
   }
 
-  /**
-   * Starts over from a text whose edits were not seen: the lines at its beginning and end that are as recorded keep
-   * their numbers.
-   */
+  /** Starts over from a text whose edits were not seen: the lines that are as recorded keep their numbers. */
   reset(current: readonly string[]): void {
-    const shorter = Math.min(current.length, this.recorded.length);
-    let head = 0;
-    while (head < shorter && current[head] === this.recorded[head]) {
-      head++;
-    }
-    let tail = 0;
-    while (
-      tail < shorter - head &&
-      current[current.length - 1 - tail] === this.recorded[this.recorded.length - 1 - tail]
-    ) {
-      tail++;
-    }
-    const shift = this.recorded.length - current.length;
-    this.lines = current.map((text, at) => {
-      if (at < head) {
-        return { text, recorded: at };
-      }
-      return { text, recorded: at >= current.length - tail ? at + shift : undefined };
-    });
+    const matches = matchLines(this.recorded, current);
+    this.lines = current.map((text, at) => ({ text, recorded: matches[at] }));
   }
 
   private applyOne(change: TextChange): void {
@@ -103,7 +84,13 @@ export class LineMap {
     const end = texts.length - 1;
     texts[0] = first.text.slice(0, change.startCharacter) + (texts[0] ?? '');
     texts[end] = (texts[end] ?? '') + last.text.slice(change.endCharacter);
-    const lines = texts.map((text): MappedLine => ({ text, recorded: undefined }));
+    const before = this.lines.slice(change.startLine, change.endLine + 1);
+    // Tools replace many lines of which they change few: a formatter, a checkout. What a person types is on one line.
+    const matches = before.length > 1 && texts.length > 1 ? matchLines(before.map((line) => line.text), texts) : [];
+    const lines = texts.map((text, at): MappedLine => {
+      const same = matches[at];
+      return { text, recorded: same === undefined ? undefined : before[same]?.recorded };
+    });
 
     // An edit that ends where the first line ends, or starts where the last one starts, moves that line and leaves it whole.
     const keepsFirst = change.startCharacter === first.text.length && texts[0] === first.text;

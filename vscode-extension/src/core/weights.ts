@@ -50,6 +50,7 @@ interface MutableFunction extends Omit<FunctionWeight, 'at'> {
 
 export class Weights {
   private readonly totals = new Map<number, number>();
+  private readonly waits = new Map<number, number>();
   private readonly predicted = new Map<number, Prediction>();
   private readonly files = new Map<string, Map<number, MutableLine>>();
   private readonly functions = new Map<string, MutableFunction>();
@@ -62,6 +63,11 @@ export class Weights {
   /** Completion time in nanoseconds; undefined for a count that was not asked for. */
   totalNs(cpus: number): number | undefined {
     return this.totals.get(cpus);
+  }
+
+  /** The critical time of sleeps and of waits for input and output. */
+  waitingNs(cpus: number): number {
+    return this.waits.get(cpus) ?? 0;
   }
 
   prediction(cpus: number): Prediction | undefined {
@@ -101,6 +107,7 @@ export class Weights {
   add(cpus: readonly number[], lines: GetLinesResponse, functions: GetFunctionsResponse): void {
     mustMatch(cpus, lines.totalNs, 'completion times');
     cpus.forEach((count, at) => this.totals.set(count, lines.totalNs[at] ?? 0));
+    functions.waitingNs.forEach((ns, at) => this.waits.set(cpus[at] ?? 0, ns));
     const seen = new Map<MutableLine, boolean>();
     for (const answer of lines.lines) {
       mustMatch(cpus, answer.criticalNs, `numbers for line ${answer.file}:${answer.line}`);

@@ -5,12 +5,15 @@
 // each step of heat and used again; an editor is always set all of them, so that nothing of an earlier state stays behind.
 import * as vscode from 'vscode';
 import { annotateLines, functionHeat, type AnnotationOptions, type LineAnnotation } from '../core/annotate';
-import { gutterMark, heatSteps, type ThemeKind } from '../core/palette';
+import { gutterMark, heatSteps, palettes, type PaletteName, type ThemeKind } from '../core/palette';
 import type { DocumentState, Documents } from './documents';
 import type { Session } from './session';
 
 /** The bar of a line that is the whole critical path, in characters. */
 const fullBarCharacters = 80;
+
+/** Far enough from the code not to be taken for it. */
+const textMargin = '0 0 0 4ch';
 
 const enabledKey = 'longpole.annotationsEnabled';
 
@@ -23,12 +26,16 @@ interface DecorationTypes {
 }
 
 interface Options extends AnnotationOptions {
+  readonly lines: 'all' | 'activeLine';
+  readonly whenEdited: 'dim' | 'hide' | 'keep';
   readonly bar: boolean;
   readonly gutter: boolean;
 }
 
 export class Annotations implements vscode.Disposable {
   private readonly subscriptions: vscode.Disposable[] = [];
+  /** The line of the cursor that each editor was painted for. */
+  private readonly activeLines = new WeakMap<vscode.TextEditor, number>();
   private types: DecorationTypes = makeTypes();
 
   constructor(
@@ -40,6 +47,7 @@ export class Annotations implements vscode.Disposable {
       session.onDidChange(() => this.paintAll()),
       documents.onDidChange((document) => this.paintAll(document)),
       vscode.window.onDidChangeVisibleTextEditors(() => this.paintAll()),
+      vscode.window.onDidChangeTextEditorSelection(({ textEditor }) => this.selectionChanged(textEditor)),
       vscode.debug.onDidChangeBreakpoints(() => this.paintAll()),
       vscode.workspace.onDidChangeConfiguration((event) => {
         if (event.affectsConfiguration('longpole.annotations')) {
@@ -77,14 +85,26 @@ export class Annotations implements vscode.Disposable {
     }
   }
 
+  /** Only where what is painted depends on it, and then only when it is another line. */
+  private selectionChanged(editor: vscode.TextEditor): void {
+    const follows = setting<Options['lines']>('lines', 'all') === 'activeLine';
+    if (follows && this.activeLines.get(editor) !== editor.selection.active.line) {
+      this.paint(editor);
+    }
+  }
+
   private paint(editor: vscode.TextEditor): void {
     const state = this.documents.stateOf(editor.document);
     const options = readOptions();
     const drawn = new Map<vscode.TextEditorDecorationType, vscode.DecorationOptions[]>(
       allTypes(this.types).map((type) => [type, []]),
     );
-    if (state?.kind === 'followed' && this.enabled) {
-      this.drawLines(editor.document, state, options, drawn);
+    this.activeLines.set(editor, editor.selection.active.line);
+    // The two sides of a comparison have no column: there, changes are to be seen, and nothing else.
+    const hidden = editor.viewColumn === undefined;
+    const edited = state?.kind === 'followed' && !state.lines.unchanged;
+    if (state?.kind === 'followed' && this.enabled && !hidden && !(edited && options.whenEdited === 'hide')) {
+      this.drawLines(editor, state, options, drawn);
       if (options.gutter) {
         this.drawGutter(editor.document, state, options, drawn);
       }
@@ -95,7 +115,7 @@ export class Annotations implements vscode.Disposable {
   }
 
   private drawLines(
-    document: vscode.TextDocument,
+    editor: vscode.TextEditor,
     state: DocumentState & { kind: 'followed' },
     options: Options,
     drawn: Map<vscode.TextEditorDecorationType, vscode.DecorationOptions[]>,
@@ -104,8 +124,10 @@ export class Annotations implements vscode.Disposable {
     if (weights === undefined) {
       return;
     }
+    const { document } = editor;
     const current = state.lines.currentLines();
-    const edited = !state.lines.unchanged;
+    const edited = !state.lines.unchanged && options.whenEdited === 'dim';
+    const textAt = (line: number): boolean => options.lines === 'all' || line === editor.selection.active.line;
     for (const annotation of annotateLines(weights, state.file, this.session.cpus, options)) {
       const at = current.get(annotation.line - 1);
       if (at === undefined) {
@@ -113,7 +135,8 @@ export class Annotations implements vscode.Disposable {
       }
       const type = edited ? this.types.edited : annotation.share === 0 ? this.types.remark : this.types.heat[annotation.step];
       if (type !== undefined) {
-        drawn.get(type)?.push(decorate(document.lineAt(at), annotation, options.bar));
+        const shown = textAt(at) ? annotation : { ...annotation, text: '' };
+        drawn.get(type)?.push(decorate(document.lineAt(at), shown, options.bar));
       }
     }
   }
@@ -164,12 +187,13 @@ function barStyle(opacity: number): vscode.ThemableDecorationAttachmentRenderOpt
   };
 }
 
-function textStyle(colour: string): vscode.ThemableDecorationAttachmentRenderOptions {
-  return { color: new vscode.ThemeColor(colour), margin: '0 0 0 4ch', fontStyle: 'normal' };
+function textStyle(colour: string | vscode.ThemeColor): vscode.ThemableDecorationAttachmentRenderOptions {
+  return { color: colour, margin: textMargin, fontStyle: 'normal' };
 }
 
 function makeTypes(): DecorationTypes {
   const ruler = setting('overviewRuler', true);
+  const palette = setting<PaletteName>('palette', 'auto');
   const steps = Array.from({ length: heatSteps }, (_unused, step) => step);
   const closed = vscode.DecorationRangeBehavior.ClosedClosed;
   return {
@@ -177,34 +201,44 @@ function makeTypes(): DecorationTypes {
       vscode.window.createTextEditorDecorationType({
         rangeBehavior: closed,
         before: barStyle(1),
-        after: textStyle(`longpole.heat${step + 1}`),
-        ...(ruler && {
-          overviewRulerColor: new vscode.ThemeColor(`longpole.heat${step + 1}`),
-          overviewRulerLane: vscode.OverviewRulerLane.Right,
-        }),
+        ...(ruler && { overviewRulerLane: vscode.OverviewRulerLane.Right }),
+        ...heatColours(step, palette, ruler),
       }),
     ),
     edited: vscode.window.createTextEditorDecorationType({
       rangeBehavior: closed,
       before: barStyle(0.4),
-      after: textStyle('longpole.quietForeground'),
+      after: textStyle(new vscode.ThemeColor('longpole.quietForeground')),
     }),
     remark: vscode.window.createTextEditorDecorationType({
       rangeBehavior: closed,
-      after: textStyle('longpole.quietForeground'),
+      after: textStyle(new vscode.ThemeColor('longpole.quietForeground')),
     }),
     gutter: steps.map((step) =>
       vscode.window.createTextEditorDecorationType({
         gutterIconSize: '100% 100%',
-        dark: { gutterIconPath: markUri(step, 'dark') },
-        light: { gutterIconPath: markUri(step, 'light') },
+        dark: { gutterIconPath: markUri(step, 'dark', palette) },
+        light: { gutterIconPath: markUri(step, 'light', palette) },
       }),
     ),
   };
 }
 
-function markUri(step: number, theme: ThemeKind): vscode.Uri {
-  const image = Buffer.from(gutterMark(step, theme)).toString('base64');
+/** Text, bar and ruler of one step of heat. */
+function heatColours(step: number, palette: PaletteName, ruler: boolean): Partial<vscode.DecorationRenderOptions> {
+  if (palette === 'auto') {
+    const colour = new vscode.ThemeColor(`longpole.heat${step + 1}`);
+    return { after: textStyle(colour), ...(ruler && { overviewRulerColor: colour }) };
+  }
+  const themed = (theme: ThemeKind): vscode.ThemableDecorationRenderOptions => {
+    const colour = palettes[palette][theme][step] ?? '';
+    return { before: { backgroundColor: `${colour}38` }, after: { color: colour }, ...(ruler && { overviewRulerColor: colour }) };
+  };
+  return { after: { margin: textMargin, fontStyle: 'normal' }, dark: themed('dark'), light: themed('light') };
+}
+
+function markUri(step: number, theme: ThemeKind, palette: PaletteName): vscode.Uri {
+  const image = Buffer.from(gutterMark(step, theme, palette)).toString('base64');
   return vscode.Uri.parse(`data:image/svg+xml;base64,${image}`);
 }
 
@@ -234,6 +268,9 @@ function readOptions(): Options {
   return {
     inline: setting('inline', 'percentAndEffect'),
     threshold: setting('threshold', 1),
+    maxLines: setting('maxLines', 200),
+    lines: setting('lines', 'all'),
+    whenEdited: setting('whenEdited', 'dim'),
     bar: setting('bar', true),
     gutter: setting('gutter', false),
   };

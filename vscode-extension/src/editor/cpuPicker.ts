@@ -1,10 +1,13 @@
 // Choosing the number of CPUs. What the list points at is shown in the editors at once; only choosing keeps it.
 import * as vscode from 'vscode';
+import { textBar } from '../core/bars';
 import { formatCpus, formatSpeedup, formatTime } from '../core/format';
 import type { Session } from './session';
 
 /** What the daemon simulates at most: max_cpus there. */
 const mostCpus = 65_536;
+
+const barCharacters = 20;
 
 interface CpuItem extends vscode.QuickPickItem {
   /** undefined: another number, to be typed. */
@@ -17,8 +20,15 @@ export async function pickCpus(session: Session, report: (error: unknown) => voi
   const picker = vscode.window.createQuickPick<CpuItem>();
   picker.title = 'Longpole: Set CPU Count';
   picker.placeholder = 'Simulate the program on …';
-  picker.items = [...items, { label: 'Other number…', alwaysShow: true, cpus: undefined }];
+  const other: CpuItem = { label: 'Other number…', alwaysShow: true, cpus: undefined };
+  picker.items = [...items, other];
   picker.activeItems = items.filter((entry) => entry.cpus === chosen);
+  // A number that is typed is as good as one that is listed.
+  picker.onDidChangeValue((value) => {
+    const typed = parseCpus(value);
+    const isNew = typed !== undefined && !items.some((entry) => entry.cpus === typed);
+    picker.items = isNew ? [{ ...item(session, typed), alwaysShow: true }, ...items, other] : [...items, other];
+  });
 
   const answer = await new Promise<CpuItem | undefined>((resolve) => {
     picker.onDidChangeActive(([active]) => {
@@ -41,14 +51,22 @@ export async function pickCpus(session: Session, report: (error: unknown) => voi
 
 function item(session: Session, cpus: number): CpuItem {
   const prediction = session.recording?.weights.prediction(cpus);
+  // As wide as the widest usual one, so that the bars begin below each other.
+  const label = formatCpus(cpus) + '\u2007'.repeat(Math.max(0, 2 - String(cpus).length)) + (cpus === 1 ? '\u2009\u2009' : '');
   if (prediction === undefined) {
-    return { label: formatCpus(cpus), cpus };
+    return { label, cpus };
   }
-  const description =
-    prediction.deadlock === undefined
-      ? `${formatSpeedup(prediction.speedup)}   ${formatTime(prediction.totalNs)}`
-      : 'deadlock';
-  return { label: formatCpus(cpus), description, cpus };
+  if (prediction.deadlock !== undefined) {
+    return { label, description: 'deadlock', cpus };
+  }
+  const most = Math.max(...session.choices.map((count) => session.recording?.weights.prediction(count)?.speedup ?? 1));
+  const bar = textBar(prediction.speedup / most, barCharacters);
+  return { label, description: `${bar}  ${formatSpeedup(prediction.speedup)}   ${formatTime(prediction.totalNs)}`, cpus };
+}
+
+function parseCpus(text: string): number | undefined {
+  const value = text.trim();
+  return /^\d+$/.test(value) && Number(value) >= 1 && Number(value) <= mostCpus ? Number(value) : undefined;
 }
 
 async function typeCpus(chosen: number): Promise<number | undefined> {
@@ -57,9 +75,7 @@ async function typeCpus(chosen: number): Promise<number | undefined> {
     prompt: 'Number of CPUs to simulate',
     value: String(chosen),
     validateInput: (value) =>
-      /^\d+$/.test(value.trim()) && Number(value) >= 1 && Number(value) <= mostCpus
-        ? undefined
-        : `A whole number from 1 to ${mostCpus}.`,
+      parseCpus(value) !== undefined ? undefined : `A whole number from 1 to ${mostCpus}.`,
   });
   return text === undefined ? undefined : Number(text);
 }

@@ -1,14 +1,15 @@
 // Which open documents the recording knows, and where its lines are in them now.
 //
 // A document is one of the recording's files when its path is that file's, or its name and content are. It shows numbers
-// only while its text can be followed back to the text that was recorded; a file of another version shows none.
-import { createHash } from 'node:crypto';
+// only while its text can be followed back to the text that was recorded. A file of another version is compared with the
+// recorded text where that was kept; where it was not, it shows none.
 import { readFile, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { LineMap } from '../core/lineMap';
 import type { SourceFile } from '../protocol/longpole/v1/longpole';
 import type { Session, ShownRecording } from './session';
+import { hashOf, localPath, type Sources } from './sources';
 
 export type DocumentState =
   | { readonly kind: 'followed'; readonly file: string; readonly lines: LineMap }
@@ -31,6 +32,7 @@ export class Documents implements vscode.Disposable {
 
   constructor(
     private readonly session: Session,
+    private readonly sources: Sources,
     private readonly log: vscode.LogOutputChannel,
   ) {
     this.subscriptions.push(
@@ -71,6 +73,9 @@ export class Documents implements vscode.Disposable {
       this.known = this.session.recording;
       this.states.clear();
       this.looking.clear();
+      if (this.known !== undefined) {
+        this.sources.keep(this.known.info.files).catch((error: unknown) => this.log.warn(`sources: ${String(error)}`));
+      }
     }
   }
 
@@ -80,16 +85,20 @@ export class Documents implements vscode.Disposable {
       return;
     }
     const bytes = await readFile(document.fileName);
-    const hash = createHash('sha256').update(bytes).digest('hex');
+    const hash = hashOf(bytes);
     const file =
-      candidates.find((candidate) => candidate.path === document.fileName) ??
+      candidates.find((candidate) => localPath(candidate.path) === document.fileName) ??
       candidates.find((candidate) => candidate.sha256 === hash);
     if (file === undefined || this.known !== recording || document.isClosed) {
       return;
     }
-    const state = (await isAsRecorded(file, hash, document.fileName, recording))
-      ? follow(file.path, bytes.toString('utf8'), document)
-      : ({ kind: 'otherVersion', file: file.path } as const);
+    const recordedText = (await isAsRecorded(file, hash, document.fileName, recording))
+      ? bytes.toString('utf8')
+      : await this.sources.textOf(file.sha256);
+    const state: DocumentState =
+      recordedText === undefined
+        ? { kind: 'otherVersion', file: file.path }
+        : follow(file.path, recordedText, document);
     if (this.known === recording && !document.isClosed) {
       this.states.set(document.uri.toString(), state);
       this.changed.fire(document);

@@ -36,6 +36,7 @@ export class Hovers implements vscode.HoverProvider {
     const text = hoverMarkdown(weights, subject, {
       cpus: this.session.cpus,
       columns: this.session.columns,
+      linkTo: (weight) => (weight.file === '' || weight.firstLine === 0 ? '' : definitionLink(weight)),
       chart: subject.weight === undefined ? '' : this.chart(weights, subject.weight),
     });
     if (text === undefined) {
@@ -45,6 +46,7 @@ export class Hovers implements vscode.HoverProvider {
     const content = new vscode.MarkdownString(text + edited);
     // For the colours of the table. What comes from the recording is escaped.
     content.supportHtml = true;
+    content.isTrusted = { enabledCommands: ['longpole.goToLine'] };
     return new vscode.Hover(content, wordRange);
   }
 
@@ -102,6 +104,10 @@ function functionAround(weights: Weights, file: string, line: number): FunctionW
 
 function visibleLine(line: LineWeight | undefined): LineWeight | undefined {
   return line !== undefined && (line.selfNs > 0 || [...line.criticalNs.values()].some((ns) => ns !== 0)) ? line : undefined;
+}
+
+function definitionLink(weight: FunctionWeight): string {
+  return `command:longpole.goToLine?${encodeURIComponent(JSON.stringify([weight.file, weight.firstLine]))}`;
 }
 
 /** An image knows no theme colours. */

@@ -109,6 +109,21 @@ export class Session implements vscode.Disposable {
     }
   }
 
+  /** Another recording at these CPU counts, without showing it. */
+  async peek(path: string, cpus: readonly number[]): Promise<ShownRecording> {
+    return this.whileBusy(async () => {
+      const connection = await this.daemon.connection();
+      const info = await connection.client.openRecording(path);
+      const other: OpenRecording = { path, info, weights: new Weights(), connection, handle: info.handle };
+      try {
+        await this.learn(other, ascending(cpus));
+      } finally {
+        await this.close(other);
+      }
+      return other;
+    });
+  }
+
   clear(): void {
     const before = this.shown;
     this.turn++;

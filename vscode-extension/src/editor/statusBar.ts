@@ -1,7 +1,7 @@
 // The one status bar item: how many CPUs, and how much faster the program is there than on one.
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
-import { formatCpus, formatShare, formatSpeedup, formatTime } from '../core/format';
+import { formatAge, formatCpus, formatShare, formatSpeedup, formatTime } from '../core/format';
 import { escapeMarkdown } from '../core/hoverText';
 import { shortName } from '../core/functionNames';
 import { functionShare } from '../core/weights';
@@ -93,7 +93,7 @@ function isAnyCEditorVisible(): boolean {
 function tooltip(recording: ShownRecording, cpus: number, stale: string | undefined): vscode.MarkdownString {
   const { info, weights } = recording;
   const name = info.command[0] === undefined ? basename(recording.path) : basename(info.command[0]);
-  const when = info.startedAtUnixNs > 0n ? `, recorded ${new Date(Number(info.startedAtUnixNs / 1_000_000n)).toLocaleString()}` : '';
+  const when = info.startedAtUnixNs > 0n ? `, recorded ${formatAge(Date.now() - Number(info.startedAtUnixNs / 1_000_000n))}` : '';
   const lines = [`**${escapeMarkdown(name)}**${escapeMarkdown(when)}`];
   const prediction = weights.prediction(cpus);
   if (prediction?.deadlock !== undefined) {
@@ -125,13 +125,14 @@ function tooltip(recording: ShownRecording, cpus: number, stale: string | undefi
     lines.push(`$(info) ${escapeMarkdown(notice.text)}`);
   }
   lines.push(
-    '[Record again](command:longpole.record) · [CPU count](command:longpole.setCpuCount) · ' +
+    '[Record again](command:longpole.record) · [Speed-up and functions](command:longpole.showOverview) · [CPU count](command:longpole.setCpuCount) · ' +
       '[Annotations on or off](command:longpole.toggleAnnotations) · [Log](command:longpole.showLog)',
   );
   const markdown = new vscode.MarkdownString(lines.join('\n\n'), true);
   markdown.isTrusted = {
     enabledCommands: [
       'longpole.record',
+      'longpole.showOverview',
       'longpole.setCpuCount',
       'longpole.toggleAnnotations',
       'longpole.showLog',

@@ -1,6 +1,6 @@
 // What the user sees when things are not as usual, and what needs no real recording: with a daemon that does as it is told.
 import assert from 'node:assert/strict';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, afterEach, before, describe, test } from 'node:test';
@@ -187,6 +187,106 @@ void describe('with a daemon that works', () => {
     await both('67%');
     await workbench.page.keyboard.press('Escape');
     await both('80%');
+    await workbench.runCommand('View: Join All Editor Groups');
+    await eventually(async () => (await workbench.page.locator('.editor-instance').count()) === 1, () => 'one editor');
+  });
+
+  void test('text for the active line only, in a palette of another name', async () => {
+    workbench.settings = {
+      ...settings('usual'),
+      'longpole.annotations.lines': 'activeLine',
+      'longpole.annotations.palette': 'viridis',
+    };
+    await workbench.goToLine(5);
+    const found = await workbench.untilAnnotations(
+      (annotations) => annotations.get(5)?.text.startsWith('80%') === true && annotations.get(10)?.text === '',
+      'text on line 5 alone',
+    );
+    assert.equal(found.get(5)?.colour, 'rgb(74, 20, 106)');
+    assert.ok((found.get(10)?.barWidth ?? 0) > 0, 'the bar stays');
+    await workbench.goToLine(10);
+    await workbench.untilAnnotations((annotations) => annotations.get(10)?.text === '20%', 'text on line 10');
+    workbench.settings = settings('usual');
+    await workbench.untilAnnotations((annotations) => annotations.get(5)?.text.startsWith('80%') ?? false, 'all lines again');
+  });
+
+  void test('a comparison shows no annotations on either side', async () => {
+    await workbench.page.keyboard.insertText(' ');
+    await workbench.runCommand('File: Compare Active File with Saved');
+    await workbench.page.locator('.monaco-diff-editor').first().waitFor();
+    await workbench.page.locator('.monaco-diff-editor .view-line').first().waitFor();
+    const marks = workbench.page.locator('.monaco-diff-editor .view-line span[class*="ced-"]');
+    await workbench.page.waitForTimeout(500);
+    const texts = await marks.evaluateAll((spans) => spans.map((span) => getComputedStyle(span, '::after').content));
+    assert.deepEqual(texts.filter((text) => text.includes('%')), []);
+    await workbench.page.keyboard.press('Control+Z');
+    await workbench.runCommand('View: Close All Editors');
+    await workbench.openFile('pipeline.c');
+    await workbench.untilAnnotations((annotations) => annotations.get(5)?.text.startsWith('80%') ?? false, 'line 5 again');
+  });
+
+  void test('a later version of the file is compared with the recorded one', async () => {
+    const path = join(workbench.folder, 'pipeline.c');
+    const recorded = readFileSync(path, 'utf8');
+    await workbench.runCommand('View: Close All Editors');
+    writeFileSync(path, `// later\n${recorded.replace('return', 'return 0 +')}`);
+    await workbench.openFile('pipeline.c');
+    await workbench.untilAnnotations((found) => found.get(6)?.text.startsWith('80%') ?? false, 'line 5 on line 6');
+    assert.equal(await workbench.statusText(), '8 CPUs · 1.6× · stale');
+    writeFileSync(path, recorded);
+    await workbench.untilAnnotations((found) => found.get(5)?.text.startsWith('80%') ?? false, 'line 5 again');
+    assert.equal(await workbench.statusText(), '8 CPUs · 1.6×');
+  });
+
+  void test('a recording opens as a page whose numbers lead on', async () => {
+    const made = { file: join(workbench.folder, 'pipeline.c'), args: [] };
+    writeFileSync(join(workbench.folder, 'run.lptrace'), JSON.stringify(made));
+    await workbench.page.locator('.explorer-folders-view .monaco-list-row', { hasText: 'run.lptrace' }).dblclick();
+    const page = workbench.webview();
+    await page.getByText('1.6× on 8 CPUs').waitFor();
+    await page.getByRole('row', { name: /^produce pipeline\.c:3 50% 67% 80% 80% 80% 80%$/ }).waitFor();
+    await page.getByRole('button', { name: 'Show 2 CPUs' }).click();
+    await page.getByText('1.3× on 2 CPUs').waitFor();
+    await eventually(async () => (await workbench.statusText()) === '2 CPUs · 1.3×', () => '2 CPUs');
+    await page.getByRole('button', { name: 'Show 8 CPUs' }).click();
+    await page.getByText('1.6× on 8 CPUs').waitFor();
+    await workbench.screenshot('page');
+    await page.getByRole('link', { name: 'consume' }).click();
+    await workbench.page.locator('.tab.active[data-resource-name="pipeline.c"]').waitFor();
+    await eventually(async () => (await workbench.page.getByText('Ln 8, Col 1').count()) > 0, () => 'line 8');
+  });
+
+  void test('the side bar lists functions and recordings, which can be compared, renamed and deleted', async () => {
+    const { page } = workbench;
+    await page.locator('.activitybar .action-item', { has: page.locator('[aria-label="Longpole"]') }).click();
+    const row = (view: string, text: string): ReturnType<typeof page.locator> =>
+      page.locator(`.pane:has([aria-label^="${view}"]) .monaco-list-row`, { hasText: text });
+    await row('Functions', 'produce').first().waitFor();
+    assert.match((await row('Functions', 'produce').first().innerText()).replace(/\s+/g, ' '), /^produce ?80% ━+/);
+    await row('Functions', 'consume').first().click();
+    await eventually(async () => (await page.getByText('Ln 8, Col 1').count()) > 0, () => 'line 8');
+    const kept = row('Recordings', 'pipeline');
+    await kept.first().waitFor();
+    const before = await kept.count();
+    await kept.first().hover();
+    await kept.first().locator('.codicon-diff').click();
+    const comparison = workbench.webview();
+    await comparison.getByRole('row', { name: 'change 0% 0% 0% 0% 0% 0%' }).waitFor();
+    await workbench.screenshot('comparison');
+    await kept.first().hover();
+    await kept.first().locator('.codicon-edit').click();
+    await workbench.answer('Longpole: Rename Recording', 'before the change');
+    await row('Recordings', 'before the change').waitFor();
+    await row('Recordings', 'before the change').hover();
+    await row('Recordings', 'before the change').locator('.codicon-trash').click();
+    await page.getByRole('button', { name: 'Delete', exact: true }).click();
+    await eventually(async () => (await kept.count()) === before - 1, () => 'one recording fewer');
+  });
+
+  void test('after a reload the recording is there again', async () => {
+    await workbench.page.reload();
+    await workbench.page.locator('.monaco-workbench').waitFor();
+    await workbench.untilAnnotations((found) => found.get(5)?.text.startsWith('80%') ?? false, 'annotations without a question');
   });
 
   void test('a file of another version shows nothing, and the status bar says so', async () => {
@@ -208,6 +308,13 @@ void describe('with a daemon that works', () => {
     await workbench.toast('The daemon went away before it answered').waitFor();
     await choose('5');
     await eventually(async () => (await workbench.statusText()).startsWith('5 CPUs'), () => '5 CPUs from the new daemon');
+  });
+
+  void test('diagnostics say what works', async () => {
+    await workbench.runCommand('Longpole: Collect Diagnostics');
+    const line = (text: string): ReturnType<typeof workbench.page.locator> => workbench.page.locator('.view-line', { hasText: text });
+    await line('its version').getByText('longpole 0.9.0').waitFor();
+    await line('record and simulate').getByText('works (2 simulations). recorded 1 event').waitFor();
   });
 });
 

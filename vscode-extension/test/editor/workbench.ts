@@ -7,7 +7,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { chromium, type BrowserContext, type Locator, type Page } from 'playwright-core';
+import { chromium, type BrowserContext, type FrameLocator, type Locator, type Page } from 'playwright-core';
 
 export interface WorkbenchOptions {
   /** Copied into the home, so that tests may edit. */
@@ -189,6 +189,11 @@ export class Workbench {
     await this.page.keyboard.press('Enter');
     // Until it is gone it may still be closed without an answer, by the next key.
     await this.page.locator('.quick-input-widget:visible .quick-input-title', { hasText: title }).waitFor({ state: 'hidden' });
+  }
+
+  /** The content of the one webview that is shown. */
+  webview(): FrameLocator {
+    return this.page.frameLocator('iframe.webview.ready').frameLocator('iframe#active-frame');
   }
 
   get quickInput(): Locator {

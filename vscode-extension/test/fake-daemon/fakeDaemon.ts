@@ -122,6 +122,10 @@ function end(): void {
 function record(words: readonly string[]): void {
   const after = (option: string): string => words[words.indexOf(option) + 1] ?? '';
   const command = words.slice(words.indexOf('--') + 1);
+  if (!words.includes('--status')) {
+    console.error('recorded 1 event');
+    return;
+  }
   const tell = (line: object): void => appendFileSync(after('--status'), JSON.stringify(line) + '\n');
   if (behaviour === 'crash-on-record') {
     process.exit(9);
@@ -148,10 +152,19 @@ function record(words: readonly string[]): void {
 // Also when it dies as it was told to.
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 
-if (process.argv[3] === 'record') {
-  record(process.argv.slice(4));
-} else {
-  serve();
+switch (process.argv[3]) {
+  case '--version':
+    console.log('longpole 0.9.0');
+    break;
+  case 'simulate':
+    console.log('{"runs": [{}, {}]}');
+    break;
+  case 'record':
+    record(process.argv.slice(4));
+    break;
+  case undefined:
+  default:
+    serve();
 }
 
 function serve(): void {

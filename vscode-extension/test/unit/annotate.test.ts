@@ -5,7 +5,7 @@ import { Weights } from '../../src/core/weights';
 import { GetFunctionsResponse, GetLinesResponse } from '../../src/protocol/longpole/v1/longpole';
 import { file, weights } from './numbers';
 
-const usual: AnnotationOptions = { inline: 'percentAndEffect', threshold: 1 };
+const usual: AnnotationOptions = { inline: 'percentAndEffect', threshold: 1, maxLines: 200 };
 
 function texts(cpus: number, options: Partial<AnnotationOptions> = {}): Record<number, string> {
   return Object.fromEntries(
@@ -27,6 +27,7 @@ void test('another CPU count, other lines', () => {
 
 void test('options', () => {
   assert.deepEqual(texts(1, { inline: 'percent' }), { 5: '70%', 12: '15%', 13: '6.0%' });
+  assert.deepEqual(texts(1, { inline: 'percent', maxLines: 2 }), { 5: '70%', 12: '15%' });
   assert.deepEqual(texts(1, { inline: 'none' }), { 5: '', 12: '', 13: '' });
   assert.deepEqual(texts(1, { inline: 'percent', threshold: 10 }), { 5: '70%', 12: '15%' });
   assert.deepEqual(texts(1, { inline: 'percent', threshold: 0 }), { 5: '70%', 12: '15%', 13: '6.0%', 14: '0.2%' });

@@ -5,7 +5,7 @@ import { file, weights } from './numbers';
 
 const all = weights();
 const merge = all.functionsOf(file).find(({ name }) => name === 'merge');
-const options = { cpus: 8, columns: [1, 2, 8], chart: '' };
+const options = { cpus: 8, columns: [1, 2, 8], chart: '', linkTo: () => '' };
 
 /** The text without colours and entities. */
 function plain(markdown: string | undefined): string {
@@ -56,4 +56,11 @@ void test('nothing known, nothing said', () => {
 
 void test('a name cannot become markup or a link', () => {
   assert.doesNotMatch(escapeMarkdown('[x](command:y) <img src=z> **b** `c` $(bug)'), /[[\]<>*`$(]/);
+});
+
+void test('the name of the function leads to it', () => {
+  const known = weights();
+  const [merge] = known.heaviestFunctions(8, 1);
+  const text = hoverMarkdown(known, { line: undefined, weight: merge }, { ...options, linkTo: () => 'command:go' });
+  assert.match(text ?? '', /^\*\*\[merge\]\(command:go\)\*\*/);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { gutterColours, gutterMark, heatStep, heatSteps } from '../../src/core/palette';
+import { gutterColours, gutterMark, heatStep, heatSteps, palettes } from '../../src/core/palette';
 
 interface Manifest {
   contributes: { colors: { id: string; defaults: Record<Theme, string> }[] };
@@ -71,6 +71,19 @@ void test('text at line ends can be read in every theme', () => {
 });
 
 void test('the gutter mark is an image of its step', () => {
-  assert.match(gutterMark(7, 'dark'), /^<svg [^]*#ffb93c[^]*<\/svg>$/);
-  assert.notEqual(gutterMark(0, 'light'), gutterMark(0, 'dark'));
+  assert.match(gutterMark(7, 'dark', 'auto'), /^<svg [^]*#ffb93c[^]*<\/svg>$/);
+  assert.match(gutterMark(7, 'dark', 'viridis'), /#fde725/);
+  assert.notEqual(gutterMark(0, 'light', 'auto'), gutterMark(0, 'dark', 'auto'));
+});
+
+void test('each palette goes one way and can be read', () => {
+  for (const [name, colours] of Object.entries(palettes)) {
+    for (const [theme, direction] of [['dark', 1], ['light', -1]] as const) {
+      assert.equal(colours[theme].length, heatSteps, name);
+      assert.ok(goesOneWay(colours[theme].map(luminance), direction), `${name} ${theme}`);
+      for (const colour of colours[theme]) {
+        assert.ok(contrast(colour, backgrounds[theme]) >= 3.8, `${name} ${theme} ${colour}`);
+      }
+    }
+  }
 });

@@ -1,0 +1,99 @@
+// The side bar's list of functions, by what they hold back at the chosen CPU count; their lines below them.
+import { basename } from 'node:path';
+import * as vscode from 'vscode';
+import { textBar } from '../core/bars';
+import { effectSentence, formatCpus, formatShare, formatTime, shareSentence } from '../core/format';
+import { shortName } from '../core/functionNames';
+import { functionShare, lineShare, type FunctionWeight, type LineWeight } from '../core/weights';
+import type { Session } from './session';
+
+type Node =
+  | { readonly kind: 'function'; readonly weight: FunctionWeight }
+  | { readonly kind: 'line'; readonly weight: FunctionWeight; readonly line: LineWeight }
+  | { readonly kind: 'waiting'; readonly share: number };
+
+/** Below it, a row says nothing. */
+const leastShare = 0.001;
+const barCharacters = 8;
+
+export class FunctionTree implements vscode.TreeDataProvider<Node>, vscode.Disposable {
+  private readonly changed = new vscode.EventEmitter<void>();
+  private readonly subscription: vscode.Disposable;
+  readonly onDidChangeTreeData = this.changed.event;
+
+  constructor(private readonly session: Session) {
+    this.subscription = session.onDidChange(() => this.changed.fire());
+  }
+
+  dispose(): void {
+    this.subscription.dispose();
+    this.changed.dispose();
+  }
+
+  getChildren(node?: Node): Node[] {
+    const weights = this.session.recording?.weights;
+    const { cpus } = this.session;
+    if (weights === undefined || !weights.has(cpus)) {
+      return [];
+    }
+    if (node === undefined) {
+      const functions = [...weights.allFunctions()]
+        .filter((weight) => Math.abs(functionShare(weights, weight, cpus)) >= leastShare)
+        .sort((a, b) => functionShare(weights, b, cpus) - functionShare(weights, a, cpus))
+        .map((weight) => ({ kind: 'function', weight }) as const);
+      const waiting = weights.waitingNs(cpus) / (weights.totalNs(cpus) ?? 1);
+      return Math.abs(waiting) >= leastShare ? [...functions, { kind: 'waiting', share: waiting }] : functions;
+    }
+    if (node.kind !== 'function') {
+      return [];
+    }
+    const { weight } = node;
+    return [...weights.linesOf(weight.file).values()]
+      .filter((line) => line.functions.includes(weight.name) && Math.abs(lineShare(weights, line, cpus)) >= leastShare)
+      .sort((a, b) => lineShare(weights, b, cpus) - lineShare(weights, a, cpus))
+      .map((line) => ({ kind: 'line', weight, line }));
+  }
+
+  getTreeItem(node: Node): vscode.TreeItem {
+    const weights = this.session.recording?.weights;
+    const { cpus } = this.session;
+    if (weights === undefined) {
+      return new vscode.TreeItem('');
+    }
+    switch (node.kind) {
+      case 'function': {
+        const { weight } = node;
+        const item = row(shortName(weight.name), functionShare(weights, weight, cpus), weight.file, weight.firstLine);
+        item.collapsibleState =
+          this.getChildren(node).length > 0 ? vscode.TreeItemCollapsibleState.Collapsed : vscode.TreeItemCollapsibleState.None;
+        item.id = [weight.name, weight.file, weight.firstLine].join('\0');
+        const criticalNs = weight.at.get(cpus)?.criticalSelfNs ?? 0;
+        item.tooltip = [
+          `${weight.name}${weight.file === '' ? '' : `\n${basename(weight.file)}:${weight.firstLine}`}`,
+          `${shareSentence(criticalNs, weights.totalNs(cpus) ?? 0, cpus)}\n${effectSentence(functionShare(weights, weight, cpus))}`,
+          `self ${formatTime(weight.selfNs)} · with descendants ${formatTime(weight.selfAndDescendantsNs)} of CPU time`,
+        ].join('\n\n');
+        return item;
+      }
+      case 'line': {
+        const { weight, line } = node;
+        return row(`${basename(weight.file)}:${line.line}`, lineShare(weights, line, cpus), weight.file, line.line);
+      }
+      case 'waiting': {
+        const item = row('waiting', node.share, '', 0);
+        item.tooltip = `Sleeps and waits for input and output that the program waits for in the end, at ${formatCpus(cpus)}.`;
+        return item;
+      }
+    }
+  }
+}
+
+function row(label: string, share: number, file: string, line: number): vscode.TreeItem {
+  const item = new vscode.TreeItem(label);
+  item.description = `${formatShare(share)} ${textBar(share, barCharacters)}`;
+  item.accessibilityInformation = { label: `${label}, ${formatShare(share)} of the critical path` };
+  if (file !== '' && line > 0) {
+    item.command = { command: 'longpole.goToLine', title: 'Go to Line', arguments: [file, line] };
+  }
+  return item;
+}

@@ -1,0 +1,79 @@
+// The frame of Longpole's pages: styles in the theme's colours, and the script that shows what it is sent and sends back what is
+// selected. Nothing else runs in it, and nothing is loaded into it.
+import { randomBytes } from 'node:crypto';
+
+/** The page without its content, which comes by message and is replaced at every change. */
+export function pageFrame(): string {
+  const nonce = randomBytes(16).toString('base64');
+  return `<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'nonce-${nonce}'; script-src 'nonce-${nonce}'">
+<style nonce="${nonce}">
+body { padding: 8px 28px 40px; max-width: 900px; }
+h1 { font-size: 1.5em; font-weight: 600; margin: 0.7em 0 0.2em; }
+h2 { font-size: 1.05em; font-weight: 600; margin: 2em 0 0.6em; }
+p { margin: 0.3em 0; }
+.headline { color: var(--vscode-longpole-heat8); font-weight: 400; margin-left: 0.5em; }
+.quiet { color: var(--vscode-descriptionForeground); font-weight: normal; }
+svg { display: block; width: 100%; font-family: var(--vscode-font-family); font-size: 12px; }
+.grid { stroke: var(--vscode-editorIndentGuide-background1, #8884); stroke-width: 1; }
+.axis { fill: var(--vscode-descriptionForeground); }
+.axis.chosen { fill: var(--vscode-foreground); font-weight: 600; }
+.ideal { stroke: var(--vscode-descriptionForeground); stroke-width: 1.2; stroke-dasharray: 5 4; }
+.curve { fill: none; stroke: var(--vscode-longpole-heat8); stroke-width: 2.2; stroke-linejoin: round; }
+.dot { fill: var(--vscode-longpole-heat8); }
+.dot.chosen { stroke: var(--vscode-editor-background); stroke-width: 2; }
+.strip { fill: var(--vscode-longpole-heat8); fill-opacity: 0.22; }
+.strip.odd { fill: var(--vscode-descriptionForeground); fill-opacity: 0.22; }
+.leader { fill: var(--vscode-foreground); font-size: 11px; }
+table { border-collapse: collapse; width: 100%; }
+th, td { padding: 3px 8px; text-align: right; font-variant-numeric: tabular-nums; font-weight: normal; }
+th[scope=row], thead th:first-child { text-align: left; }
+tbody tr:hover { background: var(--vscode-list-hoverBackground); }
+.speedups td, .speedups th { color: var(--vscode-descriptionForeground); border-bottom: 1px solid var(--vscode-panel-border, #8884); }
+td.chosen, .speedups td.chosen { color: var(--vscode-foreground); font-weight: 600; background: var(--vscode-longpole-barBackground); }
+.barcell { width: 24%; }
+.bar { height: 8px; }
+.bar rect { fill: var(--vscode-longpole-heat8); }
+a { color: var(--vscode-textLink-foreground); text-decoration: none; }
+a:hover { text-decoration: underline; }
+button { font: inherit; color: var(--vscode-textLink-foreground); background: none; border: 0; padding: 2px 4px; cursor: pointer; border-radius: 3px; }
+button[aria-pressed=true] { color: var(--vscode-foreground); font-weight: 600; }
+:focus-visible { outline: 1px solid var(--vscode-focusBorder); outline-offset: 1px; }
+.problem { color: var(--vscode-errorForeground); white-space: pre-wrap; }
+</style>
+</head>
+<body>
+<main aria-live="polite"><p class="quiet">Reading the recording …</p></main>
+<script nonce="${nonce}">
+const editor = acquireVsCodeApi();
+const main = document.querySelector('main');
+addEventListener('message', ({ data }) => {
+  if (data.problem !== undefined) {
+    const text = document.createElement('p');
+    text.className = 'problem';
+    text.textContent = data.problem;
+    main.replaceChildren(text);
+    return;
+  }
+  const focused = document.activeElement?.dataset?.cpus;
+  main.innerHTML = data.body;
+  if (focused !== undefined) {
+    main.querySelector('[data-cpus="' + focused + '"]')?.focus();
+  }
+});
+document.addEventListener('click', (event) => {
+  const target = event.target.closest('[data-file],[data-cpus]');
+  if (target !== null) {
+    event.preventDefault();
+    const { file, line, cpus } = target.dataset;
+    editor.postMessage(cpus === undefined ? { file, line: Number(line) } : { cpus: Number(cpus) });
+  }
+});
+editor.postMessage({ ready: true });
+</script>
+</body>
+</html>`;
+}

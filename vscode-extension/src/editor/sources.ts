@@ -1,0 +1,88 @@
+// Sources: the texts that were recorded, kept so that a later version of a file can be compared with them, and the places where
+// the files of a recording are on this machine.
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { promisify } from 'node:util';
+import { gunzip, gzip } from 'node:zlib';
+import * as vscode from 'vscode';
+import { bestCandidate, mapPath, type SourceFileMap } from '../core/sourcePaths';
+import type { SourceFile } from '../protocol/longpole/v1/longpole';
+
+/** Kept texts; the oldest go. */
+const mostKept = 1000;
+const mostBytes = 4 << 20;
+
+export class Sources {
+  private readonly folder: string;
+
+  constructor(
+    context: vscode.ExtensionContext,
+    private readonly log: vscode.LogOutputChannel,
+  ) {
+    this.folder = join((context.storageUri ?? context.globalStorageUri).fsPath, 'sources');
+  }
+
+  /** Keeps the texts of these files, as far as they still are what was recorded. */
+  async keep(files: readonly SourceFile[]): Promise<void> {
+    await mkdir(this.folder, { recursive: true });
+    for (const { path, sha256 } of files) {
+      if (sha256 === '' || existsSync(this.place(sha256))) {
+        continue;
+      }
+      const bytes = await readFile(localPath(path)).catch(() => undefined);
+      if (bytes !== undefined && bytes.length <= mostBytes && hashOf(bytes) === sha256) {
+        await writeFile(this.place(sha256), await promisify(gzip)(bytes));
+      }
+    }
+    await this.removeOldest();
+  }
+
+  /** The text with this hash, when it was kept. */
+  async textOf(sha256: string): Promise<string | undefined> {
+    try {
+      return sha256 === '' ? undefined : (await promisify(gunzip)(await readFile(this.place(sha256)))).toString('utf8');
+    } catch (error) {
+      this.log.debug(`no text is kept for ${sha256}: ${String(error)}`);
+      return undefined;
+    }
+  }
+
+  private place(sha256: string): string {
+    return join(this.folder, `${sha256.replace(/[^0-9a-f]/g, '')}.gz`);
+  }
+
+  private async removeOldest(): Promise<void> {
+    const names = await readdir(this.folder);
+    if (names.length <= mostKept) {
+      return;
+    }
+    const ages = await Promise.all(names.map(async (name) => ({ name, at: (await stat(join(this.folder, name))).mtimeMs })));
+    ages.sort((a, b) => b.at - a.at);
+    await Promise.all(ages.slice(mostKept).map(({ name }) => rm(join(this.folder, name), { force: true })));
+  }
+}
+
+export function hashOf(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+/** The path of a recording's file as the setting longpole.sourceFileMap has it. */
+export function localPath(path: string): string {
+  return mapPath(path, vscode.workspace.getConfiguration('longpole').get<SourceFileMap>('sourceFileMap', {}));
+}
+
+/** The file of a recording on this machine: where it says, where the setting says, or the one in the workspace that ends most like it. */
+export async function findSource(path: string): Promise<string | undefined> {
+  const mapped = localPath(path);
+  if (existsSync(mapped)) {
+    return mapped;
+  }
+  const name = basename(path).replace(/[[\]{}*?]/g, '?');
+  const found = await vscode.workspace.findFiles(`**/${name}`, undefined, 100);
+  return bestCandidate(
+    path,
+    found.map((uri) => uri.fsPath),
+  );
+}
