@@ -12,6 +12,7 @@
 #include <random>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "record_program.h"
 
@@ -59,17 +60,26 @@ TEST_P(Kill, AtAnyMomentLeavesEachCallThatHadReturned) {
     options.source = GetParam();
     options.cpus = i % 2 == 0 ? Cpus::one : Cpus::all;
     const auto delay = std::chrono::microseconds(microseconds(random));
-    bool killed = false;
+    // Its process id and its word that it runs come in either order.
     pid_t pid = 0;
+    bool runs = false;
+    const auto kill_when_ready = [&] {
+      if (pid <= 0 || !runs)
+        return;
+      std::this_thread::sleep_for(delay);
+      EXPECT_EQ(::kill(pid, SIGKILL), 0);
+    };
     const Recorded recorded = record(
         options,
         [&](Session&, const std::string& output) {
-          if (killed || output.find("running") == std::string::npos)
-            return;
-          std::this_thread::sleep_for(delay);
-          killed = ::kill(pid, SIGKILL) == 0;
+          const bool said = output.find("running") != std::string::npos;
+          if (said && !std::exchange(runs, true))
+            kill_when_ready();
         },
-        [&](pid_t started) { pid = started; });
+        [&](pid_t started) {
+          pid = started;
+          kill_when_ready();
+        });
     ASSERT_TRUE(recorded.recording.has_value()) << recorded.recording.error().text();
     const Recording& recording = *recorded.recording;
     EXPECT_EQ(recording.run.exit_signal, SIGKILL);
