@@ -233,6 +233,7 @@ bool waits_in_ways_of_its_own(const fs::path& program) {
     return false;
   bool calls_the_system = false;
   bool has_waiters = false;
+  bool has_header = false;  // longpole/sync.h, which has them inside and tells of them
   for (Elf_Scn* section = elf_nextscn(elf.get(), nullptr); section != nullptr;
        section = elf_nextscn(elf.get(), section)) {
     GElf_Shdr header;
@@ -241,7 +242,7 @@ bool waits_in_ways_of_its_own(const fs::path& program) {
       continue;
     Elf_Data* data = elf_getdata(section, nullptr);
     const GElf_Xword count = data != nullptr ? header.sh_size / header.sh_entsize : 0;
-    for (GElf_Xword i = 0; i < count && !(calls_the_system && has_waiters); ++i) {
+    for (GElf_Xword i = 0; i < count; ++i) {
       GElf_Sym symbol;
       if (gelf_getsym(data, static_cast<int>(i), &symbol) == nullptr)
         break;
@@ -250,9 +251,10 @@ bool waits_in_ways_of_its_own(const fs::path& program) {
       calls_the_system |= name == "syscall" && symbol.st_shndx == SHN_UNDEF;
       has_waiters |= name.find("__waiter_pool_base") != std::string_view::npos ||
                      name.find("__platform_wait") != std::string_view::npos;
+      has_header |= name.find("8longpole4sync") != std::string_view::npos;
     }
   }
-  return calls_the_system && has_waiters;
+  return calls_the_system && has_waiters && !has_header;
 }
 
 }  // namespace longpole::recording

@@ -71,9 +71,13 @@ Merger::Merger(const MergeInput& input)
 
 // What must be known of all threads before the events of any one can be made.
 void Merger::survey() {
-  for (const RawThread& thread : raw_.threads)
+  for (const RawThread& thread : raw_.threads) {
+    bool waits = false;  // in a recorded call, which may well do so by a futex of its own
     thread.for_each_record([&](const longpole_record& record) {
       const std::int64_t time = context_.time_of(record.tsc);
+      if (const unsigned kind = LONGPOLE_KIND(record.kind_and_flags);
+          !waits_for_nobody_known(kind) && kind != LONGPOLE_YIELD)
+        waits = (LONGPOLE_FLAGS(record.kind_and_flags) & LONGPOLE_BEGINS) != 0;
       first_record_.try_emplace(thread.number, time);
       switch (LONGPOLE_KIND(record.kind_and_flags)) {
         case LONGPOLE_CREATE:
@@ -99,12 +103,14 @@ void Merger::survey() {
                 context_.sites.add(record.site, {}));
           break;
         case LONGPOLE_FUTEX_WAIT:
-          futex_waits_ += (LONGPOLE_FLAGS(record.kind_and_flags) & LONGPOLE_RETURNS) == 0 ? 1 : 0;
+          if (!waits && (LONGPOLE_FLAGS(record.kind_and_flags) & LONGPOLE_RETURNS) == 0)
+            ++futex_waits_;
           break;
         default:
           break;
       }
     });
+  }
 }
 
 // Threads that recorded something, and those that were created and never got that far.

@@ -64,11 +64,13 @@ std::vector<Notice> notices_of(const MergeInput& input, const Losses& losses) {
                        "wrong. Record with a lower --rate, or on a quieter machine.",
                        input.kernel.lost});
   if (losses.futex_waits != 0 || input.may_wait_unseen)
-    notices.push_back({"dependencies-may-be-missing",
-                       "Dependencies may be missing: the program waits by system calls of its own "
-                       "(std::atomic::wait, std::latch, std::counting_semaphore, oneTBB), and who "
-                       "releases whom there is not known.",
-                       losses.futex_waits});
+    notices.push_back(
+        {"dependencies-may-be-missing",
+         "Dependencies may be missing: the program waits by system calls of its own "
+         "(std::atomic::wait, std::latch, std::counting_semaphore, oneTBB), and who "
+         "releases whom there is not known. In code of your own, longpole/sync.h stands "
+         "in for the standard ones and is recorded exactly.",
+         losses.futex_waits});
   if (result.stacks_left_out)
     notices.push_back({"stacks-left-out",
                        "The run was so long that its later samples have call paths from frame "

@@ -189,7 +189,7 @@ void Builder::visit(const longpole_record& record) {
     return;
   }
   const std::optional<CallForm> form = call_form(kind);
-  if (!form)
+  if (!form || (kind == LONGPOLE_YIELD && !pending_.empty()))
     return;
   outside_waits_.clear();
   if ((flags & LONGPOLE_RETURNS) != 0) {

@@ -74,6 +74,7 @@ inline constexpr std::int64_t shortest_external_wait_ns = 20'000;
 //    cancelled or jumped out of, and its time is an external_wait, but that of a wait for a condition,
 //    which gives its mutex up, a wait that timed out. A call that waited and failed, such as a timed
 //    one on a read-write lock, is an external_wait too.
+//  - Yields inside a call that waits are its way of waiting and no events.
 //  - What waiting for a spin lock computed counts for nothing.
 //  - Every thread ends with thread_end; where none was recorded, at its death or the end of the run.
 // Adds to `taken_out_ns` what was taken out.

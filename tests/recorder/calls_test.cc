@@ -177,5 +177,29 @@ TEST(RecordedCalls, HasWhatTheProgramSaysOfItsThreads) {
   }
 }
 
+TEST(RecordedCalls, HaveWhatTheHeaderForCpp20Tells) {
+  const auto threads = record({"synchronized"});
+  ASSERT_EQ(threads.size(), 3U);
+  std::vector<std::uint64_t> values;
+  for (const longpole_record& init : of_kind(threads, LONGPOLE_SEMAPHORE_INIT)) {
+    values.push_back(other_of(init));
+  }
+  EXPECT_THAT(values, ElementsAre(1, 0)) << "the semaphore, the latch";
+  EXPECT_EQ(other_of(of_kind(threads, LONGPOLE_BARRIER_INIT).at(0)), 3U);
+  EXPECT_THAT(results(of_kind(threads, LONGPOLE_SEMAPHORE_TRYWAIT)), ElementsAre(EAGAIN));
+  EXPECT_THAT(results(with_flags(of_kind(threads, LONGPOLE_SEMAPHORE_TIMEDWAIT), LONGPOLE_RETURNS)),
+              ElementsAre(ETIMEDOUT));
+  // Two of the semaphore; one of the latch by its last, and one by each that has passed it.
+  EXPECT_EQ(of_kind(threads, LONGPOLE_SEMAPHORE_POST).size(), 6U);
+  const auto waits = of_kind(threads, LONGPOLE_SEMAPHORE_WAIT);
+  EXPECT_EQ(waits.size() - with_flags(waits, LONGPOLE_BEGINS).size(), 6U);
+  EXPECT_EQ(with_flags(of_kind(threads, LONGPOLE_BARRIER_WAIT), LONGPOLE_RETURNS).size(), 3U);
+  const auto atomic_waits = of_kind(threads, LONGPOLE_CONDITION_WAIT);
+  EXPECT_EQ(with_flags(atomic_waits, LONGPOLE_RETURNS).size(), 2U);
+  EXPECT_EQ(atomic_waits.at(0).object, other_of(atomic_waits.at(0)));
+  EXPECT_EQ(of_kind(threads, LONGPOLE_CONDITION_BROADCAST).size(), 1U);
+  EXPECT_EQ(of_kind(threads, LONGPOLE_CONDITION_SIGNAL).size(), 1U);
+}
+
 }  // namespace
 }  // namespace longpole::test

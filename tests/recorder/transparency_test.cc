@@ -38,9 +38,10 @@ INSTANTIATE_TEST_SUITE_P(
                     Specimen{"own_futexes"}, Specimen{"own_signals"}, Specimen{"pauses"},
                     Specimen{"plugins"}, Specimen{"quick_exits"}, Specimen{"rwlocks"},
                     Specimen{"semaphores"}, Specimen{"signal_handlers"}, Specimen{"spin_locks"},
-                    Specimen{"standard_threads"}, Specimen{"thread_attributes"},
-                    Specimen{"thread_local_destructors"}, Specimen{"threads"},
-                    Specimen{"unwinding"}, Specimen{"preloads", {}, std::nullopt, "preloaded.so"}),
+                    Specimen{"synchronized"}, Specimen{"standard_threads"},
+                    Specimen{"thread_attributes"}, Specimen{"thread_local_destructors"},
+                    Specimen{"threads"}, Specimen{"unwinding"},
+                    Specimen{"preloads", {}, std::nullopt, "preloaded.so"}),
     [](const testing::TestParamInfo<Specimen>& tested) {
       std::string name = tested.param.name;
       for (const std::string& argument : tested.param.arguments) {

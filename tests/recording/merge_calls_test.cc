@@ -123,6 +123,18 @@ TEST(MergeCalls, AFutexOfTheProgramsOwnIsWarnedOf) {
   EXPECT_EQ(merged.notices.at(0).count, 1U);
 }
 
+TEST(MergeCalls, AFutexInsideARecordedWaitIsNone) {
+  HandMadeRun run;
+  run.events.add_thread(
+      0, 100,
+      {begins(LONGPOLE_SEMAPHORE_WAIT, 5, 0x70), call(LONGPOLE_YIELD, 7),
+       begins(LONGPOLE_FUTEX_WAIT, 10, 0x70), returns(LONGPOLE_FUTEX_WAIT, 20, 0x70),
+       returns(LONGPOLE_SEMAPHORE_WAIT, 25, 0x70), call(LONGPOLE_THREAD_END, 100)});
+  const MergedRun merged = *run.merge();
+  EXPECT_THAT(notice_codes(merged), testing::Not(Contains("dependencies-may-be-missing")));
+  EXPECT_EQ(merged.threads.at(0).events.size(), 2U) << "nor is a yield there";
+}
+
 TEST(MergeCalls, ThreadsAreWhatTheProgramSaysLastOfThem) {
   HandMadeRun run;
   RecordFields name = call(LONGPOLE_THREAD_NAME, 30);
