@@ -161,16 +161,18 @@ Expected<Recording> run(const Request& request, StatusFile& status) {
   return std::move(*result);
 }
 
-std::string summary(const Recording& recording, const fs::path& output) {
+std::string summary(const Recording& recording, const Request& request) {
   std::string out = notices_text(recording);
   const RunInfo& run = recording.run;
   // That a signal ended it is a notice of the recording already.
   if (run.exit_status && *run.exit_status != 0)
     out += fmt::format("note: the program ended with exit status {}\n", *run.exit_status);
-  return out + fmt::format("longpole: recorded {} of {} in {} → {}\n",
+  // Where it is matters to the one who reads the status, and may not stay so.
+  return out + fmt::format("longpole: recorded {} of {} in {}{}\n",
                            count_text(recording.event_count(), "event"),
                            count_text(recording.threads.size(), "thread"),
-                           duration_text(run.elapsed), output.string());
+                           duration_text(run.elapsed),
+                           request.status.empty() ? " → " + request.output.string() : "");
 }
 
 Expected<int> record(const Request& request, StatusFile& status) {
@@ -185,7 +187,7 @@ Expected<int> record(const Request& request, StatusFile& status) {
       return tl::unexpected(saved.error());
   }
   status.write({{"recording", request.output.string()}});
-  fmt::print(stderr, "{}", summary(*recording, request.output));
+  fmt::print(stderr, "{}", summary(*recording, request));
   if (request.only_kernel && recording->run.source != Source::kernel)
     return failure("--source kernel",
                    "the kernel's events were refused, so the recording has the "

@@ -46,7 +46,7 @@ export function speedupCurve(points: readonly CurvePoint[], chosen: number): str
   }
   parts.push(
     `<line class="ideal" x1="${at(x(1))}" y1="${at(y(1))}" x2="${at(x(most))}" y2="${at(y(most))}"/>`,
-    `<text class="axis" x="${at(x(most) - 4)}" y="${at(y(most) + 20)}" text-anchor="end">ideal</text>`,
+    `<text class="axis" x="${at(x(most))}" y="${at(y(most) + 34)}" text-anchor="end">ideal</text>`,
   );
   const known = points.filter((point) => point.speedup !== undefined && point.speedup > 0);
   parts.push(

@@ -49,7 +49,7 @@ export function recordTask(run: Run, recordings: Recordings, longpole: string): 
   );
   task.presentationOptions = {
     reveal: vscode.TaskRevealKind.Always,
-    panel: vscode.TaskPanelKind.Dedicated,
+    panel: vscode.TaskPanelKind.Shared,
     focus: false,
     clear: true,
     // Our own options would be most of it; the terminal is called after the program.

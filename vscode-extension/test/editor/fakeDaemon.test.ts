@@ -1,21 +1,24 @@
 // What the user sees when things are not as usual, and what needs no real recording: with a daemon that does as it is told.
 import assert from 'node:assert/strict';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { eventually, Workbench, type Annotation } from './workbench';
 
-type Behaviour = 'usual' | 'other-protocol' | 'crash-on-start' | 'crash-on-record' | 'refuse-record';
+type Behaviour = 'usual' | 'as-the-file-says' | 'other-protocol' | 'crash-on-start' | 'crash-on-record' | 'refuse-record';
 
 const programs = mkdtempSync(join(tmpdir(), 'fakes-'));
 after(() => rmSync(programs, { recursive: true }));
+
+const behaviourFile = join(programs, 'behaviour');
 
 /** A program that is the fake daemon with this behaviour; the extension calls it with `serve --parent-stdin`. */
 function fake(behaviour: Behaviour): string {
   const path = join(programs, behaviour);
   const script = resolve('out/test/fake-daemon/fakeDaemon.js');
-  writeFileSync(path, `#!/bin/sh\nexec node '${script}' ${behaviour} "$@"\n`);
+  const word = behaviour === 'as-the-file-says' ? `"$(cat '${behaviourFile}')"` : behaviour;
+  writeFileSync(path, `#!/bin/sh\nexec node '${script}' ${word} "$@"\n`);
   chmodSync(path, 0o755);
   return path;
 }
@@ -238,6 +241,43 @@ void describe('with a daemon that works', () => {
     assert.equal(await workbench.statusText(), '8 CPUs · 1.6×');
   });
 
+  void test('a configuration of launch.json is recorded, with its variables and after its task', async () => {
+    const folder = join(workbench.folder, '.vscode');
+    mkdirSync(folder, { recursive: true });
+    const build = { type: 'shell', label: 'build', command: 'echo yes > built', problemMatcher: [] };
+    writeFileSync(join(folder, 'tasks.json'), JSON.stringify({ version: '2.0.0', tasks: [build] }));
+    const configuration = {
+      type: 'lldb',
+      request: 'launch',
+      name: 'short run',
+      program: '${workspaceFolder}/pipeline',
+      args: ['--short', '${fileBasename}'],
+      preLaunchTask: 'build',
+    };
+    writeFileSync(join(folder, 'launch.json'), JSON.stringify({ version: '0.2.0', configurations: [configuration] }));
+    const row = workbench.page.locator('.quick-input-list .monaco-list-row', { hasText: 'short run' });
+    await eventually(
+      async () => {
+        await workbench.runCommand('Longpole: Record Another Program');
+        await workbench.untilAsked('Longpole: What to Record');
+        const there = (await row.count()) > 0;
+        if (!there) {
+          await workbench.page.keyboard.press('Escape');
+        }
+        return there;
+      },
+      () => 'the configuration in the list',
+    );
+    await workbench.screenshot('targets');
+    await row.click();
+    const printed = workbench.page.locator('.terminal-wrapper.active .xterm-rows');
+    await eventually(
+      async () => (await printed.innerText()).replace(/\s/g, '').includes('pipeline|--short|pipeline.cinaterminal'),
+      () => 'the program in the terminal',
+    );
+    assert.equal(readFileSync(join(workbench.folder, 'built'), 'utf8'), 'yes\n');
+  });
+
   void test('a recording opens as a page whose numbers lead on', async () => {
     const made = { file: join(workbench.folder, 'pipeline.c'), args: [] };
     writeFileSync(join(workbench.folder, 'run.lptrace'), JSON.stringify(made));
@@ -284,6 +324,8 @@ void describe('with a daemon that works', () => {
   });
 
   void test('after a reload the recording is there again', async () => {
+    // The comparison does not come back, and another page would be in front.
+    await workbench.openFile('pipeline.c');
     await workbench.page.reload();
     await workbench.page.locator('.monaco-workbench').waitFor();
     await workbench.untilAnnotations((found) => found.get(5)?.text.startsWith('80%') ?? false, 'annotations without a question');
@@ -319,41 +361,54 @@ void describe('with a daemon that works', () => {
 });
 
 void describe('when something is wrong', () => {
-  let workbench: Workbench | undefined;
+  let workbench: Workbench;
+  /** The next process of the daemon's program behaves so. */
+  const behave = (behaviour: Behaviour): void => writeFileSync(behaviourFile, behaviour);
+  before(async () => {
+    workbench = await start('as-the-file-says');
+    await workbench.openFile('pipeline.c');
+  });
+  after(() => workbench.stop());
   afterEach(async (context) => {
-    await workbench?.screenshot(context.name);
-    await workbench?.stop();
-    workbench = undefined;
+    await workbench.screenshot(context.name);
+    await workbench.runCommand('Notifications: Clear All Notifications');
+  });
+
+  void test('a refusal to record is shown as it is', async () => {
+    behave('refuse-record');
+    await record(workbench, './nothing --short');
+    await workbench.toast('cannot record ./nothing: there is no such program; check the path').waitFor();
+  });
+
+  void test('a recording that dies is not silence', async () => {
+    behave('crash-on-record');
+    await workbench.runCommand('Longpole: Record and Simulate');
+    await workbench.toast('Recording nothing ended without a result. Its terminal may say why.').waitFor();
   });
 
   void test('another protocol is refused, with both versions', async () => {
-    workbench = await start('other-protocol');
-    await record(workbench);
+    behave('other-protocol');
+    await workbench.runCommand('Longpole: Record and Simulate');
     // Fails when there are two.
     await workbench.toast(/daemon 0\.9\.0 speaks protocol 99 and the extension .* speaks protocol 1/).waitFor();
   });
 
   void test('a daemon that does not start is shown with its last words', async () => {
-    workbench = await start('crash-on-start');
-    await workbench.openFile('pipeline.c');
-    await record(workbench);
+    behave('crash-on-start');
+    await workbench.runCommand('Longpole: Restart Daemon');
     await workbench.toast(/ended with status 3\.[^]*there is no room on this machine/).waitFor();
     await workbench.statusItem.locator('.codicon-warning').waitFor();
   });
+});
 
-  void test("the daemon's refusal is shown as it is", async () => {
-    workbench = await start('refuse-record');
-    await record(workbench, './nothing');
-    await workbench.toast('cannot record ./nothing: there is no such program; check the path').waitFor();
+void describe('without trust', () => {
+  let workbench: Workbench;
+  afterEach(async (context) => {
+    await workbench.screenshot(context.name);
+    await workbench.stop();
   });
 
-  void test('a recording that dies is not silence', async () => {
-    workbench = await start('crash-on-record');
-    await record(workbench);
-    await workbench.toast('Recording pipeline ended without a result. Its terminal may say why.').waitFor();
-  });
-
-  void test('nothing runs in a workspace that is not trusted', async () => {
+  void test('in a workspace that is not trusted no program runs, and recordings can be looked at', async () => {
     workbench = await start('usual', { trusted: false });
     const { page } = workbench;
     await page.getByText('Restricted Mode', { exact: true }).waitFor();
@@ -367,5 +422,9 @@ void describe('when something is wrong', () => {
     // The status bar item still leads to the command.
     await workbench.statusItem.click();
     await workbench.toast('Longpole runs no program until you trust this workspace.').waitFor();
+    // Looking at what was recorded runs nothing of the workspace's.
+    writeFileSync(join(workbench.folder, 'run.lptrace'), JSON.stringify({ file: join(workbench.folder, 'pipeline.c'), args: [] }));
+    await page.locator('.explorer-folders-view .monaco-list-row', { hasText: 'run.lptrace' }).dblclick();
+    await workbench.webview().getByText('1.6× on 8 CPUs').waitFor();
   });
 });

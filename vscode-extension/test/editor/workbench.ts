@@ -36,6 +36,8 @@ const quietSettings = {
   'chat.disableAIFeatures': true,
   'workbench.secondarySideBar.defaultVisibility': 'hidden',
   'git.enabled': false,
+  // What a terminal prints is in the page then.
+  'terminal.integrated.gpuAcceleration': 'off',
 };
 
 export class Workbench {
