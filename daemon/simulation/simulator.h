@@ -46,6 +46,7 @@ struct Stretch {
   std::uint32_t cut : 1 = 0;        // the CPU was taken away before the call was reached
 
   [[nodiscard]] bool running() const { return cpu != no_cpu; }
+  friend bool operator==(const Stretch&, const Stretch&) = default;
 };
 static_assert(sizeof(Stretch) == 40, "DESIGN section 9: at most 100 bytes an event in the daemon");
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <array>
 
 #include "../analysis/random_program.h"
@@ -24,6 +25,37 @@ SimulatedRun run_on(const Recording& recording, const Machine& machine) {
   auto run = simulate(recording, machine);
   EXPECT_TRUE(run) << run.error().text();
   return *std::move(run);
+}
+
+// Whose waits do not depend on who comes first.
+bool is_ordered(const Recording& recording) {
+  return std::all_of(recording.threads.begin(), recording.threads.end(), [](const Thread& thread) {
+    return std::all_of(thread.events.begin(), thread.events.end(), [](const Event& event) {
+      return event.kind == EventKind::run || event.kind == EventKind::enter ||
+             event.kind == EventKind::leave || event.kind == EventKind::thread_create ||
+             event.kind == EventKind::thread_join || event.kind == EventKind::thread_detach ||
+             event.kind == EventKind::thread_end || event.kind == EventKind::barrier_wait ||
+             event.kind == EventKind::yield || event.kind == EventKind::sleep ||
+             event.kind == EventKind::external_wait || event.outcome != Outcome::ok;
+    });
+  });
+}
+
+// Leaves out the calls that would make it otherwise.
+Recording ordered(Recording recording) {
+  for (Thread& thread : recording.threads) {
+    thread.events.erase(std::remove_if(thread.events.begin(), thread.events.end(),
+                                       [](const Event& event) {
+                                         return event.kind != EventKind::thread_create &&
+                                                event.kind != EventKind::thread_join &&
+                                                event.kind != EventKind::thread_end &&
+                                                event.kind != EventKind::barrier_wait &&
+                                                event.kind != EventKind::sleep &&
+                                                event.kind != EventKind::run;
+                                       }),
+                        thread.events.end());
+  }
+  return recording;
 }
 
 TEST(Machine, KeepsTheRules) {
@@ -65,6 +97,167 @@ TEST(Machine, IsTheIdealOneWithACpuForEachThread) {
   }
   EXPECT_GT(finished, programs / 2);
 }
+
+// Not where threads race for locks: whoever comes later there may let the whole program end sooner.
+TEST(Machine, IsNeverFasterThanTheIdealOneNorThanItsCpus) {
+  for (std::uint64_t seed = 0; seed < programs; ++seed) {
+    const Recording recording = ordered(program(seed));
+    ASSERT_TRUE(is_ordered(recording));
+    const Schedule ideal = simulate_ideal(recording);
+    Nanoseconds work{};
+    for (const Segment& segment : ideal.segments)
+      work += segment.running ? segment.end - segment.start : Nanoseconds{};
+    for (const SchedulerKind scheduler : schedulers) {
+      for (const std::uint32_t cpus : {1U, 2U, 3U}) {
+        Machine machine;
+        machine.scheduler = scheduler;
+        machine.cpus = cpus;
+        const SimulatedRun run = run_on(recording, machine);
+        const std::string where =
+            fmt::format("seed {}, {}, {} CPUs", seed, name_of(scheduler), cpus);
+        ASSERT_EQ(run.end.deadlock.has_value(), ideal.deadlock.has_value()) << where;
+        ASSERT_GE(run.end.total, ideal.total) << where;
+        ASSERT_GE(run.end.total * cpus, work) << where;
+      }
+    }
+  }
+}
+
+// A machine with costs, latency and unlike CPUs only slows programs down, and all of them end.
+TEST(Machine, OnlySlowsDownWithCosts) {
+  for (std::uint64_t seed = 0; seed < programs / 4; ++seed) {
+    const Recording recording = ordered(program(seed));
+    const Schedule ideal = simulate_ideal(recording);
+    for (const SchedulerKind scheduler : schedulers) {
+      Machine machine;
+      machine.scheduler = scheduler;
+      machine.cpus = 3;
+      machine.speeds = {1000, 900, 700};
+      machine.latency = std::chrono::milliseconds(2);
+      machine.switch_cost = std::chrono::microseconds(20);
+      machine.migration_cost = std::chrono::microseconds(50);
+      machine.primitive_cost.fill(std::chrono::microseconds(30));
+      machine.lwps = scheduler == SchedulerKind::solaris ? 2 : 0;
+      const SimulatedRun run = run_on(recording, machine);
+      const std::string where = fmt::format("seed {}, {}", seed, name_of(scheduler));
+      ASSERT_EQ(run.end.deadlock.has_value(), ideal.deadlock.has_value()) << where;
+      ASSERT_GT(run.end.total, ideal.total) << where;
+    }
+  }
+}
+
+TEST(Machine, GivesTheSameBytesAgain) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const Recording recording = program(seed);
+    for (const SchedulerKind scheduler : schedulers) {
+      Machine machine;
+      machine.scheduler = scheduler;
+      machine.cpus = 2;
+      const SimulatedRun one = run_on(recording, machine);
+      const SimulatedRun other = run_on(recording, machine);
+      ASSERT_TRUE(std::equal(one.stretches.begin(), one.stretches.end(), other.stretches.begin(),
+                             other.stretches.end()));
+    }
+  }
+}
+
+// Paper I section 5: 150 threads produce ten items each, 75 threads fetch twenty each.
+Recording producers_and_consumers(std::uint32_t buffers) {
+  std::string text;
+  constexpr std::uint32_t producers = 150;
+  constexpr std::uint32_t consumers = 75;
+  // With one buffer all work is done inside its lock, else in one of many, chosen inside a lock.
+  const auto use = [&](std::uint32_t buffer, const char* name) {
+    std::string lines;
+    if (buffers > 1)
+      lines += fmt::format("  lock all_{0}\n  run choose 10us\n  unlock all_{0}\n", name);
+    lines += fmt::format("  lock {0}{1}\n  run {0} 1\n  unlock {0}{1}\n",
+                         buffers > 1 ? name : "buffer", buffer % buffers);
+    return lines;
+  };
+  for (std::uint32_t i = 0; i < producers; ++i) {
+    text += fmt::format("thread P{}\n", i);
+    for (std::uint32_t item = 0; item < 10; ++item)
+      text += "  run make 20us\n" + use(i + 7 * item, "insert") + "  post items\n";
+  }
+  for (std::uint32_t i = 0; i < consumers; ++i) {
+    text += fmt::format("thread C{}\n", i);
+    for (std::uint32_t item = 0; item < 20; ++item)
+      text += "  wait items\n" + use(3 * i + 11 * item, "fetch") + "  run eat 20us\n";
+  }
+  return *read_program(text, "producers and consumers");
+}
+
+TEST(Machine, SpeedsUpProducersAndConsumersAsInPaperOne) {
+  const auto speedup = [](const Recording& recording, SchedulerKind scheduler) {
+    Machine machine;
+    machine.scheduler = scheduler;
+    machine.hand_off = HandOff::ordered;
+    const Nanoseconds on_one = run_on(recording, machine).end.total;
+    machine.cpus = 8;
+    const SimulatedRun run = run_on(recording, machine);
+    EXPECT_FALSE(run.end.deadlock);
+    return static_cast<double>(on_one.count()) / static_cast<double>(run.end.total.count());
+  };
+  const Recording one = producers_and_consumers(1);
+  const Recording many = producers_and_consumers(100);
+  for (const SchedulerKind scheduler : schedulers) {
+    EXPECT_THAT(speedup(one, scheduler), testing::AllOf(testing::Gt(1.0), testing::Lt(1.05)))
+        << name_of(scheduler);
+    EXPECT_THAT(speedup(many, scheduler), testing::AllOf(testing::Gt(7.0), testing::Lt(8.0)))
+        << name_of(scheduler);
+  }
+}
+
+struct Refusal {
+  std::string name;
+  void (*change)(Machine&);
+  std::string why;
+};
+void PrintTo(const Refusal& refusal, std::ostream* out) {
+  *out << refusal.name;
+}
+class RefusedMachine : public testing::TestWithParam<Refusal> {};
+
+TEST_P(RefusedMachine, SaysWhy) {
+  const Recording recording =
+      *read_program("thread A\n  run f 10s\nthread B\n  run f 10s\n", "test");
+  Machine machine;
+  GetParam().change(machine);
+  const auto run = simulate(recording, machine);
+  ASSERT_FALSE(run);
+  EXPECT_THAT(run.error().why, testing::HasSubstr(GetParam().why));
+}
+
+std::string name_of_refusal(const testing::TestParamInfo<Refusal>& refused) {
+  return refused.param.name;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Machines, RefusedMachine,
+    testing::Values(
+        Refusal{"NoCpus", [](Machine& machine) { machine.cpus = 0; }, "0 CPUs"},
+        Refusal{"TooManyCpus", [](Machine& machine) { machine.cpus = 1025; }, "1025 CPUs"},
+        Refusal{"SpeedsOfOthers",
+                [](Machine& machine) {
+                  machine.speeds = {1000, 1000};
+                },
+                "2 speeds for 1 CPUs"},
+        Refusal{"NoSpeed", [](Machine& machine) { machine.speeds = {0}; }, "speed"},
+        Refusal{"NegativeLatency", [](Machine& machine) { machine.latency = Nanoseconds{-1}; },
+                "latency"},
+        Refusal{"CpuThatIsNotThere",
+                [](Machine& machine) {
+                  machine.threads = {{}, {.cpu = 1}};
+                },
+                "thread B is bound to CPU 1 of 1"},
+        Refusal{"NiceOutOfRange", [](Machine& machine) { machine.threads = {{.nice = 20}}; },
+                "nice value 20"},
+        Refusal{"LwpsElsewhere", [](Machine& machine) { machine.lwps = 2; }, "LWPs under linux"},
+        Refusal{"NoTick", [](Machine& machine) { machine.tick = Nanoseconds{}; }, "tick"},
+        Refusal{"TooManyPreemptions", [](Machine& machine) { machine.most_preemptions = 100; },
+                "more than 100 times (most_preemptions)"}),
+    name_of_refusal);
 
 }  // namespace
 }  // namespace longpole::simulation
