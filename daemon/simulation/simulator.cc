@@ -467,7 +467,8 @@ Expected<SimulatedEnd> simulate(const Recording& recording, const Machine& machi
 Expected<SimulatedRun> simulate(const Recording& recording, const Machine& machine,
                                 const WaitFors* pairs) {
   SimulatedRun run;
-  run.stretches.reserve(recording.event_count());
+  // Cuts and second tries at locks add a few; what is not used costs no memory.
+  run.stretches.reserve(recording.event_count() + recording.event_count() / 8);
   Keeper keeper(run.stretches);
   auto end = simulate(recording, machine, keeper, pairs);
   if (!end)
