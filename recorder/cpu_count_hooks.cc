@@ -14,7 +14,7 @@ namespace {
 
 // As the kernel has it: at least one CPU of the set must exist.
 bool names_a_cpu(const cpu_set_t* set, std::size_t bytes) {
-  for (std::size_t cpu = 0; cpu < told_cpus && cpu < 8 * bytes; ++cpu) {
+  for (std::size_t cpu = 0; cpu < told_cpus() && cpu < 8 * bytes; ++cpu) {
     if (CPU_ISSET_S(cpu, bytes, set)) {
       return true;
     }
@@ -45,7 +45,7 @@ void record_affinity(std::uint64_t thread, std::uint64_t how_named, const cpu_se
 
 int bind(pthread_t thread, std::size_t bytes, const cpu_set_t* set, const void* site) {
   int result = 0;
-  if (told_cpus == 0) {
+  if (told_cpus() == 0) {
     result = next().pthread_setaffinity_np(thread, bytes, set);
   } else if (!names_a_cpu(set, bytes)) {
     result = EINVAL;
@@ -59,22 +59,22 @@ int bind(pthread_t thread, std::size_t bytes, const cpu_set_t* set, const void* 
 }  // namespace
 
 long tell_cpus(cpu_set_t* set, std::size_t bytes, std::size_t room) {
-  if (told_cpus == 0) {
+  if (told_cpus() == 0) {
     return static_cast<long>(bytes);
   }
   constexpr std::size_t kWord = 8;
-  const std::size_t needed = (told_cpus + 8 * kWord - 1) / (8 * kWord) * kWord;
+  const std::size_t needed = (told_cpus() + 8 * kWord - 1) / (8 * kWord) * kWord;
   std::size_t told = needed > bytes ? needed : bytes;
   told = told < room ? told : room;
   std::memset(set, 0, told);
-  for (std::size_t cpu = 0; cpu < told_cpus && cpu < 8 * told; ++cpu) {
+  for (std::size_t cpu = 0; cpu < told_cpus() && cpu < 8 * told; ++cpu) {
     CPU_SET_S(cpu, told, set);
   }
   return static_cast<long>(told);
 }
 
 int bind_thread(pid_t thread, std::size_t bytes, const cpu_set_t* set, const void* site) {
-  if (told_cpus == 0) {
+  if (told_cpus() == 0) {
     if (const int result = next().sched_setaffinity(thread, bytes, set); result != 0) {
       return result;
     }
@@ -97,18 +97,18 @@ using namespace longpole::recorder;
 extern "C" {
 
 __attribute__((visibility("default"))) long sysconf(int name) noexcept {
-  if (told_cpus != 0 && (name == _SC_NPROCESSORS_ONLN || name == _SC_NPROCESSORS_CONF)) {
-    return told_cpus;
+  if (told_cpus() != 0 && (name == _SC_NPROCESSORS_ONLN || name == _SC_NPROCESSORS_CONF)) {
+    return told_cpus();
   }
   return next().sysconf(name);
 }
 
 __attribute__((visibility("default"))) int get_nprocs() noexcept {
-  return told_cpus != 0 ? static_cast<int>(told_cpus) : next().get_nprocs();
+  return told_cpus() != 0 ? static_cast<int>(told_cpus()) : next().get_nprocs();
 }
 
 __attribute__((visibility("default"))) int get_nprocs_conf() noexcept {
-  return told_cpus != 0 ? static_cast<int>(told_cpus) : next().get_nprocs_conf();
+  return told_cpus() != 0 ? static_cast<int>(told_cpus()) : next().get_nprocs_conf();
 }
 
 __attribute__((visibility("default"))) int sched_getaffinity(pid_t thread, std::size_t bytes,
@@ -144,7 +144,7 @@ __attribute__((visibility("default"))) int pthread_setaffinity_np(pthread_t thre
 // A thread that is created with it would leave the CPU to which the program is pinned.
 __attribute__((visibility("default"))) int pthread_attr_setaffinity_np(
     pthread_attr_t* attributes, std::size_t bytes, const cpu_set_t* set) noexcept {
-  if (told_cpus == 0) {
+  if (told_cpus() == 0) {
     return next().pthread_attr_setaffinity_np(attributes, bytes, set);
   }
   return 0;

@@ -216,8 +216,11 @@ bool make_mode_page() {
          pthread_atfork(nullptr, nullptr, &switch_off_in_child) == 0;
 }
 
-__attribute__((constructor)) void start() {
-  if (!resolve_next_definitions()) {
+std::uint32_t cpus_to_tell = 0;
+bool constructor_ran = false;
+
+void start() {
+  if (mapped_control != nullptr || !resolve_next_definitions()) {
     return;
   }
   prepare_system_calls();
@@ -226,7 +229,7 @@ __attribute__((constructor)) void start() {
     return;
   }
   leave_environment();
-  told_cpus = mapped_control->told_cpus;
+  cpus_to_tell = mapped_control->told_cpus;
   if (!make_mode_page() || !prepare_thread_logs()) {
     stop_recording(LONGPOLE_STOP_NO_MAPPING, errno);
     return;
@@ -243,10 +246,22 @@ __attribute__((constructor)) void start() {
   register_thread();
 }
 
+__attribute__((constructor)) void construct() {
+  start();
+  constructor_ran = true;
+}
+
 }  // namespace
 
 const std::atomic<Mode>* recording_mode = &kNotStarted;
-std::uint32_t told_cpus = 0;
+
+// Earlier callers, sanitizers above all, may find the process without an environment.
+std::uint32_t told_cpus() {
+  if (!constructor_ran) [[unlikely]] {
+    start();
+  }
+  return cpus_to_tell;
+}
 
 longpole_control& control() {
   return *mapped_control;

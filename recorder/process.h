@@ -31,7 +31,8 @@ inline bool recording() {
 
 // The CPU count to tell the program; 0: the truth. Stays when the recording stops, and in children,
 // because the pinning does.
-extern std::uint32_t told_cpus;
+// Starts the recording if nobody has: libgomp counts the CPUs in its own constructor, before ours.
+std::uint32_t told_cpus();
 
 // Valid while recording().
 longpole_control& control();

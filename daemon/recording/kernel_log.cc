@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -34,7 +36,11 @@ struct Moment {
   friend auto operator<=>(const Moment&, const Moment&) = default;
 };
 
+enum class What : std::uint8_t { sample, waking, blocking };
+
 struct Sampled {
+  What what = What::sample;
+  std::int32_t woken = 0;
   Moment moment;
   std::vector<std::uint64_t> chain;
   StackCopy stack;
@@ -46,12 +52,15 @@ class Reader {
       : pid_(pid), base_(base_ns), ended_(ended_ns - base_ns) {}
 
   void read_cpu(std::span<const std::uint8_t> spool);
+  void read_wakes(std::span<const std::uint8_t> spool, const Tracepoints& tracepoints);
   KernelLog finish(std::int64_t cpu_time_ns);
 
  private:
   void open(const PerfRecord& record, std::int64_t time);
   void close(std::int64_t time, bool blocked);
-  void take_sample(const PerfRecord& record, std::int64_t time);
+  void take_sample(const PerfRecord& record, std::int64_t time, What what);
+  void index_wakes();
+  void explain(Gap& gap, std::int32_t tid);
   void unwind_samples();
   std::uint32_t path_id(const std::vector<std::uint64_t>& path);
   void make_tasks();
@@ -70,6 +79,16 @@ class Reader {
   std::vector<Moment> deaths_;
   std::vector<Sampled> samples_;
   std::map<std::int32_t, std::vector<Task>> lives_;
+
+  // Of one thread, in order of time: indices into samples_.
+  static constexpr std::size_t nowhere = std::numeric_limits<std::size_t>::max();
+  struct Moments {
+    std::vector<std::size_t> at;
+    std::size_t next = 0;
+    std::size_t last = nowhere;
+  };
+  std::map<std::int32_t, Moments> wakings_;
+  std::map<std::int32_t, Moments> blockings_;
 
   // Of the CPU being read.
   bool running_ = false;
@@ -99,10 +118,25 @@ void Reader::close(std::int64_t time, bool blocked) {
     intervals_.push_back(current_);
 }
 
-void Reader::take_sample(const PerfRecord& record, std::int64_t time) {
-  if (record.pid != pid_ || record.addresses.empty())
+void Reader::take_sample(const PerfRecord& record, std::int64_t time, What what) {
+  if (record.pid != pid_ || (what == What::sample && record.addresses.empty()))
     return;
-  samples_.push_back({{record.tid, time}, record.addresses, record.stack});
+  samples_.push_back({what, record.woken, {record.tid, time}, record.addresses, record.stack});
+}
+
+void Reader::read_wakes(std::span<const std::uint8_t> spool, const Tracepoints& tracepoints) {
+  PerfReader reader(spool, &tracepoints);
+  while (const PerfRecord* record = reader.next()) {
+    const std::int64_t time = record->time_ns - base_;
+    if (record->kind == PerfRecord::Kind::waking)
+      take_sample(*record, time, What::waking);
+    else if (record->kind == PerfRecord::Kind::blocking)
+      take_sample(*record, time, What::blocking);
+    else if (record->kind == PerfRecord::Kind::lost)
+      log_.lost += record->lost;
+  }
+  log_.has_wakes = true;
+  log_.torn = log_.torn || reader.torn();
 }
 
 std::uint32_t Reader::path_id(const std::vector<std::uint64_t>& path) {
@@ -162,13 +196,16 @@ void Reader::read_cpu(std::span<const std::uint8_t> spool) {
           close(time, true);
         break;
       case PerfRecord::Kind::sample:
-        take_sample(*record, time);
+        take_sample(*record, time, What::sample);
         break;
       case PerfRecord::Kind::mapping:
         if (record->pid == pid_)
           log_.mappings.push_back(
               {time, std::string(record->path), record->start, record->end, record->file_offset});
         break;
+      case PerfRecord::Kind::waking:
+      case PerfRecord::Kind::blocking:
+        break;  // in spools of their own
       case PerfRecord::Kind::lost:
         log_.lost += record->lost;
         break;
@@ -212,6 +249,47 @@ void Reader::make_tasks() {
       task->died = death.time;
 }
 
+// The last record of its sleep up to the gap, and the first of its waking in it: it may be woken when
+// it has not quite left its CPU.
+void Reader::explain(Gap& gap, std::int32_t tid) {
+  if (const auto found = blockings_.find(tid); found != blockings_.end()) {
+    Moments& moments = found->second;
+    for (; moments.next < moments.at.size() &&
+           samples_[moments.at[moments.next]].moment.time <= gap.from + handover_ns;
+         ++moments.next)
+      moments.last = moments.at[moments.next];
+    if (moments.last != nowhere && samples_[moments.last].moment.time >= gap.from - handover_ns)
+      gap.path = path_id(samples_[moments.last].chain);
+  }
+  const auto found = wakings_.find(tid);
+  if (found == wakings_.end())
+    return;
+  Moments& moments = found->second;
+  while (moments.next < moments.at.size() &&
+         samples_[moments.at[moments.next]].moment.time < gap.from - handover_ns)
+    ++moments.next;
+  if (moments.next == moments.at.size() ||
+      samples_[moments.at[moments.next]].moment.time > gap.until)
+    return;
+  const Sampled& waking = samples_[moments.at[moments.next++]];
+  gap.ready = std::clamp(waking.moment.time, gap.from, std::max(gap.from, gap.until));
+  gap.waker_tid = waking.moment.tid;
+  gap.waker_path = waking.chain.empty() ? no_path : path_id(waking.chain);
+}
+
+void Reader::index_wakes() {
+  std::vector<std::size_t> order(samples_.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return samples_[a].moment.time < samples_[b].moment.time;
+  });
+  for (const std::size_t i : order)
+    if (samples_[i].what == What::waking)
+      wakings_[samples_[i].woken].at.push_back(i);
+    else if (samples_[i].what == What::blocking)
+      blockings_[samples_[i].moment.tid].at.push_back(i);
+}
+
 void Reader::fill_tasks(std::int64_t cpu_time_ns) {
   std::int64_t sum = 0;
   for (const Interval& interval : intervals_)
@@ -229,9 +307,11 @@ void Reader::fill_tasks(std::int64_t cpu_time_ns) {
   for (const Interval& interval : intervals_) {  // in order of thread and time
     Task* task = task_at(interval.tid, interval.in);
     if (task == task_before && before->blocked)
-      task->gaps.push_back(
-          {before->out, std::clamp(interval.ready, before->out, std::max(before->out, interval.in)),
-           interval.in});
+      explain(task->gaps.emplace_back(
+                  Gap{before->out,
+                      std::clamp(interval.ready, before->out, std::max(before->out, interval.in)),
+                      interval.in}),
+              interval.tid);
     const std::int64_t used = task->cpu.total();
     task->cpu.add(interval.in, used);
     const auto length = static_cast<double>(interval.out - interval.in);
@@ -240,7 +320,9 @@ void Reader::fill_tasks(std::int64_t cpu_time_ns) {
     before = &interval;
   }
   for (const Sampled& sample : samples_)
-    if (Task* task = task_at(sample.moment.tid, sample.moment.time); task != nullptr)
+    if (sample.what != What::sample)
+      continue;
+    else if (Task* task = task_at(sample.moment.tid, sample.moment.time); task != nullptr)
       task->samples.push_back({sample.moment.time, path_id(sample.chain), 1});
 }
 
@@ -255,6 +337,7 @@ KernelLog Reader::finish(std::int64_t cpu_time_ns) {
   unwind_samples();
   std::stable_sort(samples_.begin(), samples_.end(),
                    [](const Sampled& a, const Sampled& b) { return a.moment < b.moment; });
+  index_wakes();
   make_tasks();
   fill_tasks(cpu_time_ns);
   for (auto& [tid, lives] : lives_)
@@ -268,10 +351,14 @@ KernelLog Reader::finish(std::int64_t cpu_time_ns) {
 }  // namespace
 
 KernelLog read_kernel_log(std::span<const std::span<const std::uint8_t>> spools, std::int32_t pid,
-                          std::int64_t base_ns, std::int64_t ended_ns, std::int64_t cpu_time_ns) {
+                          std::int64_t base_ns, std::int64_t ended_ns, std::int64_t cpu_time_ns,
+                          const std::optional<WakeSpools>& wakes) {
   Reader reader(pid, base_ns, ended_ns);
   for (const std::span<const std::uint8_t> spool : spools)
     reader.read_cpu(spool);
+  if (wakes)
+    for (const std::span<const std::uint8_t> spool : wakes->spools)
+      reader.read_wakes(spool, wakes->tracepoints);
   return reader.finish(cpu_time_ns);
 }
 

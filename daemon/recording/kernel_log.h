@@ -3,14 +3,18 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "recording/cpu_curve.h"
 #include "recording/merged_run.h"
+#include "recording/tracepoints.h"
 
 namespace longpole::recording {
+
+inline constexpr std::uint32_t no_path = 0xffffffffU;
 
 // The thread gave up its CPU of its own accord at `from` and had it again at `until`. It could have
 // had it at `ready`, as far as the records tell: see read_kernel_log().
@@ -18,6 +22,11 @@ struct Gap {
   std::int64_t from = 0;
   std::int64_t ready = 0;
   std::int64_t until = 0;
+  // Of those that the scheduler's tracepoints show: where it slept, the thread of the program that
+  // woke it, and where that was. 0: somebody else, or nobody knows.
+  std::uint32_t path = no_path;  // index into a table of paths
+  std::int32_t waker_tid = 0;
+  std::uint32_t waker_path = no_path;
 };
 
 struct TimedSample {
@@ -48,7 +57,8 @@ struct KernelLog {
   std::vector<Task> tasks;  // of the program, by birth
   std::vector<std::vector<std::uint64_t>> paths;
   std::vector<TimedMapping> mappings;  // in order of time
-  std::uint64_t lost = 0;              // records
+  std::uint64_t lost = 0;              // records, also of those below
+  bool has_wakes = false;              // the wakers of the gaps are known, as far as they are ours
   std::uint64_t switches = 0;
   std::uint64_t execs = 0;  // how often the process became another program
   bool torn = false;
@@ -69,9 +79,15 @@ struct KernelLog {
 // takes it at once, and being woken is what makes the kernel preempt another. If the thread before
 // it blocked, it may have been waiting for that CPU, for as long as that thread was on it but hardly
 // longer, since a thread that has slept goes first: so it counts as ready from when that thread came
-// on. The error is below one time slice.
+// on. The error is below one time slice. With `wakes`, the spools of the scheduler's tracepoints,
+// a thread that another one of the program woke was ready when it was woken.
+struct WakeSpools {
+  Tracepoints tracepoints;
+  std::span<const std::span<const std::uint8_t>> spools;
+};
 [[nodiscard]] KernelLog read_kernel_log(std::span<const std::span<const std::uint8_t>> spools,
                                         std::int32_t pid, std::int64_t base_ns,
-                                        std::int64_t ended_ns, std::int64_t cpu_time_ns);
+                                        std::int64_t ended_ns, std::int64_t cpu_time_ns,
+                                        const std::optional<WakeSpools>& wakes = std::nullopt);
 
 }  // namespace longpole::recording

@@ -200,6 +200,9 @@ Expected<void> Run::execute() {
   if (rings) {
     result.perf_cpus = rings->cpus();
     result.kernel_samples = rings->samples_kernel();
+    if (const auto tracepoints = find_tracepoints();
+        tracepoints && rings->add_tracepoints(child->pid(), *tracepoints, directory))
+      result.tracepoints = *tracepoints;
   }
   control->set_source(rings.has_value());
 

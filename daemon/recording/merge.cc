@@ -32,6 +32,9 @@ class Merger {
   void find_times();
   void make_events();
   void add_unrecorded_tasks();
+  void find_wake_ups();
+  ThreadId of_tid(std::int32_t tid, std::int64_t time) const;
+  std::uint32_t site_of_path(std::uint32_t path);
   void link_creations();
   static void start_at_birth(MergedThread& thread, std::int64_t born);
   void fill_run_info();
@@ -46,6 +49,8 @@ class Merger {
   std::map<std::uint32_t, ThreadId> ids_;               // by thread number
   std::map<std::uint64_t, std::vector<std::pair<std::int64_t, ThreadId>>> handles_;
   std::vector<ThreadTimes> times_;  // by ThreadId
+  std::vector<std::int64_t> born_;  // by ThreadId
+  std::multimap<std::int32_t, std::uint32_t> by_tid_;
   std::vector<bool> task_taken_;
   std::int64_t taken_out_ns_ = 0;
   std::uint64_t futex_waits_ = 0;
@@ -65,7 +70,12 @@ Merger::Merger(const MergeInput& input)
                {},
                {},
                {},
-               {}},
+               {},
+               {},
+               {},
+               {},
+               0,
+               0},
       raw_(read_raw_events(input.events, input.control.next_unit)),
       paths_(input.kernel.paths) {}
 
@@ -180,7 +190,7 @@ void Merger::find_times() {
       } else {
         const Task& found = input_.kernel.tasks[*task];
         task_taken_[*task] = true;
-        times_.push_back({found.born, found.died, found.cpu, found.gaps, found.samples, {}});
+        times_.push_back({found.born, found.died, found.cpu, found.gaps, found.samples, {}, {}});
       }
     }
     ThreadTimes& times = times_.back();
@@ -202,9 +212,14 @@ void Merger::make_events() {
   context_.thread_of_handle = [this](std::uint64_t handle, std::int64_t time) {
     return of_handle(handle, time);
   };
-  for (std::size_t i = 0; i < raw_.threads.size(); ++i)
-    run_.threads.push_back(
-        make_thread_events(raw_.threads[i], context_, std::move(times_[i]), taken_out_ns_));
+  context_.thread_of_tid = [this](std::int32_t tid, std::int64_t time) {
+    return of_tid(tid, time);
+  };
+  context_.site_of_path = [this](std::uint32_t path) { return site_of_path(path); };
+  find_wake_ups();
+  for (std::uint32_t i = 0; i < raw_.threads.size(); ++i)
+    run_.threads.push_back(make_thread_events(ThreadId{i}, raw_.threads[i], context_,
+                                              std::move(times_[i]), taken_out_ns_));
   apply_thread_attributes(
       raw_.threads, [this](std::uint64_t stamp) { return context_.time_of(stamp); },
       context_.thread_of_handle, run_.threads);
@@ -219,10 +234,47 @@ void Merger::add_unrecorded_tasks() {
       continue;
     RawThread raw;
     raw.tid = task.tid;
-    run_.threads.push_back(make_thread_events(
-        raw, context_, {task.born, task.died, task.cpu, task.gaps, task.samples, {}},
-        taken_out_ns_));
+    raw_.threads.push_back(std::move(raw));
+    times_.push_back({task.born, task.died, task.cpu, task.gaps, task.samples, {}, {}});
   }
+}
+
+// The waits of all threads say which wake-ups there were; then each can be told among what its thread
+// did.
+void Merger::find_wake_ups() {
+  context_.wake_ups.resize(raw_.threads.size());
+  if (!input_.kernel.has_wakes)
+    return;
+  std::int64_t ignored = 0;
+  for (std::uint32_t i = 0; i < raw_.threads.size(); ++i)
+    static_cast<void>(
+        make_thread_events(ThreadId{i}, raw_.threads[i], context_, times_[i], ignored));
+  for (std::size_t i = 0; i < raw_.threads.size(); ++i) {
+    times_[i].wake_ups = std::exchange(context_.wake_ups[i], {});
+    std::ranges::stable_sort(times_[i].wake_ups, {}, &WakeUp::time);
+  }
+  context_.unexplained_waits = 0;
+  context_.unexplained_ns = 0;
+}
+
+ThreadId Merger::of_tid(std::int32_t tid, std::int64_t time) const {
+  ThreadId best = ThreadId::none();
+  const auto [first, last] = by_tid_.equal_range(tid);
+  for (auto thread = first; thread != last; ++thread)
+    if (born_[thread->second] <= time)
+      best = ThreadId{thread->second};
+  return best;
+}
+
+// The innermost address stands behind a system call; the frames further out are where to look for the
+// user's own line.
+std::uint32_t Merger::site_of_path(std::uint32_t path) {
+  constexpr std::size_t most_candidates = 12;
+  const std::vector<std::uint64_t>& addresses = input_.kernel.paths[path];
+  std::vector<std::uint64_t> candidates(
+      addresses.begin() + 1,
+      addresses.begin() + static_cast<std::ptrdiff_t>(std::min(addresses.size(), most_candidates)));
+  return context_.sites.add(addresses.front(), candidates);
 }
 
 // A thread that nobody is seen to create starts at 0: it waits until it was born.
@@ -287,20 +339,18 @@ Expected<MergedRun> Merger::merge() {
   survey();
   choose_threads();
   find_times();
-  std::vector<std::int64_t> born;
-  for (const ThreadTimes& times : times_)
-    born.push_back(times.born);
+  add_unrecorded_tasks();
+  for (std::uint32_t i = 0; i < times_.size(); ++i) {
+    born_.push_back(times_[i].born);
+    by_tid_.emplace(raw_.threads[i].tid, i);
+  }
   make_events();
   if (!run_.threads.empty())
     run_.threads.front().is_main = raw_.threads.front().tid == input_.control.pid;
-  add_unrecorded_tasks();
-  for (std::size_t i = 0; i < input_.kernel.tasks.size(); ++i)
-    if (!task_taken_[i] && input_.kernel.tasks[i].cpu.total() != 0)
-      born.push_back(input_.kernel.tasks[i].born);
   link_creations();
   for (std::size_t i = 0; i < run_.threads.size(); ++i)
     if (!run_.threads[i].is_main && !run_.threads[i].creator.known())
-      start_at_birth(run_.threads[i], born[i]);
+      start_at_birth(run_.threads[i], born_[i]);
   find_wakers(run_.threads, context_.objects);
   run_.objects = std::move(context_.objects.objects());
   run_.sites = context_.sites.take();
@@ -308,7 +358,8 @@ Expected<MergedRun> Merger::merge() {
   fill_run_info();
   const bool created = std::any_of(run_.threads.begin(), run_.threads.end(),
                                    [](const MergedThread& t) { return t.creator.known(); });
-  run_.notices = notices_of(input_, {raw_.damaged, created, futex_waits_});
+  run_.notices = notices_of(input_, {raw_.damaged, created, futex_waits_,
+                                     context_.unexplained_waits, context_.unexplained_ns});
   return std::move(run_);
 }
 

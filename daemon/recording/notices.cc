@@ -71,6 +71,15 @@ std::vector<Notice> notices_of(const MergeInput& input, const Losses& losses) {
          "releases whom there is not known. In code of your own, longpole/sync.h stands "
          "in for the standard ones and is recorded exactly.",
          losses.futex_waits});
+  constexpr std::int64_t worth_saying = 100;  // a part in so many of the run
+  if (!input.kernel.has_wakes &&
+      losses.unexplained_ns * worth_saying > result.ended_ns - result.started_ns)
+    notices.push_back({"wakers-unknown",
+                       fmt::format("Threads waited in no recorded call, {:.3g} ms in all, and who "
+                                   "woke them is not known: the simulation does not know what they "
+                                   "wait for. Record as root, who may see wake-ups.",
+                                   static_cast<double>(losses.unexplained_ns) / 1e6),
+                       losses.unexplained_waits});
   if (result.stacks_left_out)
     notices.push_back({"stacks-left-out",
                        "The run was so long that its later samples have call paths from frame "

@@ -44,12 +44,26 @@ ObjectId ObjectTable::use(ObjectKind kind, std::uint64_t address, std::int64_t t
   return life->id;
 }
 
+ObjectId ObjectTable::wake_ups(ThreadId woken, ThreadId waker) {
+  const auto [place, is_new] =
+      wake_ups_.try_emplace({woken, waker}, ObjectId{static_cast<std::uint32_t>(objects_.size())});
+  if (is_new) {
+    MergedObject object;
+    object.kind = ObjectKind::semaphore;
+    object.woken = woken;
+    object.waker = waker;
+    objects_.push_back(object);
+    details_.push_back({0, always});
+  }
+  return place->second;
+}
+
 ObjectId ObjectTable::make(ObjectKind kind, std::uint64_t address, std::int64_t time,
                            const Life& life, std::uint32_t site) {
   const ObjectId id{static_cast<std::uint32_t>(objects_.size())};
   const bool counts = kind == ObjectKind::semaphore && life.value.has_value();
   objects_.push_back(
-      {kind, address, life.site != no_site ? life.site : site, counts ? *life.value : 0});
+      {kind, address, life.site != no_site ? life.site : site, counts ? *life.value : 0, {}, {}});
   details_.push_back({life.value, time});
   return id;
 }

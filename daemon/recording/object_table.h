@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "recording/merged_run.h"
@@ -20,6 +22,10 @@ class ObjectTable {
   // The object at `address` at `time`, which is used there from `site`.
   [[nodiscard]] ObjectId use(ObjectKind kind, std::uint64_t address, std::int64_t time,
                              std::uint32_t site);
+
+  // Stands for the wake-ups that `waker` gives to `woken` and that no recorded call shows: a semaphore
+  // that the one posts and the other waits for, 0 at first.
+  [[nodiscard]] ObjectId wake_ups(ThreadId woken, ThreadId waker);
 
   // What it was last initialized with; none when that was not recorded.
   [[nodiscard]] std::optional<std::uint32_t> initialized_with(ObjectId id) const {
@@ -45,6 +51,7 @@ class ObjectTable {
                 std::uint32_t site);
 
   std::unordered_map<std::uint64_t, std::vector<Life>> lives_;
+  std::map<std::pair<ThreadId, ThreadId>, ObjectId> wake_ups_;
   std::vector<MergedObject> objects_;
   std::vector<Details> details_;
 };

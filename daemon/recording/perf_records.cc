@@ -111,7 +111,7 @@ std::uint64_t sampled_registers() {
   return mask;
 }
 
-std::vector<std::uint8_t> without_stack_copies(std::span<const std::uint8_t> records) {
+std::vector<std::uint8_t> without_stack_copies(std::span<const std::uint8_t> records, bool raw) {
   std::vector<std::uint8_t> lean;
   while (records.size() >= sizeof(perf_event_header)) {
     perf_event_header header;
@@ -125,6 +125,8 @@ std::vector<std::uint8_t> without_stack_copies(std::span<const std::uint8_t> rec
       for (int i = 0; i < 4; ++i)  // instruction, ids, time, CPU
         static_cast<void>(cursor.take<std::uint64_t>());
       cursor.take_bytes(cursor.take<std::uint64_t>() * sizeof(std::uint64_t));
+      if (raw)
+        cursor.take_bytes(cursor.take<std::uint32_t>());
       record = record.first(record.size() - cursor.left());
       header.size = static_cast<std::uint16_t>(record.size());
     }
@@ -154,6 +156,22 @@ const PerfRecord* PerfReader::next() {
   return nullptr;
 }
 
+bool PerfReader::take_tracepoint(std::span<const std::uint8_t> raw) {
+  const auto field = [&](auto& value, std::size_t offset) {
+    const bool is_there = offset < raw.size() && sizeof value <= raw.size() - offset;
+    if (is_there)
+      std::memcpy(&value, raw.data() + offset, sizeof value);
+    return is_there;
+  };
+  std::uint16_t id = 0;
+  std::uint8_t flags = 0;
+  if (!field(id, 0) || !field(flags, tracepoints_->flags_at) || (flags & in_interrupt) != 0)
+    return false;
+  record_.kind = id == tracepoints_->waking ? PerfRecord::Kind::waking : PerfRecord::Kind::blocking;
+  return id == tracepoints_->switching ||
+         (id == tracepoints_->waking && field(record_.woken, tracepoints_->woken_at));
+}
+
 bool PerfReader::decode(std::uint32_t type, std::uint16_t misc,
                         std::span<const std::uint8_t> body) {
   record_ = {};
@@ -166,6 +184,9 @@ bool PerfReader::decode(std::uint32_t type, std::uint16_t misc,
     record_.time_ns = cursor.take<std::int64_t>();
     static_cast<void>(cursor.take<std::uint64_t>());  // the CPU
     take_user_chain(cursor, record_.addresses);
+    if (tracepoints_ != nullptr &&
+        !take_tracepoint(cursor.take_bytes(cursor.take<std::uint32_t>())))
+      return false;
     take_stack(cursor, record_.stack);
     if (record_.addresses.empty() && is_user_address(instruction))
       record_.addresses.push_back(instruction);

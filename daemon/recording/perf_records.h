@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "recording/tracepoints.h"
 #include "recording/unwind.h"
 
 namespace longpole::recording {
@@ -23,12 +24,15 @@ struct PerfRecord {
     exit,        // the thread ended
     exec,        // the process became another program; its mappings follow
     mapping,     // `path` was mapped
+    waking,      // the thread woke `woken`, from `addresses`
+    blocking,    // the thread is about to give up the CPU of its own accord, in `addresses`
     lost,        // `lost` records found no place in the ring
   };
   Kind kind = Kind::lost;
   bool preempted = false;
   std::int32_t pid = 0;
   std::int32_t tid = 0;
+  std::int32_t woken = 0;
   std::int64_t time_ns = 0;  // CLOCK_MONOTONIC
   std::uint64_t lost = 0;
   std::vector<std::uint64_t> addresses;  // user space only, innermost first, the first exact
@@ -43,12 +47,16 @@ struct PerfRecord {
 // we cannot unwind.
 [[nodiscard]] std::uint64_t sampled_registers();
 
-// The same records, samples without their copies of the stack. `records`: whole ones.
-[[nodiscard]] std::vector<std::uint8_t> without_stack_copies(std::span<const std::uint8_t> records);
+// The same records, samples without their copies of the stack. `records`: whole ones. `raw`: they are
+// of tracepoints, whose raw data stays.
+[[nodiscard]] std::vector<std::uint8_t> without_stack_copies(std::span<const std::uint8_t> records,
+                                                             bool raw = false);
 
 class PerfReader {
  public:
-  explicit PerfReader(std::span<const std::uint8_t> spool) : rest_(spool) {}
+  // `tracepoints`: for a spool of wakes, whose samples are of tracepoints; otherwise nullptr.
+  explicit PerfReader(std::span<const std::uint8_t> spool, const Tracepoints* tracepoints = nullptr)
+      : rest_(spool), tracepoints_(tracepoints) {}
 
   // The next record of a kind above, valid until the next call; nullptr at the end.
   [[nodiscard]] const PerfRecord* next();
@@ -59,7 +67,10 @@ class PerfReader {
  private:
   bool decode(std::uint32_t type, std::uint16_t misc, std::span<const std::uint8_t> body);
 
+  bool take_tracepoint(std::span<const std::uint8_t> raw);
+
   std::span<const std::uint8_t> rest_;
+  const Tracepoints* tracepoints_;
   PerfRecord record_;
   bool torn_ = false;
 };

@@ -29,6 +29,9 @@ constexpr std::size_t largest_sum_of_rings = 64 * 1024 * 1024;
 constexpr std::size_t smallest_ring = 32 * 1024;
 // Enough for twenty frames or so. Beyond, paths go on along frame pointers, if there are any.
 constexpr std::uint32_t stack_copy_bytes = 4096;
+// Locks and their callers are near each other, and there may be 100,000 a second.
+constexpr std::uint32_t wake_stack_bytes = 256;
+constexpr std::uint64_t most_wakes_with_stacks = 64ULL << 20U;
 // They are most of what is written. A run so long that it fills this much of the disk goes on without.
 constexpr std::uint64_t most_spooled_with_stacks = 1ULL << 30U;
 
@@ -67,6 +70,32 @@ perf_event_attr attributes(std::uint32_t rate_hz, bool in_kernel) {
   return attr;
 }
 
+// Of the threads of the program alone, without the kernel's part of their paths. Wake-ups that an
+// interrupt or another program gives are not theirs.
+perf_event_attr tracepoint_attributes(std::uint32_t id) {
+  perf_event_attr attr{};
+  attr.size = sizeof attr;
+  attr.type = PERF_TYPE_TRACEPOINT;
+  attr.config = id;
+  attr.sample_period = 1;
+  attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |
+                     PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW;
+  if (const std::uint64_t registers = sampled_registers(); registers != 0) {
+    attr.sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+    attr.sample_regs_user = registers;
+    attr.sample_stack_user = wake_stack_bytes;
+  }
+  attr.disabled = 1;
+  attr.enable_on_exec = 1;
+  attr.inherit = 1;
+  attr.exclude_callchain_kernel = 1;
+  attr.sample_id_all = 1;
+  attr.use_clockid = 1;
+  attr.clockid = CLOCK_MONOTONIC;
+  attr.watermark = 1;
+  return attr;
+}
+
 int open_event(perf_event_attr& attr, pid_t pid, std::uint32_t cpu) {
   return static_cast<int>(
       ::syscall(SYS_perf_event_open, &attr, pid, static_cast<int>(cpu), -1, PERF_FLAG_FD_CLOEXEC));
@@ -92,6 +121,8 @@ std::string refusal_reason(int error) {
 struct PerfRings::Ring {
   std::uint32_t cpu = 0;
   Descriptor event;
+  Descriptor second_event;  // into the same ring
+  bool of_tracepoints = false;
   Descriptor spool;
   perf_event_mmap_page* page = nullptr;
   const std::uint8_t* data = nullptr;
@@ -101,6 +132,8 @@ struct PerfRings::Ring {
   Ring(Ring&& other) noexcept
       : cpu(other.cpu),
         event(std::move(other.event)),
+        second_event(std::move(other.second_event)),
+        of_tracepoints(other.of_tracepoints),
         spool(std::move(other.spool)),
         page(std::exchange(other.page, nullptr)),
         data(other.data),
@@ -173,10 +206,40 @@ Expected<PerfRings> PerfRings::open(pid_t pid, const std::vector<std::uint32_t>&
   return rings;
 }
 
+// Rings of their own for the scheduler's tracepoints: their records look different.
+Expected<void> PerfRings::add_tracepoints(pid_t pid, const Tracepoints& tracepoints,
+                                          const std::filesystem::path& run_directory) {
+  const char* what = "cannot record wake-ups";
+  std::vector<Ring> added;
+  for (const std::uint32_t cpu : cpus()) {
+    Ring ring;
+    ring.cpu = cpu;
+    ring.of_tracepoints = true;
+    perf_event_attr waking = tracepoint_attributes(tracepoints.waking);
+    perf_event_attr switching = tracepoint_attributes(tracepoints.switching);
+    ring.event = Descriptor(open_event(waking, pid, cpu));
+    ring.second_event = Descriptor(open_event(switching, pid, cpu));
+    if (!ring.event || !ring.second_event)
+      return failure(what, refusal_reason(errno), "record as root");
+    if (!ring.map(largest_ring) ||
+        ::ioctl(ring.second_event.get(), PERF_EVENT_IOC_SET_OUTPUT, ring.event.get()) != 0 ||
+        ::ioctl(ring.second_event.get(), PERF_EVENT_IOC_SET_FILTER, "prev_state & 0xf") != 0)
+      return failure(what, std::strerror(errno));
+    ring.spool = Descriptor(::open((run_directory / wakes_file(cpu)).c_str(),
+                                   O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC, 0600));
+    if (!ring.spool)
+      return failure(what, std::strerror(errno));
+    added.push_back(std::move(ring));
+  }
+  for (Ring& ring : added)
+    rings_.push_back(std::move(ring));
+  return {};
+}
+
 void PerfRings::spool(Ring& ring, std::span<const std::uint8_t> bytes) {
   if (!write_all(ring.spool.get(), bytes.data(), bytes.size()))
     spool_error_ = std::strerror(errno);
-  spooled_ += bytes.size();
+  (ring.of_tracepoints ? spooled_wakes_ : spooled_) += bytes.size();
 }
 
 bool PerfRings::drain() {
@@ -190,17 +253,19 @@ bool PerfRings::drain() {
     while (tail != head && spool_error_.empty()) {
       const std::size_t offset = tail & (ring.size - 1);
       const std::size_t length = std::min<std::size_t>(head - tail, ring.size - offset);
-      if (spooled_ < most_spooled_with_stacks) {
+      const bool lean = ring.of_tracepoints ? spooled_wakes_ >= most_wakes_with_stacks
+                                            : spooled_ >= most_spooled_with_stacks;
+      if (!lean) {
         spool(ring, {ring.data + offset, length});
       } else {
-        lean_ = true;
+        lean_ = lean_ || !ring.of_tracepoints;
         pending_.insert(pending_.end(), ring.data + offset, ring.data + offset + length);
       }
       tail += length;
       tail_field.store(tail, std::memory_order_release);
     }
     if (!pending_.empty()) {
-      spool(ring, without_stack_copies(pending_));
+      spool(ring, without_stack_copies(pending_, ring.of_tracepoints));
       pending_.clear();
     }
   }

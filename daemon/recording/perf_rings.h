@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "recording/system.h"
+#include "recording/tracepoints.h"
 #include "trace/error.h"
 
 namespace longpole::recording {
@@ -28,6 +29,10 @@ class PerfRings {
   [[nodiscard]] static Expected<PerfRings> open(pid_t pid, const std::vector<std::uint32_t>& cpus,
                                                 std::uint32_t rate_hz,
                                                 const std::filesystem::path& run_directory);
+  // Who wakes whom and where threads sleep besides, into spools of their own. Needs privileges; after
+  // an error everything is as it was.
+  [[nodiscard]] Expected<void> add_tracepoints(pid_t pid, const Tracepoints& tracepoints,
+                                               const std::filesystem::path& run_directory);
   ~PerfRings();
   PerfRings(PerfRings&&) noexcept;
   PerfRings& operator=(PerfRings&&) noexcept;
@@ -55,6 +60,7 @@ class PerfRings {
   std::string spool_error_;
   bool samples_kernel_ = false;
   std::uint64_t spooled_ = 0;
+  std::uint64_t spooled_wakes_ = 0;
   bool lean_ = false;
   std::vector<std::uint8_t> pending_;
 };

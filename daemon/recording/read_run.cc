@@ -92,8 +92,16 @@ Expected<Recording> read_run(const RunDescription& run, const std::function<void
   MergeInput input;
   input.control = *control;
   input.events = events.bytes();
+  std::vector<MappedFile> wake_spools;
+  std::vector<std::span<const std::uint8_t>> wake_bytes;
+  std::optional<WakeSpools> wakes;
+  if (result->tracepoints) {
+    for (const std::uint32_t cpu : result->perf_cpus)
+      wake_bytes.push_back(wake_spools.emplace_back(run.run_directory / wakes_file(cpu)).bytes());
+    wakes = {*result->tracepoints, wake_bytes};
+  }
   input.kernel = read_kernel_log(spool_bytes, result->pid, result->started_ns, result->ended_ns,
-                                 result->cpu_time_ns);
+                                 result->cpu_time_ns, wakes);
   input.result = std::move(*result);
   input.command = run.command;
   input.directory = run.directory;

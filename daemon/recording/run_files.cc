@@ -89,6 +89,10 @@ std::string perf_file(std::uint32_t cpu) {
   return fmt::format("perf.{}", cpu);
 }
 
+std::string wakes_file(std::uint32_t cpu) {
+  return fmt::format("wakes.{}", cpu);
+}
+
 Expected<void> write_request(const fs::path& run_directory, const Request& request) {
   return write_json(run_directory / request_file,
                     Json{{"program", bytes_json(request.program.string())},
@@ -124,6 +128,9 @@ Expected<void> write_result(const fs::path& run_directory, const Result& result)
   Json pairs = Json::array();
   for (const ClockPair& pair : result.clock_pairs)
     pairs.push_back(Json::array({pair.tsc, pair.monotonic_ns}));
+  Json tracepoints = nullptr;
+  if (const auto& t = result.tracepoints; t)
+    tracepoints = Json::array({t->waking, t->woken_at, t->switching, t->flags_at});
   return write_json(run_directory / result_file,
                     Json{{"error", error},
                          {"pid", result.pid},
@@ -142,6 +149,7 @@ Expected<void> write_result(const fs::path& run_directory, const Result& result)
                          {"cpus", result.cpus},
                          {"machine_cpus", result.machine_cpus},
                          {"perf_cpus", result.perf_cpus},
+                         {"tracepoints", tracepoints},
                          {"clock_pairs", pairs}});
 }
 
@@ -172,6 +180,9 @@ Expected<Result> read_result(const fs::path& run_directory) {
     result.cpus = json.at("cpus").get<std::uint32_t>();
     result.machine_cpus = json.at("machine_cpus").get<std::uint32_t>();
     result.perf_cpus = json.at("perf_cpus").get<std::vector<std::uint32_t>>();
+    if (const Json& t = json.at("tracepoints"); !t.is_null())
+      result.tracepoints = Tracepoints{t.at(0).get<std::uint32_t>(), t.at(1).get<std::uint32_t>(),
+                                       t.at(2).get<std::uint32_t>(), t.at(3).get<std::uint32_t>()};
     for (const Json& pair : json.at("clock_pairs"))
       result.clock_pairs.push_back(
           {pair.at(0).get<std::uint64_t>(), pair.at(1).get<std::int64_t>()});

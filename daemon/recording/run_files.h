@@ -4,6 +4,7 @@
 //   request.json      session → launcher
 //   result.json       launcher → session; appears whole, by rename
 //   perf.CPU          the perf records of one CPU, as the kernel wrote them
+//   wakes.CPU         likewise of the scheduler's tracepoints, where we may read them
 //   maps              snapshots of /proc/PID/maps, one behind the other
 //   run_delays        how long threads waited for a CPU (run_delays.h)
 //
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "recording/options.h"
+#include "recording/tracepoints.h"
 #include "trace/error.h"
 #include "trace/recording.h"
 
@@ -27,6 +29,7 @@ inline constexpr const char* events_file = "events";
 inline constexpr const char* maps_file = "maps";
 inline constexpr const char* run_delays_file = "run_delays";
 [[nodiscard]] std::string perf_file(std::uint32_t cpu);
+[[nodiscard]] std::string wakes_file(std::uint32_t cpu);
 
 struct Request {
   std::filesystem::path program;  // absolute, checked
@@ -67,7 +70,8 @@ struct Result {
   std::uint32_t cpus = 1;        // that the program could use
   std::uint32_t machine_cpus = 1;
   std::vector<std::uint32_t> perf_cpus;
-  std::vector<ClockPair> clock_pairs;  // in order of time
+  std::optional<Tracepoints> tracepoints;  // of the spools of wakes; none: there are none
+  std::vector<ClockPair> clock_pairs;      // in order of time
 };
 
 [[nodiscard]] Expected<void> write_request(const std::filesystem::path& run_directory,

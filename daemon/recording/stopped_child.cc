@@ -34,19 +34,27 @@ std::string preload_variable(const Request& request) {
   return value;
 }
 
+// In place of what has the same name.
+void add_variable(std::vector<std::string>& all, const std::string& variable) {
+  const std::string name = variable.substr(0, variable.find('=') + 1);
+  std::erase_if(all, [&](const std::string& other) { return other.starts_with(name); });
+  all.push_back(variable);
+}
+
 std::vector<std::string> environment_of(const Request& request,
                                         const std::filesystem::path& run_directory) {
   std::vector<std::string> added = request.environment;
   added.push_back("LD_PRELOAD=" + preload_variable(request));
   added.push_back(std::string(LONGPOLE_DIRECTORY_VARIABLE) + "=" + run_directory.string());
   std::vector<std::string> all;
+  // On one CPU, threads of OpenMP that spin before they sleep only keep the others from working, and
+  // look busy. What the user says comes behind, and holds.
+  if (!request.all_cpus)
+    all = {"GOMP_SPINCOUNT=0", "KMP_BLOCKTIME=0"};
   for (char** variable = environ; *variable != nullptr; ++variable)
-    all.emplace_back(*variable);
-  for (const std::string& variable : added) {
-    const std::string name = variable.substr(0, variable.find('=') + 1);
-    std::erase_if(all, [&](const std::string& other) { return other.starts_with(name); });
-    all.push_back(variable);
-  }
+    add_variable(all, *variable);
+  for (const std::string& variable : added)
+    add_variable(all, variable);
   return all;
 }
 

@@ -209,6 +209,9 @@ void Symbolizer::name_objects() {
   for (std::size_t i = 0; i < recording_.objects.size(); ++i) {
     Object& object = recording_.objects[i];
     std::string base = variables_[i] ? *variables_[i] : place_name(user_sites_[i]);
+    if (const MergedObject& merged = run_.objects[i]; merged.woken.known())
+      base = fmt::format("wake-ups of {} by {}", recording_.threads[merged.woken.index()].name,
+                         recording_.threads[merged.waker.index()].name);
     if (base.empty())
       base = "unnamed";
     object.name = base;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cerrno>
 #include <optional>
+#include <utility>
 
 namespace longpole::recording {
 namespace {
@@ -89,8 +90,10 @@ bool names_thread(EventKind kind) {
 
 class Builder {
  public:
-  Builder(const RawThread& raw, MergeContext& context, ThreadTimes& times, std::int64_t& taken_out)
-      : context_(context),
+  Builder(ThreadId self, const RawThread& raw, MergeContext& context, ThreadTimes& times,
+          std::int64_t& taken_out)
+      : self_(self),
+        context_(context),
         times_(times),
         taken_out_(taken_out),
         last_time_(times.born),
@@ -113,13 +116,16 @@ class Builder {
   void begin_call(const longpole_record& record, const CallForm& form, std::int64_t time);
   void finish_call(std::size_t index, int result, std::int64_t time);
   void emit(const Event& event, std::uint32_t site);
-  void emit_external_waits(std::int64_t until);
+  void emit_unrecorded(std::int64_t until);
+  void emit_external_wait(const Gap& gap);
+  void emit_wake_up(const WakeUp& wake_up);
   void forget_spinning(std::int64_t from);
   static void limit_sleep(Event& event, std::uint64_t asked_for_ns);
   void drop_abandoned_calls();
   void give_samples_to_events();
   Nanoseconds cpu_until(std::int64_t time);
 
+  ThreadId self_;
   MergeContext& context_;
   ThreadTimes& times_;
   std::int64_t& taken_out_;
@@ -128,6 +134,7 @@ class Builder {
   std::vector<std::uint32_t> outside_waits_;  // sites of the calls under way that are no events
   std::vector<std::uint64_t> candidates_;     // of the next create or join
   std::size_t next_gap_ = 0;
+  std::size_t next_wake_up_ = 0;
   std::int64_t last_time_;  // stamps never go back
   std::int64_t free_from_;  // outside recorded calls from here on
   std::int64_t cpu_so_far_ = 0;
@@ -151,24 +158,64 @@ void Builder::emit(const Event& event, std::uint32_t site) {
   thread_.sites.push_back(site);
 }
 
-// Sleeps between the last recorded call and `until`.
-void Builder::emit_external_waits(std::int64_t until) {
-  for (; next_gap_ < times_.gaps.size() && times_.gaps[next_gap_].from < until; ++next_gap_) {
-    const Gap& gap = times_.gaps[next_gap_];
-    if (!pending_.empty() || gap.from < free_from_)
-      continue;
+// Sleeps and wake-ups between the last recorded call and `until`.
+void Builder::emit_unrecorded(std::int64_t until) {
+  const std::vector<Gap>& gaps = times_.gaps;
+  const std::vector<WakeUp>& wake_ups = times_.wake_ups;
+  for (;;) {
+    const bool gap = next_gap_ < gaps.size() && gaps[next_gap_].from < until;
+    const bool wake_up = next_wake_up_ < wake_ups.size() && wake_ups[next_wake_up_].time < until;
+    if (wake_up && (!gap || wake_ups[next_wake_up_].time <= gaps[next_gap_].from))
+      emit_wake_up(wake_ups[next_wake_up_++]);
+    else if (gap)
+      emit_external_wait(gaps[next_gap_++]);
+    else
+      return;
+  }
+}
+
+void Builder::emit_wake_up(const WakeUp& wake_up) {
+  Event event;
+  event.kind = EventKind::semaphore_post;
+  event.time = Nanoseconds{wake_up.time};
+  if (!thread_.events.empty())
+    event.time = std::max(event.time, thread_.events.back().time);
+  event.cpu = cpu_until(wake_up.time);
+  event.subject = wake_up.object.value;
+  emit(event, wake_up.site);
+}
+
+void Builder::emit_external_wait(const Gap& gap) {
+  if (!pending_.empty() || gap.from < free_from_)
+    return;
+  const ThreadId waker =
+      gap.waker_tid != 0 ? context_.thread_of_tid(gap.waker_tid, gap.ready) : ThreadId::none();
+  const std::uint32_t site = !outside_waits_.empty() ? outside_waits_.back()
+                             : gap.path != no_path   ? context_.site_of_path(gap.path)
+                                                     : no_site;
+  Event event;
+  event.time = Nanoseconds{gap.from};
+  if (waker.known() && waker != self_) {
+    event.kind = EventKind::semaphore_wait;
+    event.duration = Nanoseconds{gap.until - gap.from};
+    event.subject = context_.objects.wake_ups(self_, waker).value;
+    const std::uint32_t from =
+        gap.waker_path != no_path ? context_.site_of_path(gap.waker_path) : no_site;
+    context_.wake_ups[waker.index()].push_back({gap.ready, event.object(), from});
+  } else {
+    if (outside_waits_.empty() && gap.until - gap.from >= shortest_external_wait_ns) {
+      ++context_.unexplained_waits;
+      context_.unexplained_ns += gap.until - gap.from;
+    }
     short_waits_ns_ += gap.ready - gap.from;
     if (short_waits_ns_ < shortest_external_wait_ns)
-      continue;
-    Event event;
+      return;
     event.kind = EventKind::external_wait;
-    event.time = Nanoseconds{gap.from};
     event.duration = Nanoseconds{short_waits_ns_};
-    event.cpu = cpu_until(gap.from);
-    emit(event, outside_waits_.empty() ? no_site : outside_waits_.back());
-    last_time_ = std::max(last_time_, gap.from);
     short_waits_ns_ = 0;
   }
+  event.cpu = cpu_until(gap.from);
+  emit(event, site);
 }
 
 void Builder::visit(const longpole_record& record) {
@@ -221,7 +268,7 @@ void Builder::visit(const longpole_record& record) {
 
 // What the thread sleeps in such a call is an external wait of its line; the call itself is no event.
 void Builder::visit_outside_wait(const longpole_record& record, unsigned flags) {
-  emit_external_waits(last_time_);
+  emit_unrecorded(last_time_);
   if ((flags & LONGPOLE_BEGINS) != 0)
     outside_waits_.push_back(context_.sites.add(record.site, {}));
   else if (!outside_waits_.empty())
@@ -229,7 +276,7 @@ void Builder::visit_outside_wait(const longpole_record& record, unsigned flags) 
 }
 
 void Builder::begin_call(const longpole_record& record, const CallForm& form, std::int64_t time) {
-  emit_external_waits(time);
+  emit_unrecorded(time);
   Event event;
   event.kind = form.event;
   event.time = Nanoseconds{time};
@@ -325,17 +372,26 @@ void Builder::give_samples_to_events() {
 MergedThread Builder::finish() {
   std::vector<Event>& events = thread_.events;
   const bool ended = !events.empty() && events.back().kind == EventKind::thread_end;
-  if (!ended) {
-    drop_abandoned_calls();
-    const std::int64_t time = std::max(last_time_, std::max(times_.died, times_.born));
-    emit_external_waits(time);
-    Event end;
-    end.kind = EventKind::thread_end;
-    end.time = Nanoseconds{time};
-    emit(end, no_site);
+  drop_abandoned_calls();
+  Event end;
+  std::uint32_t end_site = no_site;
+  if (ended) {
+    end = events.back();
+    end_site = thread_.sites.back();
+    events.pop_back();
+    thread_.sites.pop_back();
   } else {
-    drop_abandoned_calls();
+    end.kind = EventKind::thread_end;
+    end.time = Nanoseconds{std::max(last_time_, std::max(times_.died, times_.born))};
+    emit_unrecorded(end.time.count());
   }
+  // Nobody is to wait for ever for what it did on its way out.
+  for (; next_wake_up_ < times_.wake_ups.size(); ++next_wake_up_) {
+    emit_wake_up(times_.wake_ups[next_wake_up_]);
+    events.back().time = std::min(events.back().time, end.time);
+    events.back().cpu += std::exchange(end.cpu, Nanoseconds{});
+  }
+  emit(end, end_site);
   // What the thread still did on its way out belongs to its last stretch.
   events.back().duration = Nanoseconds{};
   events.back().cpu += cpu_until(std::max({last_time_, times_.died, context_.end_ns}));
@@ -365,9 +421,9 @@ std::vector<CallSite> SiteTable::take() {
   return std::move(sites_);
 }
 
-MergedThread make_thread_events(const RawThread& raw, MergeContext& context, ThreadTimes times,
-                                std::int64_t& taken_out_ns) {
-  Builder builder(raw, context, times, taken_out_ns);
+MergedThread make_thread_events(ThreadId self, const RawThread& raw, MergeContext& context,
+                                ThreadTimes times, std::int64_t& taken_out_ns) {
+  Builder builder(self, raw, context, times, taken_out_ns);
   raw.for_each_record([&](const longpole_record& record) { builder.visit(record); });
   return builder.finish();
 }

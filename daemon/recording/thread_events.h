@@ -30,6 +30,13 @@ class SiteTable {
   std::vector<CallSite> sites_;
 };
 
+// The thread woke another one that slept in no recorded call.
+struct WakeUp {
+  std::int64_t time = 0;
+  ObjectId object;
+  std::uint32_t site = no_site;
+};
+
 // What all threads of a run have in common while their events are made. Times count from `base_ns`.
 struct MergeContext {
   StampClock clock;
@@ -43,6 +50,16 @@ struct MergeContext {
   std::function<ThreadId(std::uint64_t)> created_thread;
   std::function<ThreadId(std::uint64_t, std::int64_t)> thread_of_handle;
 
+  // The thread that had a kernel thread id at some time.
+  std::function<ThreadId(std::int32_t, std::int64_t)> thread_of_tid;
+  // The call site of a path in KernelLog::paths.
+  std::function<std::uint32_t(std::uint32_t)> site_of_path;
+  // Of each thread, those that the waits of the others speak of; in no order.
+  std::vector<std::vector<WakeUp>> wake_ups;
+  // Sleeps in no recorded call, waiting for a CPU after them included, whose waker is not known.
+  std::uint64_t unexplained_waits = 0;
+  std::int64_t unexplained_ns = 0;
+
   [[nodiscard]] std::int64_t time_of(std::uint64_t stamp) {
     return clock.nanoseconds(stamp) - base_ns;
   }
@@ -55,7 +72,8 @@ struct ThreadTimes {
   CpuCurve cpu;
   std::vector<Gap> gaps;
   std::vector<TimedSample> samples;
-  CpuCurve run_delay;  // portable source: waited for a CPU so far; empty: not known
+  std::vector<WakeUp> wake_ups;  // that it gave, in order of time
+  CpuCurve run_delay;            // portable source: waited for a CPU so far; empty: not known
 };
 
 // Off the CPU of one's own accord for less than this is not an event: the thread's own page faults
@@ -75,10 +93,13 @@ inline constexpr std::int64_t shortest_external_wait_ns = 20'000;
 //    which gives its mutex up, a wait that timed out. A call that waited and failed, such as a timed
 //    one on a read-write lock, is an external_wait too.
 //  - Yields inside a call that waits are its way of waiting and no events.
+//  - Such a sleep that a thread of the program ended is no external_wait but a wait for a semaphore that
+//    stands for the wake-ups between the two; that thread posts it when it wakes (`wake_ups`).
 //  - What waiting for a spin lock computed counts for nothing.
 //  - Every thread ends with thread_end; where none was recorded, at its death or the end of the run.
-// Adds to `taken_out_ns` what was taken out.
-[[nodiscard]] MergedThread make_thread_events(const RawThread& raw, MergeContext& context,
-                                              ThreadTimes times, std::int64_t& taken_out_ns);
+// Adds to `taken_out_ns` what was taken out, and to context.wake_ups what the waits say of others.
+[[nodiscard]] MergedThread make_thread_events(ThreadId self, const RawThread& raw,
+                                              MergeContext& context, ThreadTimes times,
+                                              std::int64_t& taken_out_ns);
 
 }  // namespace longpole::recording

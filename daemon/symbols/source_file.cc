@@ -47,9 +47,11 @@ bool is_system_source(const std::string& path, const std::string& module_path) {
   static const std::vector<std::string_view> folders = {
       "/usr/include/", "/usr/local/include/", "/usr/lib/", "/usr/lib32/", "/usr/lib64/",
       "/usr/libexec/", "/usr/src/",           "/lib/",     "/lib64/"};
-  // Of gcc, libstdc++, libc++ and clang, below any prefix; and what stands in for the library's.
-  static constexpr std::array<std::string_view, 4> compilers = {"/lib/gcc/", "/include/c++/",
-                                                                "/lib/clang/", "/longpole/sync.h"};
+  // Of gcc, libstdc++, libc++ and clang, below any prefix; of Rust and Go as they were built; and what
+  // stands in for the library's.
+  static constexpr std::array<std::string_view, 6> compilers = {
+      "/lib/gcc/", "/include/c++/",    "/lib/clang/",
+      "/rustc/",   "/go/src/runtime/", "/longpole/sync.h"};
   if (begins_with_any(path, folders))
     return true;
   if (std::any_of(compilers.begin(), compilers.end(),

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -64,8 +65,13 @@ class HandMadeRun {
     input.result = result;
     input.command = {"program"};
     const std::vector<std::span<const std::uint8_t>> spools = {spool.bytes()};
+    const std::vector<std::span<const std::uint8_t>> wake_spools = {wakes.bytes()};
+    std::optional<WakeSpools> privileged;
+    if (result.tracepoints)
+      privileged = {*result.tracepoints, wake_spools};
     if (result.kernel_source)
-      input.kernel = read_kernel_log(spools, PerfSpool::pid, 0, end_of_run, result.cpu_time_ns);
+      input.kernel =
+          read_kernel_log(spools, PerfSpool::pid, 0, end_of_run, result.cpu_time_ns, privileged);
     return merge_run(input);
   }
 
@@ -73,6 +79,7 @@ class HandMadeRun {
   Result result;
   EventsFile events;
   PerfSpool spool;
+  PerfSpool wakes;  // read when result.tracepoints says so
 };
 
 inline RecordFields call(unsigned kind, std::uint64_t tsc, std::uint64_t object = 0,

@@ -13,7 +13,8 @@ namespace {
 using testing::ElementsAre;
 
 std::vector<std::string> describe(std::span<const std::uint8_t> bytes) {
-  constexpr std::array names = {"in", "out", "sample", "fork", "exit", "exec", "mapping", "lost"};
+  constexpr std::array names = {"in",   "out",     "sample", "fork",     "exit",
+                                "exec", "mapping", "waking", "blocking", "lost"};
   std::vector<std::string> lines;
   PerfReader reader(bytes);
   while (const PerfRecord* record = reader.next()) {
@@ -64,6 +65,22 @@ TEST(PerfRecords, CopiesOfTheStackAreReadAndLeftOut) {
               ElementsAre("15 sample 100 401000 401010 stack 64*7 77", "20 out 100"));
   EXPECT_THAT(describe(without_stack_copies(spool.bytes())),
               ElementsAre("15 sample 100 401000 401010", "20 out 100"));
+}
+
+TEST(PerfRecords, TracepointsKeepWhatTheySayWithoutTheirStacks) {
+  PerfSpool spool;
+  spool.waking(15, 100, 101, {0x401000});
+  spool.waking(16, 100, 102, {0x401000}, in_interrupt & 0x10);
+  spool.blocking(17, 101, {0x402000});
+  for (const std::vector<std::uint8_t>& bytes :
+       {spool.bytes(), without_stack_copies(spool.bytes(), true)}) {
+    PerfReader reader(bytes, &PerfSpool::tracepoints);
+    std::vector<std::string> lines;
+    while (const PerfRecord* record = reader.next())
+      lines.push_back(fmt::format("{} {} {} {:x}", record->time_ns, record->tid, record->woken,
+                                  record->addresses.front()));
+    EXPECT_THAT(lines, ElementsAre("15 100 101 401000", "17 101 0 402000"));
+  }
 }
 
 TEST(PerfRecords, ARecordThatIsNotWholeEndsTheStream) {

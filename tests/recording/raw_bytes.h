@@ -127,6 +127,18 @@ class PerfSpool {
     append(body, valid);
     put(PERF_RECORD_SAMPLE, 0, body);
   }
+  // Of the scheduler's tracepoints, as `tracepoints` has them. `flags`: in an interrupt or not.
+  static constexpr Tracepoints tracepoints = {375, 24, 372, 2};
+  void waking(std::int64_t time, std::int32_t tid, std::int32_t woken,
+              const std::vector<std::uint64_t>& addresses, std::uint8_t flags = 0) {
+    std::vector<std::uint8_t> raw(44);
+    raw[2] = flags;
+    std::memcpy(raw.data() + 24, &woken, sizeof woken);
+    tracepoint(375, time, tid, addresses, raw);
+  }
+  void blocking(std::int64_t time, std::int32_t tid, const std::vector<std::uint64_t>& addresses) {
+    tracepoint(372, time, tid, addresses, std::vector<std::uint8_t>(68));
+  }
   void mapping(std::int64_t time, std::uint64_t start, std::uint64_t length, std::uint64_t offset,
                const std::string& path) {
     std::vector<std::uint8_t> body;
@@ -150,6 +162,16 @@ class PerfSpool {
   [[nodiscard]] std::vector<std::uint8_t>& bytes() { return bytes_; }
 
  private:
+  void tracepoint(std::uint16_t id, std::int64_t time, std::int32_t tid,
+                  const std::vector<std::uint64_t>& addresses, std::vector<std::uint8_t> raw) {
+    std::memcpy(raw.data(), &id, sizeof id);
+    std::vector<std::uint8_t> body = sample_body(time, tid, addresses);
+    append(body, static_cast<std::uint32_t>(raw.size()));
+    body.insert(body.end(), raw.begin(), raw.end());
+    append(body, std::uint64_t{PERF_SAMPLE_REGS_ABI_NONE});
+    append(body, std::uint64_t{0});
+    put(PERF_RECORD_SAMPLE, 0, body);
+  }
   void task(std::uint32_t type, std::int64_t time, std::int32_t tid, std::int32_t parent) {
     std::vector<std::uint8_t> body;
     append(body, pid);
