@@ -42,6 +42,9 @@ struct ThreadLog {
   const void* exit_site;  // the caller of pthread_exit
   std::uint32_t number;
   State state;
+  // Under the thread clock: of the last record, and of the last that has the CPU time.
+  std::uint64_t last_stamp;
+  std::uint64_t last_reading;
 };
 
 extern __thread ThreadLog thread_log __attribute__((tls_model("initial-exec")));
@@ -149,9 +152,26 @@ inline longpole_record* write_record(std::uint64_t tsc, longpole_kind kind, unsi
   return record;
 }
 
+// 0: the clock need not be read, which costs as much as ten records.
+inline std::uint64_t thread_cpu_time_if_due(std::uint64_t tsc, longpole_kind kind, unsigned flags) {
+  ThreadLog& log = thread_log;
+  const bool long_stretch = tsc - log.last_stamp > LONGPOLE_LONG_STRETCH;
+  log.last_stamp = tsc;
+  const bool at_boundary = (flags & LONGPOLE_BEGINS) != 0 || kind == LONGPOLE_THREAD_START ||
+                           kind == LONGPOLE_THREAD_END;
+  if (!at_boundary && ((flags & LONGPOLE_RETURNS) != 0 ||
+                       (!long_stretch && tsc - log.last_reading < LONGPOLE_LATEST_READING)))
+      [[likely]] {
+    return 0;
+  }
+  log.last_reading = tsc;
+  return thread_cpu_time();
+}
+
 // A record whose kind gives `other` no meaning: it has the CPU time there in the portable source.
 inline longpole_record* record(std::uint64_t tsc, const Call& call, unsigned flags, int result) {
-  const std::uint64_t cpu_time = mode() == Mode::kThreadClock ? thread_cpu_time() : 0;
+  const std::uint64_t cpu_time =
+      mode() == Mode::kThreadClock ? thread_cpu_time_if_due(tsc, call.kind, flags) : 0;
   return write_record(tsc, call.kind, flags, reinterpret_cast<std::uintptr_t>(call.object),
                       reinterpret_cast<std::uintptr_t>(call.site), cpu_time, result);
 }
@@ -159,7 +179,10 @@ inline longpole_record* record(std::uint64_t tsc, const Call& call, unsigned fla
 inline longpole_record* record_with_other(std::uint64_t tsc, const Call& call, unsigned flags,
                                           std::uint64_t other, int result) {
   if (mode() == Mode::kThreadClock) {
-    write_record(tsc, LONGPOLE_CPU_CLOCK, 0, thread_cpu_time(), 0, 0, 0);
+    if (const std::uint64_t cpu_time = thread_cpu_time_if_due(tsc, call.kind, flags);
+        cpu_time != 0) {
+      write_record(tsc, LONGPOLE_CPU_CLOCK, 0, cpu_time, 0, 0, 0);
+    }
   }
   return write_record(tsc, call.kind, flags, reinterpret_cast<std::uintptr_t>(call.object),
                       reinterpret_cast<std::uintptr_t>(call.site), other, result);

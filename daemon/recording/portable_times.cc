@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 namespace longpole::recording {
 namespace {
@@ -39,64 +40,97 @@ class Builder {
         paths_(paths) {}
 
   void visit(const longpole_record& record) {
+    const std::int64_t before = last_time_;
+    const std::uint64_t stamp_before =
+        std::exchange(last_stamp_, std::max(last_stamp_, record.tsc));
     last_time_ = std::max(last_time_, context_.time_of(record.tsc));
     const unsigned kind = LONGPOLE_KIND(record.kind_and_flags);
     const unsigned flags = LONGPOLE_FLAGS(record.kind_and_flags);
-    if (kind == LONGPOLE_SAMPLE)
-      take_sample(record);
-    else if (const std::optional<std::int64_t> cpu = reading_of(record); cpu)
+    Stretch stretch{before, last_time_, 0, 0};
+    const std::int64_t length = last_time_ - before;
+    if (kind == LONGPOLE_SAMPLE) {
+      const std::uint64_t weight = std::clamp<std::uint64_t>(record.site, 1, 1'000'000);
+      take_sample(record, static_cast<std::uint32_t>(weight));
+      stretch.known = std::min(length, static_cast<std::int64_t>(weight) * period_ns_);
+      stretch.possible = length - stretch.known;
+    } else if (waiting_) {
+      stretch.possible = 0;
+    } else if (last_stamp_ - stamp_before <= LONGPOLE_LONG_STRETCH) {
+      stretch.known = length;
+    } else {
+      stretch.possible = length;
+    }
+    stretches_.push_back(stretch);
+    if (const std::optional<std::int64_t> cpu = reading_of(record); cpu)
       take_reading(*cpu);
     ended_ = kind == LONGPOLE_THREAD_END;
-    // The gap in a call of the other kind is all that will be known of its wait.
-    if (!waits_for_nobody_known(kind)) {
-      if ((flags & LONGPOLE_BEGINS) != 0)
-        waiting_ = true;
-      if ((flags & LONGPOLE_RETURNS) != 0)
-        waiting_ = false;
-    }
+    if ((flags & LONGPOLE_BEGINS) != 0)
+      waiting_ = true;
+    if ((flags & LONGPOLE_RETURNS) != 0)
+      waiting_ = false;
   }
 
   ThreadTimes finish() {
-    // Cut short: the samples since the last reading are what is left to go by.
-    for (const auto& [time, cpu] : since_reading_)
-      times_.cpu.add(time, times_.cpu.total() + cpu);
+    // Cut short: what is known of the stretches since the last reading is left to go by.
+    std::int64_t cpu = times_.cpu.total();
+    for (const Stretch& stretch : stretches_)
+      times_.cpu.add(stretch.until, cpu += stretch.known);
     times_.died = ended_ ? last_time_ : std::max(last_time_, context_.end_ns);
     return std::move(times_);
   }
 
  private:
-  void take_sample(const longpole_record& record) {
+  // Between two records: CPU time that it must have had, as they are so close to each other or a
+  // sample says so, and that it may have had besides.
+  struct Stretch {
+    std::int64_t from;
+    std::int64_t until;
+    std::int64_t known;
+    std::int64_t possible;
+  };
+
+  void take_sample(const longpole_record& record, std::uint32_t weight) {
     std::vector<std::uint64_t> addresses = {record.object};
     if (const std::uint64_t caller = other_of(record); caller != 0)
       addresses.push_back(caller);
-    const std::uint64_t weight = std::clamp<std::uint64_t>(record.site, 1, 1'000'000);
-    times_.samples.push_back(
-        {last_time_, paths_.add(addresses), static_cast<std::uint32_t>(weight)});
-    const std::int64_t cpu = static_cast<std::int64_t>(weight) * period_ns_;
-    since_reading_.emplace_back(last_time_, cpu);
-    take_point(cpu);
+    times_.samples.push_back({last_time_, paths_.add(addresses), weight});
   }
 
+  // Shares out what was used since the last reading.
   void take_reading(std::int64_t cpu) {
     if (times_.cpu.empty()) {
       times_.born = std::max<std::int64_t>(last_time_ - cpu, 0);
       times_.cpu.add(times_.born, 0);
-      last_point_ = times_.born;
+      times_.cpu.add(last_time_, cpu);
+      stretches_.clear();
+      return;
     }
-    const std::int64_t before = times_.cpu.total();
+    std::int64_t known = 0;
+    std::int64_t possible = 0;
+    for (const Stretch& stretch : stretches_) {
+      known += stretch.known;
+      possible += stretch.possible;
+    }
+    std::int64_t at = times_.cpu.total();
+    const std::int64_t used = std::max<std::int64_t>(cpu - at, 0);
+    const double of_known =
+        known > used ? static_cast<double>(used) / static_cast<double>(known) : 1;
+    const double of_possible =
+        used > known && possible > 0
+            ? std::min(static_cast<double>(used - known) / static_cast<double>(possible), 1.0)
+            : 0;
+    for (const Stretch& stretch : stretches_) {
+      const auto had =
+          static_cast<std::int64_t>(of_known * static_cast<double>(stretch.known) +
+                                    of_possible * static_cast<double>(stretch.possible));
+      times_.cpu.add(stretch.until, at += had);
+      const std::int64_t off = stretch.until - stretch.from - had;
+      if (stretch.possible > 0 && off >= shortest_portable_wait_ns)
+        times_.gaps.push_back(
+            {stretch.from, stretch.from + off, stretch.until, no_path, 0, no_path});
+    }
     times_.cpu.add(last_time_, cpu);
-    since_reading_.clear();
-    take_point(cpu - std::max(before, sampled_cpu_));
-    sampled_cpu_ = cpu;
-  }
-
-  // `cpu`: what the thread used since the point before.
-  void take_point(std::int64_t cpu) {
-    const std::int64_t off = last_time_ - last_point_ - std::max<std::int64_t>(cpu, 0);
-    if (!waiting_ && off >= shortest_portable_wait_ns)
-      times_.gaps.push_back({last_point_, last_point_ + off, last_time_});
-    sampled_cpu_ += std::max<std::int64_t>(cpu, 0);
-    last_point_ = last_time_;
+    stretches_.clear();
   }
 
   MergeContext& context_;
@@ -104,9 +138,8 @@ class Builder {
   PathTable& paths_;
   ThreadTimes times_;
   std::int64_t last_time_ = 0;
-  std::int64_t last_point_ = 0;
-  std::int64_t sampled_cpu_ = 0;  // used until the last point
-  std::vector<std::pair<std::int64_t, std::int64_t>> since_reading_;
+  std::uint64_t last_stamp_ = 0;
+  std::vector<Stretch> stretches_;  // since the last reading
   bool waiting_ = false;
   bool ended_ = false;
 };

@@ -24,9 +24,10 @@ class PathTable {
   std::map<std::vector<std::uint64_t>, std::uint32_t> ids_;
 };
 
-// Between two readings of its clock a thread's CPU time is spread evenly. Before the first reading it
-// is taken to have run without a break; after the last, its samples say how much it ran. `gaps` are
-// candidates only: find_portable_gaps() has the last word.
+// Between two readings of its clock a thread ran where its records stand close to each other and where
+// it was sampled, not while it waited in a recorded call, and what it used besides is spread evenly
+// over the other stretches. Before the first reading it is taken to have run without a break. `gaps`
+// are candidates only: find_portable_gaps() has the last word.
 [[nodiscard]] ThreadTimes portable_times(const RawThread& raw, MergeContext& context,
                                          std::uint32_t sample_hz, PathTable& paths);
 

@@ -359,7 +359,7 @@ TEST(MergePortable, SamplesSayHowLongAThreadThatWasCutShortRan) {
                          {LONGPOLE_SAMPLE, 4'000'000, 0x400, 4, 0, 0, 0x500},
                          {LONGPOLE_SAMPLE, 9'000'000, 0x400, 4, 0, 0, 0x500}});
   const MergedRun merged = *run.merge();
-  EXPECT_THAT(describe(merged), ElementsAre("0 20000000 end cpu=8001000"));
+  EXPECT_THAT(describe(merged), ElementsAre("0 20000000 end cpu=8000000"));
   EXPECT_EQ(merged.run.samples, 8U);
   EXPECT_THAT(merged.paths, ElementsAre(ElementsAre(0x400, 0x500)));
 }

@@ -165,7 +165,18 @@ enum longpole_kind {
  * The stamp of a call that acquires is taken after it has acquired, that of a call that releases
  * (unlock, post, signal, broadcast, create) before it releases. Under LONGPOLE_CPU_CLOCK_THREAD a
  * kind that gives `other` no meaning above has the CPU time of the thread there, in ns; 0: not read.
+ * It is read where a wait begins, where a thread begins and ends, and else only after a stretch without
+ * records of more than LONGPOLE_LONG_STRETCH stamps, in which the thread may have lost its CPU, or
+ * when the last reading is LONGPOLE_LATEST_READING stamps old.
  */
+#if defined(__aarch64__)
+#define LONGPOLE_LONG_STRETCH (1u << 10)
+#define LONGPOLE_LATEST_READING (1u << 15)
+#else
+#define LONGPOLE_LONG_STRETCH (1u << 16)
+#define LONGPOLE_LATEST_READING (1u << 21)
+#endif
+
 struct longpole_record {
   uint64_t tsc;       /* rdtsc, or cntvct_el0 on Arm */
   uint64_t object;    /* by kind */
