@@ -81,7 +81,8 @@ TEST(RecordedCalls, HasInitializingOnceAsAMutex) {
   for (const auto& [object, count] : acquired) {
     counts.push_back(count);
   }
-  EXPECT_THAT(counts, IsSupersetOf({1, 1, 3, 3})) << "inner, C11, outer, throwing";
+  // A thread that comes late finds the outer one done.
+  EXPECT_THAT(counts, IsSupersetOf({1, 1, 3})) << "inner, C11, throwing";
 }
 
 TEST(RecordedCalls, HasSleepsWithTheTimeAskedForAndYields) {

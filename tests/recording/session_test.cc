@@ -155,13 +155,13 @@ TEST_P(SessionOfSource, AKilledProgramLeavesAllThatReturned) {
   EXPECT_EQ(waiting[2].kind, EventKind::thread_end);
 }
 
-TEST_P(SessionOfSource, SleepingIsAnExternalWait) {
+TEST_P(SessionOfSource, SleepsAreSegmentsOffTheCpu) {
   const Recorded recorded = record(options_of("sleeper"));
   ASSERT_TRUE(recorded.recording.has_value()) << recorded.recording.error().text();
   int sleeps = 0;
   Nanoseconds slept{};
   for (const Event& event : recorded.recording->threads.at(0).events)
-    if (event.kind == EventKind::external_wait) {
+    if (event.kind == EventKind::sleep || event.kind == EventKind::external_wait) {
       slept += event.duration;
       sleeps += event.duration >= std::chrono::milliseconds(40) ? 1 : 0;
     }
