@@ -34,9 +34,9 @@ int main(int argc, char** argv) {
   char* arguments[] = {argv[0], again, NULL};
   pid_t child = 0;
   int status = 0;
-  printf("posix_spawn %d\n", posix_spawn(&child, argv[0], NULL, NULL, arguments, environ));
+  const int spawned = posix_spawn(&child, argv[0], NULL, NULL, arguments, environ);
   waitpid(child, &status, 0);
-  printf("status %d\n", WEXITSTATUS(status));
+  printf("posix_spawn %d, status %d\n", spawned, WEXITSTATUS(status));
   printf("posix_spawn of nothing %d\n",
          posix_spawn(&child, "/nowhere", NULL, NULL, arguments, environ));
   printf("system %d\n", WEXITSTATUS(system("exit 3")));
