@@ -34,6 +34,16 @@ struct Hash {
   }
 };
 
+// The system, the recorder, and what the compiler puts around a program.
+bool is_left_out(const Recording& recording, const Function& function) {
+  if (is_system_code(recording, function))
+    return true;
+  if (function.file.known() || !function.module.known())
+    return false;
+  const Module& module = recording.modules[function.module.index()];
+  return module.has_line_table || module.path.ends_with("/liblongpole-recorder.so");
+}
+
 // Functions from the outermost in, whatever lines they were called at. Index 0 is the empty path.
 class FunctionPaths {
  public:
@@ -47,7 +57,7 @@ class FunctionPaths {
   explicit FunctionPaths(const Recording& recording) {
     std::vector<bool> system(recording.functions.size());
     for (std::size_t f = 0; f < system.size(); ++f)
-      system[f] = is_system_code(recording, recording.functions[f]);
+      system[f] = is_left_out(recording, recording.functions[f]);
     const std::vector<StackId> charged = charged_frames(recording);
     std::vector<Index> own(recording.stacks.size());  // without frames of the system
     of_stack_.resize(recording.stacks.size());
@@ -59,6 +69,42 @@ class FunctionPaths {
       of_stack_[s] = charged[s].index() == s ? (is_own ? own[s] : extended(caller, stack.function))
                                              : of_stack_[charged[s].index()];
     }
+  }
+
+  // Calls come with the calling line only. Where that function stood in samples of threads that were
+  // created to run the same is where it is taken to have been called from.
+  void learn_callers(const Recording& recording) {
+    std::vector<bool> seen(recording.profiles.size(), false);
+    std::unordered_map<Key<3>, std::uint64_t, Hash> samples_at;
+    std::unordered_map<Key<2>, std::uint64_t, Hash> most;
+    for (const Thread& thread : recording.threads) {
+      for (const Event& event : thread.events) {
+        if (!event.profile.known() || seen[event.profile.index()])
+          continue;
+        seen[event.profile.index()] = true;
+        for (const ProfileEntry& entry : recording.profiles[event.profile.index()].entries) {
+          for (Index at = of(entry.stack); paths_[at].depth > 1; at = paths_[at].parent) {
+            const std::uint32_t function = paths_[at].last.value;
+            const Key<2> caller{{thread.start_function.value, function}};
+            std::uint64_t& samples = samples_at[{{thread.start_function.value, function, at}}];
+            samples += entry.samples;
+            if (samples > most[caller]) {
+              most[caller] = samples;
+              usual_[caller] = at;
+            }
+          }
+        }
+      }
+    }
+  }
+
+  // Of a call by a thread that was created to run `start`.
+  [[nodiscard]] Index of_call(StackId site, FunctionId start) const {
+    const Index path = of(site);
+    if (paths_[path].depth != 1)
+      return path;
+    const auto usual = usual_.find({{start.value, paths_[path].last.value}});
+    return usual == usual_.end() ? path : usual->second;
   }
 
   [[nodiscard]] Index of(StackId stack) const { return of_stack_[stack.index()]; }
@@ -85,6 +131,7 @@ class FunctionPaths {
   std::vector<Path> paths_{Path{}};
   std::vector<Index> of_stack_;
   std::unordered_map<Key<2>, Index, Hash> known_;
+  std::unordered_map<Key<2>, Index, Hash> usual_;
 };
 
 bool takes_lock(const Event& event) {
@@ -115,7 +162,9 @@ class WorkTreeBuilder {
         schedule_(schedule),
         tree_(tree),
         paths_(recording),
-        base_(recording.threads.size(), 0) {}
+        base_(recording.threads.size(), 0) {
+    paths_.learn_callers(recording);
+  }
 
   void build() {
     tree_.row_of_.resize(schedule_.segments.size(), 0);
@@ -182,7 +231,10 @@ class WorkTreeBuilder {
   // Where the thread waits in this call, if `may_wait`.
   WorkIndex call(Place& place, const Event& event, bool may_wait,
                  std::vector<std::uint32_t>& order) {
-    const PathIndex at = event.site.known() ? paths_.of(event.site) : place.path();
+    const PathIndex at =
+        event.site.known()
+            ? paths_.of_call(event.site, recording_.threads[place.thread].start_function)
+            : place.path();
     const bool on_object =
         event_form(event.kind).subject == SubjectForm::object && event.subject != unknown_count;
     if (on_object && !lets_others_go(event.kind)) {

@@ -10,6 +10,7 @@ inline constexpr std::size_t max_open_recordings = 256;  // handles, of all clie
 inline constexpr std::size_t max_running_programs = 16;  // Record calls at one time
 inline constexpr std::size_t max_cpu_counts = 64;        // in one request
 inline constexpr std::uint32_t max_cpus = 65'536;
+inline constexpr std::size_t max_rows = 1000;              // of a ranking, in one answer
 inline constexpr int max_request_bytes = 4 * 1024 * 1024;  // a program's arguments and environment
 
 // Output of a program that its client has not taken yet: above the one the program has to wait when

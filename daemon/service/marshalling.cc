@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <boost/locale/utf.hpp>
+#include <functional>
 #include <map>
 #include <tuple>
 #include <utility>
 
+#include "analysis/call_tree.h"
 #include "service/limits.h"
+#include "trace/event_forms.h"
 
 namespace longpole::service {
 namespace {
@@ -100,6 +103,22 @@ Expected<std::vector<std::uint32_t>> read_cpu_counts(
       return bad_input(what, fmt::format("{} is not between 1 and {} (max_cpus)", count, max_cpus));
   }
   return std::vector<std::uint32_t>(cpus.begin(), cpus.end());
+}
+
+Expected<std::uint32_t> read_cpu_count(std::uint32_t cpus) {
+  if (cpus < 1 || cpus > max_cpus)
+    return bad_input("cannot answer for this CPU count",
+                     fmt::format("{} is not between 1 and {} (max_cpus)", cpus, max_cpus));
+  return cpus;
+}
+
+Expected<std::size_t> read_row_count(std::uint32_t rows) {
+  constexpr std::size_t usual = 100;
+  if (rows > max_rows)
+    return over_limit(fmt::format("cannot send {} rows", rows),
+                      fmt::format("an answer has at most {} (max_rows)", max_rows),
+                      "ask for fewer");
+  return rows == 0 ? usual : rows;
 }
 
 Expected<analysis::Scheduler> read_scheduler(const std::string& name) {
@@ -285,6 +304,150 @@ void write_functions(std::span<const analysis::Table<FunctionRow>> tables,
       out.set_normalized_total_ns(row.normalized_total_ns);
       if (row.critical_calls)
         out.set_critical_calls(*row.critical_calls);
+    }
+  }
+}
+
+namespace {
+
+void write_path(const analysis::PathTimes& times, v1::PathTimes& message) {
+  using analysis::PathClass;
+  const auto at = [&](PathClass kind) { return times.at(static_cast<std::size_t>(kind)); };
+  message.set_cruise_ns(at(PathClass::cruise));
+  message.set_overhead_ns(at(PathClass::overhead));
+  message.set_blocking_ns(at(PathClass::blocking));
+  message.set_impact_ns(at(PathClass::impact));
+}
+
+void write_place(const Recording& recording, const Stack& stack, v1::Place& message) {
+  message.set_file(file_path(recording, stack.file));
+  message.set_line(stack.line);
+  message.set_function(function_name(recording, stack.function));
+}
+
+std::string object_kind(const Recording& recording, ObjectId id) {
+  return std::string(object_kind_word(recording.objects[id.index()].kind));
+}
+
+void write_state(const analysis::QuartzTimes& times, analysis::ThreadState which,
+                 const std::function<v1::QuartzState*()>& add) {
+  const analysis::StateTime& state = times.states.at(static_cast<std::size_t>(which));
+  if (state.time_ns == 0)
+    return;
+  v1::QuartzState& message = *add();
+  message.set_time_ns(state.time_ns);
+  message.set_average_runnable(state.average_runnable);
+  message.mutable_at_runnable_ns()->Add(state.at_runnable.begin(), state.at_runnable.end());
+}
+
+void write_times(const analysis::QuartzTimes& times, v1::QuartzTimes& message) {
+  message.set_normalized_ns(times.normalized_ns);
+  auto last = times.terms_ns.end();
+  while (last != times.terms_ns.begin() && *(last - 1) == 0)
+    --last;
+  message.mutable_terms_ns()->Add(times.terms_ns.begin(), last);
+  using analysis::ThreadState;
+  write_state(times, ThreadState::busy, [&] { return message.mutable_busy(); });
+  write_state(times, ThreadState::blocked, [&] { return message.mutable_blocked(); });
+  write_state(times, ThreadState::ready, [&] { return message.mutable_ready(); });
+}
+
+void write_entity(const Recording& recording, const analysis::Entity& entity,
+                  v1::QuartzRow& message) {
+  switch (entity.kind) {
+    case analysis::EntityKind::program:
+      message.set_kind("program");
+      break;
+    case analysis::EntityKind::function: {
+      const Function& function = recording.functions[entity.id];
+      message.set_kind("function");
+      message.set_name(to_utf8(function.name));
+      message.set_file(file_path(recording, function.file));
+      message.set_line(function.line);
+      break;
+    }
+    case analysis::EntityKind::object:
+      message.set_kind(object_kind(recording, ObjectId{entity.id}));
+      message.set_name(to_utf8(recording.objects[entity.id].name));
+      break;
+    case analysis::EntityKind::thread:
+      message.set_kind("thread");
+      message.set_name(to_utf8(recording.threads[entity.id].name));
+      break;
+  }
+}
+
+}  // namespace
+
+void write_concurrency(const analysis::ConcurrencyReport& report, const Recording& recording,
+                       v1::GetConcurrencyResponse& message) {
+  using analysis::ConcurrencyClass;
+  message.set_total_ns(report.total_ns);
+  for (const analysis::ConcurrencyLevel& level : report.levels) {
+    v1::ConcurrencyLevel& out = *message.add_levels();
+    out.set_running(level.running);
+    out.set_runnable(level.runnable);
+    write_path(level.path_ns, *out.mutable_path());
+  }
+  const auto at = [&](ConcurrencyClass which) {
+    return report.crossed.at(static_cast<std::size_t>(which));
+  };
+  write_path(at(ConcurrencyClass::idle), *message.mutable_idle());
+  write_path(at(ConcurrencyClass::serial), *message.mutable_serial());
+  write_path(at(ConcurrencyClass::undersubscribed), *message.mutable_undersubscribed());
+  write_path(at(ConcurrencyClass::parallel), *message.mutable_parallel());
+  write_path(at(ConcurrencyClass::oversubscribed), *message.mutable_oversubscribed());
+
+  const std::vector<StackId> charged = analysis::charged_frames(recording);
+  const auto stack = [&](StackId site) -> const Stack& {
+    return recording.stacks[charged[site.index()].index()];
+  };
+  for (std::size_t i = 0; i < std::min(report.objects.size(), max_rows); ++i) {
+    const analysis::ObjectImpact& row = report.objects[i];
+    v1::ObjectImpact& out = *message.add_objects();
+    out.set_kind(row.object.known() ? object_kind(recording, row.object) : "thread-end");
+    if (row.object.known())
+      out.set_name(to_utf8(recording.objects[row.object.index()].name));
+    out.set_times(row.times);
+    out.set_impact_ns(row.impact_ns);
+    if (row.waited_at.known())
+      write_place(recording, stack(row.waited_at), *out.mutable_waited_at());
+    if (row.released_at.known())
+      write_place(recording, stack(row.released_at), *out.mutable_released_at());
+  }
+  for (std::size_t i = 0; i < std::min(report.threads.size(), max_rows); ++i) {
+    const analysis::ThreadImpact& row = report.threads[i];
+    v1::ThreadImpact& out = *message.add_threads();
+    out.set_thread(to_utf8(recording.threads[row.delays.index()].name));
+    out.set_delayed(to_utf8(recording.threads[row.delayed.index()].name));
+    out.set_times(row.times);
+    out.set_impact_ns(row.impact_ns);
+  }
+}
+
+void write_quartz(const analysis::QuartzReport& report, std::size_t rows,
+                  const Recording& recording, v1::GetQuartzResponse& message) {
+  const std::size_t count = std::min(report.rows.size(), rows + 1);
+  message.set_total_ns(report.total_ns);
+  message.set_most_busy(report.most_busy);
+  message.set_more_busy(report.more_busy);
+  message.set_rows_left(report.rows.size() - count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const analysis::QuartzRow& row = report.rows[i];
+    v1::QuartzRow& out = *message.add_rows();
+    write_entity(recording, row.entity, out);
+    if (row.calls)
+      out.set_calls(*row.calls);
+    write_times(row.self, *out.mutable_self());
+    write_times(row.total, *out.mutable_total());
+    for (const analysis::QuartzChild& child : row.children) {
+      if (child.row >= count)
+        continue;
+      v1::QuartzChild& below = *out.add_children();
+      below.set_row(static_cast<std::uint32_t>(child.row));
+      below.set_normalized_ns(child.normalized_ns);
+      if (child.calls)
+        below.set_calls(*child.calls);
     }
   }
 }

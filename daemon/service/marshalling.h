@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/concurrency_classes.h"
+#include "analysis/quartz.h"
 #include "analysis/study.h"
 #include "longpole/v1/longpole.pb.h"
 #include "service/open_recording.h"
@@ -28,6 +30,12 @@ namespace longpole::service {
 // 1 to max_cpu_counts of them, each 1 to max_cpus.
 [[nodiscard]] Expected<std::vector<std::uint32_t>> read_cpu_counts(
     const google::protobuf::RepeatedField<std::uint32_t>& cpus);
+
+// The same for one of them.
+[[nodiscard]] Expected<std::uint32_t> read_cpu_count(std::uint32_t cpus);
+
+// How many rows to send: 100 where none are asked for, at most max_rows.
+[[nodiscard]] Expected<std::size_t> read_row_count(std::uint32_t rows);
 
 [[nodiscard]] Expected<analysis::Scheduler> read_scheduler(const std::string& name);
 
@@ -51,5 +59,11 @@ void write_lines(std::span<const analysis::Table<analysis::LineRow>> tables,
                  v1::GetLinesResponse& message);
 void write_functions(std::span<const analysis::Table<analysis::FunctionRow>> tables,
                      const Recording& recording, v1::GetFunctionsResponse& message);
+
+void write_concurrency(const analysis::ConcurrencyReport& report, const Recording& recording,
+                       v1::GetConcurrencyResponse& message);
+// The program and the heaviest `rows` of the others.
+void write_quartz(const analysis::QuartzReport& report, std::size_t rows,
+                  const Recording& recording, v1::GetQuartzResponse& message);
 
 }  // namespace longpole::service

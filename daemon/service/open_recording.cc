@@ -64,4 +64,11 @@ std::vector<Table<LineRow>> OpenRecording::lines(std::span<const std::uint32_t> 
       cpus, [this](std::uint32_t count) { return study_.lines(count, Scheduler::shared); });
 }
 
+const analysis::Quartz& OpenRecording::quartz() const {
+  std::call_once(quartz_once_, [this] {
+    quartz_ = std::make_unique<const analysis::Quartz>(recording(), study_.ideal());
+  });
+  return *quartz_;
+}
+
 }  // namespace longpole::service

@@ -3,9 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <span>
 #include <vector>
 
+#include "analysis/quartz.h"
 #include "analysis/study.h"
 #include "trace/recording.h"
 
@@ -26,12 +29,17 @@ class OpenRecording {
   [[nodiscard]] std::vector<analysis::Table<analysis::LineRow>> lines(
       std::span<const std::uint32_t> cpus) const;
 
+  // Made when it is first asked for.
+  [[nodiscard]] const analysis::Quartz& quartz() const;
+
   // The files of the user's own code that have lines to show, in order of their paths.
   [[nodiscard]] const std::vector<FileId>& files() const { return files_; }
 
  private:
   analysis::Study study_;
   std::vector<FileId> files_;
+  mutable std::once_flag quartz_once_;
+  mutable std::unique_ptr<const analysis::Quartz> quartz_;
 };
 
 }  // namespace longpole::service

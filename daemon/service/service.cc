@@ -145,4 +145,47 @@ grpc::ServerUnaryReactor* Service::GetFunctions(grpc::CallbackServerContext* con
   });
 }
 
+grpc::ServerUnaryReactor* Service::GetConcurrency(grpc::CallbackServerContext* context,
+                                                  const v1::GetConcurrencyRequest* request,
+                                                  v1::GetConcurrencyResponse* response) {
+  return answer(requests_, context, [=, this]() -> Expected<void> {
+    const auto cpus = read_cpu_count(request->cpus());
+    if (!cpus)
+      return tl::unexpected(cpus.error());
+    const auto scheduler = read_scheduler(request->scheduler());
+    if (!scheduler)
+      return tl::unexpected(scheduler.error());
+    const auto opened = recordings_.find(request->handle());
+    if (!opened)
+      return tl::unexpected(opened.error());
+    const analysis::Study& study = (*opened)->study();
+    write_concurrency(
+        analysis::classify_concurrency(study.recording(), study.ideal(), *cpus, *scheduler),
+        study.recording(), *response);
+    return {};
+  });
+}
+
+grpc::ServerUnaryReactor* Service::GetQuartz(grpc::CallbackServerContext* context,
+                                             const v1::GetQuartzRequest* request,
+                                             v1::GetQuartzResponse* response) {
+  return answer(requests_, context, [=, this]() -> Expected<void> {
+    const auto cpus = read_cpu_count(request->cpus());
+    if (!cpus)
+      return tl::unexpected(cpus.error());
+    const auto rows = read_row_count(request->rows());
+    if (!rows)
+      return tl::unexpected(rows.error());
+    const auto scheduler = read_scheduler(request->scheduler());
+    if (!scheduler)
+      return tl::unexpected(scheduler.error());
+    const auto opened = recordings_.find(request->handle());
+    if (!opened)
+      return tl::unexpected(opened.error());
+    write_quartz((*opened)->quartz().report(*cpus, *scheduler), *rows, (*opened)->recording(),
+                 *response);
+    return {};
+  });
+}
+
 }  // namespace longpole::service

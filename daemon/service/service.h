@@ -46,6 +46,12 @@ class Service final : public v1::Longpole::CallbackService {
   grpc::ServerUnaryReactor* GetFunctions(grpc::CallbackServerContext* context,
                                          const v1::GetFunctionsRequest* request,
                                          v1::GetFunctionsResponse* response) override;
+  grpc::ServerUnaryReactor* GetConcurrency(grpc::CallbackServerContext* context,
+                                           const v1::GetConcurrencyRequest* request,
+                                           v1::GetConcurrencyResponse* response) override;
+  grpc::ServerUnaryReactor* GetQuartz(grpc::CallbackServerContext* context,
+                                      const v1::GetQuartzRequest* request,
+                                      v1::GetQuartzResponse* response) override;
 
   // Once the runs have ended: waits until their clients have the results, at most so long.
   void say_farewell(std::chrono::milliseconds patience) { record_calls_.wait(patience); }

@@ -292,6 +292,41 @@ TEST(Quartz, CallPathsOfARecordingAreTheUsersOwn) {
   EXPECT_EQ(report.tree[2].self_normalized_ns, 6e6);
 }
 
+// A call comes with its line only: where samples say that its function is called from, it was.
+TEST(Quartz, CallsAreWhereTheirFunctionsAreSampled) {
+  Recording recording;
+  recording.run.source = Source::portable;
+  recording.files = {{"/home/me/sorter.cc", "", false}};
+  for (const char* name : {"worker", "update", "add"})
+    recording.functions.push_back({name, FileId{0}, 1, 9, {}});
+  const auto frame = [&](StackId caller, std::uint32_t function) {
+    recording.stacks.push_back({caller, FunctionId{function}, FileId{0}, 5, false});
+    return StackId{static_cast<std::uint32_t>(recording.stacks.size() - 1)};
+  };
+  const StackId worker = frame(StackId::none(), 0);
+  const StackId update = frame(worker, 1);
+  const StackId add = frame(update, 2);
+  const StackId call = frame(StackId::none(), 1);  // in update
+  recording.profiles = {{false, {{worker, 3}}}, {false, {{update, 1}, {add, 1}}}};
+  recording.objects = {{ObjectKind::mutex, "M", {}, 0}};
+  const auto event = [](EventKind kind, int ms, std::uint32_t profile, StackId site) {
+    return Event{.cpu = std::chrono::milliseconds(ms),
+                 .subject = kind == EventKind::thread_end ? unknown_count : 0,
+                 .site = site,
+                 .profile = ProfileId{profile},
+                 .kind = kind};
+  };
+  recording.threads = {Thread{.name = "main",
+                              .start_function = FunctionId{0},
+                              .events = {event(EventKind::mutex_lock, 4, 0, call),
+                                         event(EventKind::mutex_unlock, 6, 1, call),
+                                         event(EventKind::thread_end, 1, 0, StackId::none())}}};
+  ASSERT_TRUE(validate(recording).has_value()) << validate(recording).error().text();
+  EXPECT_THAT(tree_of(recording, quartz_of(recording, 1)),
+              ElementsAre("program 11 x?", "  worker 11 x1", "    update 6 x?", "      M 6 x1",
+                          "        add 3 x?"));
+}
+
 TEST(Quartz, OfNothingIsNothing) {
   const QuartzReport report = quartz_of(Recording{}, 4);
   ASSERT_EQ(report.rows.size(), 1U);
