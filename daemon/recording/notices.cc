@@ -77,7 +77,8 @@ std::vector<Notice> notices_of(const MergeInput& input, const Losses& losses) {
     notices.push_back({"wakers-unknown",
                        fmt::format("Threads waited in no recorded call, {:.3g} ms in all, and who "
                                    "woke them is not known: the simulation does not know what they "
-                                   "wait for. Record as root, who may see wake-ups.",
+                                   "wait for. Record as root, with tracefs mounted on "
+                                   "/sys/kernel/tracing, to see wake-ups.",
                                    static_cast<double>(losses.unexplained_ns) / 1e6),
                        losses.unexplained_waits});
   if (result.stacks_left_out)

@@ -63,12 +63,12 @@ TEST(NLargest, TheLeadGoesFromTheCheapFunctionToTheDearOne) {
   EXPECT_EQ(search.leader({"f", "g"}, 8), "g");
 }
 
-// Paper VI, section 4.3: Writer on one or two CPUs, then Sorter; Reader passes Writer.
+// Paper VI, section 4.3: Writer on one or two CPUs, then Sorter; Reader passes Writer after three.
 TEST(BillingGateway, TheLeadGoesFromTheWritersToTheSorters) {
   const Recorded gateway({example("billing-gateway")});
   EXPECT_EQ(gateway.leader({"Reader", "Sorter", "Writer"}, 1), "Writer");
   EXPECT_EQ(gateway.leader({"Reader", "Sorter", "Writer"}, 8), "Sorter");
-  EXPECT_EQ(gateway.leader({"Reader", "Writer"}, 8), "Reader");
+  EXPECT_EQ(gateway.leader({"Reader", "Writer"}, 5), "Reader");
 }
 
 // Paper I, section 5: about 2% faster on eight CPUs with one mutex, 7.7 times with a hundred

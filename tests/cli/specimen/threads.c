@@ -39,6 +39,6 @@ int main(int argc, char** argv) {
   if (strcmp(then, "crash") == 0)
     abort();
   if (strcmp(then, "wait") == 0)
-    pause();
+    sleep(3600);
   return 0;
 }

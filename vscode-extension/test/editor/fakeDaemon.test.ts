@@ -231,9 +231,8 @@ void describe('with a daemon that works', () => {
   void test('a later version of the file is compared with the recorded one', async () => {
     const path = join(workbench.folder, 'pipeline.c');
     const recorded = readFileSync(path, 'utf8');
-    await workbench.runCommand('View: Close All Editors');
-    writeFileSync(path, `// later\n${recorded.replace('return', 'return 0 +')}`);
     await workbench.openFile('pipeline.c');
+    writeFileSync(path, `// later\n${recorded.replace('return', 'return 0 +')}`);
     await workbench.untilAnnotations((found) => found.get(6)?.text.startsWith('80%') ?? false, 'line 5 on line 6');
     assert.equal(await workbench.statusText(), '8 CPUs · 1.6× · stale');
     writeFileSync(path, recorded);

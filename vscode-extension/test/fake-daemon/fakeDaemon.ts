@@ -51,10 +51,12 @@ interface Made {
   readonly args: readonly string[];
 }
 
+const notAskedFor = { code: status.UNIMPLEMENTED, details: 'not asked for' };
+
 const service: LongpoleServer = {
   getServerInfo: answer(() => ({ protocol, version: '0.9.0', commit: '', machineCpus: 8 })),
   // The extension records with `longpole record`.
-  record: (call) => void call.emit('error', { code: status.UNIMPLEMENTED, details: 'not asked for' }),
+  record: (call) => void call.emit('error', notAskedFor),
   stopRecording: answer(() => ({})),
   openRecording: answer((request) => {
     const made = JSON.parse(readFileSync(request.path, 'utf8')) as Made;
@@ -63,6 +65,12 @@ const service: LongpoleServer = {
     return { recording: recording(file) };
   }),
   closeRecording: answer(() => ({})),
+  getConcurrency: (_call, done) => {
+    done(notAskedFor);
+  },
+  getQuartz: (_call, done) => {
+    done(notAskedFor);
+  },
   predict: answer((request) => {
     if (request.cpus.includes(13)) {
       process.exit(9);
