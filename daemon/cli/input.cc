@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <utility>
 
 #include "cli/human.h"
 #include "cli/progress_line.h"
@@ -48,7 +49,34 @@ std::string awaited(const Recording& recording, const Event& event) {
   }
 }
 
+// Where a call stands: the innermost place of its path that is in the user's own code.
+struct Place {
+  FileId file;
+  std::uint32_t line = 0;
+};
+std::optional<Place> place_of(const Recording& recording, StackId site) {
+  std::optional<Place> found;
+  for (; site.known(); site = recording.stacks[site.index()].caller) {
+    const Stack& stack = recording.stacks[site.index()];
+    if (!stack.file.known() || stack.line == 0)
+      continue;
+    if (!recording.files[stack.file.index()].system)
+      return Place{stack.file, stack.line};
+    if (!found)
+      found = Place{stack.file, stack.line};
+  }
+  return found;
+}
+
 }  // namespace
+
+Expected<Recording> open_recording(const std::string& path) {
+  const ProgressLine progress(fmt::format("reading {}", path));
+  auto recording = storage::load_recording(path);
+  if (!recording)
+    return tl::unexpected(recording.error());
+  return simulation::with_known_condition_counts(*std::move(recording));
+}
 
 Expected<std::shared_ptr<const analysis::Study>> open_study(const std::string& path) {
   ProgressLine progress(fmt::format("reading {}", path));
@@ -65,21 +93,52 @@ std::string program_name(const Recording& recording, const std::string& path) {
   return std::filesystem::path(name).filename().string();
 }
 
-Error deadlock_error(const Recording& recording, const simulation::Deadlock& deadlock,
-                     const std::string& path) {
+std::string deadlock_text(const Recording& recording, const simulation::Deadlock& deadlock) {
   std::string who;
   for (std::size_t i = 0; i < deadlock.threads.size() && i < most_threads_named; ++i) {
     const simulation::Blocked& blocked = deadlock.threads[i];
     const Thread& thread = recording.threads[blocked.thread.index()];
-    who +=
-        fmt::format("{}{} waits for {} since {}", i == 0 ? "" : ", ", thread.name,
-                    awaited(recording, thread.events[blocked.event]), duration_text(blocked.since));
+    const Event& event = thread.events[blocked.event];
+    who += fmt::format("{}{} waits for {}", i == 0 ? "" : ", ", thread.name,
+                       awaited(recording, event));
+    if (const auto place = place_of(recording, event.site))
+      who += fmt::format(
+          " at {}:{}",
+          std::filesystem::path(recording.files[place->file.index()].path).filename().string(),
+          place->line);
+    who += fmt::format(" since {}", duration_text(blocked.since));
   }
   if (deadlock.threads.size() > most_threads_named)
     who += fmt::format(" and {} more", deadlock.threads.size() - most_threads_named);
+  return fmt::format("it deadlocks at {}: {}", duration_text(deadlock.at), who);
+}
+
+Error deadlock_error(const Recording& recording, const simulation::Deadlock& deadlock,
+                     const std::string& path) {
   return {ErrorKind::bad_input, fmt::format("cannot simulate {}", path),
-          fmt::format("it deadlocks at {}: {}", duration_text(deadlock.at), who),
-          "change the order in which its threads wait"};
+          deadlock_text(recording, deadlock),
+          recording.run.source == Source::program
+              ? "change the order in which its threads wait"
+              : "the recorded run did not, so let `longpole simulate` choose the model"};
+}
+
+Json deadlock_json(const Recording& recording, const simulation::Deadlock& deadlock) {
+  Json threads = Json::array();
+  Json waits = Json::array();
+  for (const simulation::Blocked& blocked : deadlock.threads) {
+    const Thread& thread = recording.threads[blocked.thread.index()];
+    const Event& event = thread.events[blocked.event];
+    const auto place = place_of(recording, event.site);
+    threads.push_back(thread.name);
+    waits.push_back(
+        {{"thread", thread.name},
+         {"for", awaited(recording, event)},
+         {"since_ns", blocked.since.count()},
+         {"file", place ? Json(recording.files[place->file.index()].path) : Json(nullptr)},
+         {"line", place ? Json(place->line) : Json(nullptr)}});
+  }
+  return {
+      {"at_ns", deadlock.at.count()}, {"threads", std::move(threads)}, {"waits", std::move(waits)}};
 }
 
 std::string notices_text(const Recording& recording) {

@@ -1,16 +1,24 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cstdio>
+#include <future>
 #include <memory>
-#include <optional>
 #include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
 #include <vector>
 
+#include "analysis/forecast.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
+#include "cli/computer_options.h"
 #include "cli/human.h"
 #include "cli/input.h"
 #include "cli/json_document.h"
+#include "cli/progress_line.h"
 #include "cli/text_table.h"
 
 namespace longpole::cli {
@@ -19,84 +27,133 @@ namespace {
 struct Options {
   std::string file;
   std::string cpus = "1,2,4,8,16";
-  std::string scheduler = "shared";
-  std::string model = "auto";
+  ComputerOptions computer;
   bool json = false;
 };
 
-// Direct simulation is the first that `auto` tries, and so far the only one.
-constexpr const char* model_used = "direct";
+struct Run {
+  std::uint32_t cpus = 1;
+  analysis::Forecast forecast;
+  double speedup = 1;  // against the same scheduler on one CPU
+};
 
-Expected<void> check_model(const std::string& name) {
-  if (name == "auto" || name == model_used)
-    return {};
-  return bad_input(fmt::format("--model {}", name), "this version has no such model",
-                   "choose direct, or leave it out");
+// On as many threads as there are CPUs.
+Expected<std::vector<Run>> simulate_all(const analysis::Forecaster& forecaster,
+                                        const std::vector<analysis::Computer>& computers,
+                                        const analysis::ModelChoice& models) {
+  // The last is the one CPU that the others are compared with.
+  std::vector<Expected<analysis::Forecast>> forecasts(computers.size() + 1);
+  std::atomic<std::size_t> next = 0;
+  const auto take = [&] {
+    for (std::size_t i = next++; i < forecasts.size(); i = next++)
+      forecasts[i] = forecaster.on(
+          i < computers.size() ? computers[i] : with_one_cpu(computers.front()), models);
+  };
+  std::vector<std::future<void>> helpers;
+  const std::size_t threads =
+      std::min<std::size_t>(forecasts.size(), std::max(1U, std::thread::hardware_concurrency()));
+  for (std::size_t i = 1; i < threads; ++i)
+    helpers.push_back(std::async(std::launch::async, take));
+  take();
+  for (std::future<void>& helper : helpers)
+    helper.get();
+
+  std::vector<Run> runs;
+  for (const auto& forecast : forecasts) {
+    if (!forecast)
+      return tl::unexpected(forecast.error());
+  }
+  const double on_one = forecasts.back()->total_ns;
+  for (std::size_t i = 0; i < computers.size(); ++i) {
+    const double total = forecasts[i]->total_ns;
+    runs.push_back({computers[i].machine.cpus, *forecasts[i], total > 0 ? on_one / total : 1});
+  }
+  return runs;
 }
 
-Json deadlock_json(const Recording& recording, const simulation::Deadlock& deadlock) {
-  Json threads = Json::array();
-  for (const simulation::Blocked& blocked : deadlock.threads)
-    threads.push_back(recording.threads[blocked.thread.index()].name);
-  return {{"at_ns", deadlock.at.count()}, {"threads", std::move(threads)}};
-}
-
-std::string json_of(const Recording& recording, const std::vector<analysis::Prediction>& runs) {
+std::string json_of(const Recording& recording, const std::vector<Run>& runs,
+                    std::string_view scheduler) {
   Json rows = Json::array();
-  for (const analysis::Prediction& run : runs) {
+  for (const Run& run : runs) {
     // A program that stands still has no completion time.
-    const bool completes = !run.deadlock;
-    rows.push_back(
-        {{"cpus", run.cpus},
-         {"scheduler", analysis::scheduler_name(run.scheduler)},
-         {"model", model_used},
-         {"total_ns", completes ? number(run.total_ns) : Json(nullptr)},
-         {"speedup", completes ? number(run.speedup) : Json(nullptr)},
-         {"deadlock", completes ? Json(nullptr) : deadlock_json(recording, *run.deadlock)}});
+    const auto& deadlock = run.forecast.deadlock;
+    rows.push_back({{"cpus", run.cpus},
+                    {"scheduler", scheduler},
+                    {"model", simulation::name_of(run.forecast.model)},
+                    {"total_ns", deadlock ? Json(nullptr) : number(run.forecast.total_ns)},
+                    {"speedup", deadlock ? Json(nullptr) : number(run.speedup)},
+                    {"deadlock", deadlock ? deadlock_json(recording, *deadlock) : Json(nullptr)}});
   }
   return json_text({{"runs", std::move(rows)}});
 }
 
-std::string text_of(const Recording& recording, const std::vector<analysis::Prediction>& runs,
-                    const Options& options) {
-  TextTable table({{"CPUs"}, {"time"}, {"speed-up"}});
-  for (const analysis::Prediction& run : runs)
-    table.add(
-        {count_text(run.cpus), duration_text(run.total_ns), fmt::format("{:.2f}", run.speedup)});
-  return fmt::format(
-      "{}: {}, scheduler {}, model {}\n\n{}{}{}", printable(program_name(recording, options.file)),
-      count_text(recording.threads.size(), "thread"), options.scheduler, model_used,
-      table.text(terminal_width()), recording.notices.empty() ? "" : "\n", notices_text(recording));
+std::string text_of(const Recording& recording, const std::vector<Run>& runs,
+                    std::string_view scheduler, const std::string& file) {
+  const bool one_model = std::all_of(runs.begin(), runs.end(), [&](const Run& run) {
+    return run.forecast.model == runs.front().forecast.model;
+  });
+  std::vector<TextTable::Column> columns{{"CPUs"}, {"time"}, {"speed-up"}};
+  if (!one_model)
+    columns.push_back({"model", TextTable::Align::left});
+  TextTable table(std::move(columns));
+  for (const Run& run : runs) {
+    std::vector<std::string> cells{count_text(run.cpus), duration_text(run.forecast.total_ns),
+                                   fmt::format("{:.2f}", run.speedup)};
+    if (!one_model)
+      cells.emplace_back(simulation::name_of(run.forecast.model));
+    table.add(std::move(cells));
+  }
+  std::string notes = notices_text(recording);
+  const auto not_direct = std::find_if(
+      runs.begin(), runs.end(), [](const Run& run) { return run.forecast.of_direct.has_value(); });
+  if (not_direct != runs.end())
+    notes += fmt::format("note: by the model direct, {}\n",
+                         printable(deadlock_text(recording, *not_direct->forecast.of_direct)));
+  const std::string model =
+      one_model ? fmt::format(", model {}", name_of(runs.front().forecast.model)) : "";
+  return fmt::format("{}: {}, scheduler {}{}\n\n{}{}{}", printable(program_name(recording, file)),
+                     count_text(recording.threads.size(), "thread"), scheduler, model,
+                     table.text(terminal_width()), notes.empty() ? "" : "\n", notes);
 }
 
 Expected<int> simulate(const Options& options) {
   const auto cpus = parse_cpu_list(options.cpus);
   if (!cpus)
     return tl::unexpected(cpus.error());
-  const auto scheduler = parse_scheduler(options.scheduler);
-  if (!scheduler)
-    return tl::unexpected(scheduler.error());
-  if (const auto model = check_model(options.model); !model)
-    return tl::unexpected(model.error());
-  const auto study = open_study(options.file);
-  if (!study)
-    return tl::unexpected(study.error());
+  if (const auto sound = check_names(options.computer); !sound)
+    return tl::unexpected(sound.error());
+  auto opened = open_recording(options.file);
+  if (!opened)
+    return tl::unexpected(opened.error());
+  const auto recording = std::make_shared<const Recording>(*std::move(opened));
+  const auto computers = read_computers(options.computer, *recording, *cpus);
+  if (!computers)
+    return tl::unexpected(computers.error());
+  const auto models = read_models(options.computer, *recording);
+  if (!models)
+    return tl::unexpected(models.error());
 
-  const Recording& recording = (*study)->recording();
-  std::vector<analysis::Prediction> runs;
-  for (const std::uint32_t count : *cpus)
-    runs.push_back((*study)->predict(count, *scheduler));
-  const std::optional<simulation::Deadlock>& deadlock = runs.front().deadlock;
+  Expected<std::vector<Run>> runs;
+  {
+    const ProgressLine progress(
+        fmt::format("simulating {}", count_text(recording->event_count(), "event")));
+    runs = simulate_all(analysis::Forecaster(recording), *computers, *models);
+  }
+  if (!runs)
+    return tl::unexpected(runs.error());
+  const std::string_view scheduler = scheduler_name(computers->front());
+  const auto still = std::find_if(runs->begin(), runs->end(),
+                                  [](const Run& run) { return run.forecast.deadlock.has_value(); });
 
   if (options.json) {
-    if (const auto printed = print(json_of(recording, runs)); !printed)
+    if (const auto printed = print(json_of(*recording, *runs, scheduler)); !printed)
       return tl::unexpected(printed.error());
-    fmt::print(stderr, "{}", notices_text(recording));
+    fmt::print(stderr, "{}", notices_text(*recording));
   }
-  if (deadlock)
-    return tl::unexpected(deadlock_error(recording, *deadlock, options.file));
+  if (still != runs->end())
+    return tl::unexpected(deadlock_error(*recording, *still->forecast.deadlock, options.file));
   if (!options.json) {
-    if (const auto printed = print(text_of(recording, runs, options)); !printed)
+    if (const auto printed = print(text_of(*recording, *runs, scheduler, options.file)); !printed)
       return tl::unexpected(printed.error());
   }
   return 0;
@@ -113,19 +170,12 @@ void add_simulate(CLI::App& app, Chosen& chosen) {
       ->add_option("--cpus", options->cpus,
                    "Numbers of CPUs, as in 1,2,4 or 1-8; without it, 1,2,4,8,16")
       ->type_name("LIST");
-  command
-      ->add_option(
-          "--scheduler", options->scheduler,
-          "shared (the default): threads share the CPUs evenly; ideal: a CPU\nfor each thread")
-      ->type_name("NAME");
-  command
-      ->add_option("--model", options->model,
-                   "How waiting is simulated: auto (the default) or direct")
-      ->type_name("NAME");
+  add_computer_options(*command, options->computer);
   command->add_flag("--json", options->json, "Print one JSON document");
   command->footer(
       "Examples:\n"
       "  longpole simulate program.lptrace --cpus 1,2,4,8\n"
+      "  longpole simulate program.lptrace --cpus 2,4 --scheduler linux --bind main=0\n"
       "  longpole simulate program.prog --cpus 1-16 --json\n\n"
       "A program that deadlocks has no completion time: its threads and what they wait for are\n"
       "named, and the exit status is 2. With --json the document is printed all the same.");

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "analysis/concurrency_classes.h"
+#include "analysis/forecast.h"
 #include "analysis/quartz.h"
 #include "analysis/study.h"
 #include "longpole/v1/longpole.pb.h"
@@ -39,6 +40,12 @@ namespace longpole::service {
 
 [[nodiscard]] Expected<analysis::Scheduler> read_scheduler(const std::string& name);
 
+// The computers that are asked for, one per CPU count, and the model.
+[[nodiscard]] Expected<std::vector<analysis::Computer>> read_computers(
+    const v1::PredictRequest& request, const Recording& recording);
+[[nodiscard]] Expected<analysis::ModelChoice> read_models(const v1::PredictRequest& request,
+                                                          const Recording& recording);
+
 [[nodiscard]] Expected<RunRequest> read_record_request(const v1::RecordRequest& request);
 
 // The files of `recording` called `path`; empty: all its files and what has none.
@@ -50,8 +57,8 @@ struct FileChoice {
                                              const std::string& path);
 
 void write_recording(std::uint64_t handle, const OpenRecording& opened, v1::Recording& message);
-void write_prediction(const analysis::Prediction& prediction, const Recording& recording,
-                      v1::Prediction& message);
+void write_prediction(std::uint32_t cpus, const analysis::Forecast& forecast, double on_one_cpu_ns,
+                      const Recording& recording, v1::Prediction& message);
 
 // Rows of the same line or function are joined across the tables, one table per CPU count.
 void write_lines(std::span<const analysis::Table<analysis::LineRow>> tables,

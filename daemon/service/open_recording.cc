@@ -15,29 +15,37 @@ using analysis::LineRow;
 using analysis::Scheduler;
 using analysis::Table;
 
-template <typename Row, typename Compute>
-std::vector<Table<Row>> tables(std::span<const std::uint32_t> cpus, const Compute& compute) {
-  std::vector<Table<Row>> computed(cpus.size());
+// Does `compute(i)` for each i below `count`.
+template <typename Compute>
+void on_all_cpus(std::size_t count, const Compute& compute) {
   std::atomic<std::size_t> next = 0;
   const auto take = [&] {
-    for (std::size_t i = next++; i < cpus.size(); i = next++)
-      computed[i] = compute(cpus[i]);
+    for (std::size_t i = next++; i < count; i = next++)
+      compute(i);
   };
   const std::size_t threads =
-      std::min<std::size_t>(cpus.size(), std::max(1U, std::thread::hardware_concurrency()));
+      std::min<std::size_t>(count, std::max(1U, std::thread::hardware_concurrency()));
   std::vector<std::future<void>> helpers;
   for (std::size_t i = 1; i < threads; ++i)
     helpers.push_back(std::async(std::launch::async, take));
   take();
   for (std::future<void>& helper : helpers)
     helper.get();
+}
+
+template <typename Row, typename Compute>
+std::vector<Table<Row>> tables(std::span<const std::uint32_t> cpus, const Compute& compute) {
+  std::vector<Table<Row>> computed(cpus.size());
+  on_all_cpus(cpus.size(), [&](std::size_t i) { computed[i] = compute(cpus[i]); });
   return computed;
 }
 
 }  // namespace
 
 OpenRecording::OpenRecording(Recording recording)
-    : study_(std::make_shared<const Recording>(std::move(recording))) {
+    : study_(std::make_shared<const Recording>(std::move(recording))),
+      // The study keeps it as long as this lives.
+      forecaster_(std::shared_ptr<const Recording>(std::shared_ptr<void>(), &study_.recording())) {
   const std::vector<File>& all = this->recording().files;
   std::vector<bool> shown(all.size(), false);
   for (const LineRow& row : study_.lines(1, Scheduler::shared).rows) {
@@ -50,6 +58,24 @@ OpenRecording::OpenRecording(Recording recording)
   }
   std::sort(files_.begin(), files_.end(),
             [&](FileId a, FileId b) { return all[a.index()].path < all[b.index()].path; });
+}
+
+Expected<OpenRecording::Forecasts> OpenRecording::forecasts(
+    std::span<const analysis::Computer> computers, const analysis::ModelChoice& models) const {
+  std::vector<Expected<analysis::Forecast>> computed(computers.size() + 1);
+  on_all_cpus(computed.size(), [&](std::size_t i) {
+    computed[i] = forecaster_.on(
+        i < computers.size() ? computers[i] : with_one_cpu(computers.front()), models);
+  });
+  Forecasts forecasts;
+  for (const Expected<analysis::Forecast>& one : computed) {
+    if (!one)
+      return tl::unexpected(one.error());
+    forecasts.asked.push_back(*one);
+  }
+  forecasts.on_one_cpu = std::move(forecasts.asked.back());
+  forecasts.asked.pop_back();
+  return forecasts;
 }
 
 std::vector<Table<FunctionRow>> OpenRecording::functions(

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "analysis/forecast.h"
 #include "analysis/quartz.h"
 #include "analysis/study.h"
 #include "trace/recording.h"
@@ -21,6 +22,14 @@ class OpenRecording {
 
   [[nodiscard]] const analysis::Study& study() const { return study_; }
   [[nodiscard]] const Recording& recording() const { return study_.recording(); }
+
+  struct Forecasts {
+    std::vector<analysis::Forecast> asked;  // in the order asked for
+    analysis::Forecast on_one_cpu;          // of the first of those computers
+  };
+  // Computed on as many threads as there are CPUs.
+  [[nodiscard]] Expected<Forecasts> forecasts(std::span<const analysis::Computer> computers,
+                                              const analysis::ModelChoice& models) const;
 
   // Under the scheduler `shared`: one table per count, in the order asked for, computed on as many
   // threads as there are CPUs. Counts are ≥ 1. The study remembers the sums of the last counts.
@@ -37,6 +46,7 @@ class OpenRecording {
 
  private:
   analysis::Study study_;
+  analysis::Forecaster forecaster_;
   std::vector<FileId> files_;
   mutable std::once_flag quartz_once_;
   mutable std::unique_ptr<const analysis::Quartz> quartz_;

@@ -96,18 +96,22 @@ grpc::ServerUnaryReactor* Service::Predict(grpc::CallbackServerContext* context,
                                            const v1::PredictRequest* request,
                                            v1::PredictResponse* response) {
   return answer(requests_, context, [=, this]() -> Expected<void> {
-    const auto cpus = read_cpu_counts(request->cpus());
-    if (!cpus)
-      return tl::unexpected(cpus.error());
-    const auto scheduler = read_scheduler(request->scheduler());
-    if (!scheduler)
-      return tl::unexpected(scheduler.error());
     const auto opened = recordings_.find(request->handle());
     if (!opened)
       return tl::unexpected(opened.error());
-    for (const std::uint32_t count : *cpus)
-      write_prediction((*opened)->study().predict(count, *scheduler), (*opened)->recording(),
-                       *response->add_predictions());
+    const Recording& recording = (*opened)->recording();
+    const auto computers = read_computers(*request, recording);
+    if (!computers)
+      return tl::unexpected(computers.error());
+    const auto models = read_models(*request, recording);
+    if (!models)
+      return tl::unexpected(models.error());
+    const auto forecasts = (*opened)->forecasts(*computers, *models);
+    if (!forecasts)
+      return tl::unexpected(forecasts.error());
+    for (std::size_t i = 0; i < computers->size(); ++i)
+      write_prediction((*computers)[i].machine.cpus, forecasts->asked[i],
+                       forecasts->on_one_cpu.total_ns, recording, *response->add_predictions());
     return {};
   });
 }

@@ -196,4 +196,19 @@ Schedule simulate_ideal(const Recording& recording, const WaitFors* pairs) {
   return IdealMachine<WideKey>(recording, survey).run();
 }
 
+Schedule simulate_ideal(const Recording& recording) {
+  Schedule direct = simulate_ideal(recording, nullptr);
+  if (!direct.deadlock)
+    return direct;
+  for (const Model model : {Model::client_server, Model::strict}) {
+    const std::optional<WaitFors> pairs = pair_waits(recording, {model, {}});
+    if (!pairs)
+      break;
+    Schedule schedule = simulate_ideal(recording, &*pairs);
+    if (!schedule.deadlock)
+      return schedule;
+  }
+  return direct;
+}
+
 }  // namespace longpole::simulation

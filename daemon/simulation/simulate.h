@@ -21,7 +21,11 @@ namespace longpole::simulation {
 // is no barrier, a wait is for that very notification (condition_pairs.h). All costs are zero.
 //
 // That is the direct model. What `pairs` has (none: nothing) is simulated by them (models.h).
-[[nodiscard]] Schedule simulate_ideal(const Recording& recording, const WaitFors* pairs = nullptr);
+[[nodiscard]] Schedule simulate_ideal(const Recording& recording, const WaitFors* pairs);
+
+// By the direct model; where the program stands still so, by client-server; where it does so again,
+// by strict (Paper VIII section 7). Where it always does, as by the direct model.
+[[nodiscard]] Schedule simulate_ideal(const Recording& recording);
 
 // What the models need to know of the recorded run. Of a program file, that is a run on one CPU under
 // fixed priorities; none where it stands still there, for then nobody knows who ends which wait.

@@ -114,6 +114,9 @@ WaitFors::Wait WaitFors::wait_at(std::uint32_t thread, std::uint32_t event) {
 }
 
 void WaitFors::find_lists(const Recording& recorded) {
+  // A measured call that took no time did not wait: nobody was served there.
+  const bool measured =
+      recorded.run.source == Source::kernel || recorded.run.source == Source::portable;
   for (std::uint32_t t = 0; t < recorded.threads.size(); ++t) {
     const std::vector<Event>& events = recorded.threads[t].events;
     // Where the end was not recorded nobody can tell which list was the last.
@@ -127,7 +130,8 @@ void WaitFors::find_lists(const Recording& recorded) {
                                  ? joins_are_paired_
                                  : event.subject != unknown_count && governs(event) &&
                                        models_[event.subject] == Model::client_server;
-      if (wait != none && held == 0 && may_start && event.outcome == Outcome::ok &&
+      const bool waited = !measured || event.duration > Nanoseconds{};
+      if (wait != none && waited && held == 0 && may_start && event.outcome == Outcome::ok &&
           event.kind != EventKind::send && event.kind != EventKind::barrier_wait) {
         waits_[wait].starts_list = true;
         ++lists_[t];

@@ -102,6 +102,11 @@ grpc::Status Client::try_close(std::uint64_t handle) const {
   return call(*stub_, &v1::Longpole::Stub::CloseRecording, request, response);
 }
 
+grpc::Status Client::try_predict(const v1::PredictRequest& request,
+                                 v1::PredictResponse& response) const {
+  return call(*stub_, &v1::Longpole::Stub::Predict, request, response);
+}
+
 grpc::Status Client::try_predict(std::uint64_t handle, const std::vector<std::uint32_t>& cpus,
                                  const std::string& scheduler) const {
   auto request = with_cpus<v1::PredictRequest>(handle, cpus);

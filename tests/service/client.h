@@ -46,6 +46,9 @@ class Client {
   // Statuses, of calls that may fail.
   [[nodiscard]] grpc::Status try_open(const std::filesystem::path& path) const;
   [[nodiscard]] grpc::Status try_close(std::uint64_t handle) const;
+  // For what the other has no parameters for.
+  [[nodiscard]] grpc::Status try_predict(const v1::PredictRequest& request,
+                                         v1::PredictResponse& response) const;
   [[nodiscard]] grpc::Status try_predict(std::uint64_t handle,
                                          const std::vector<std::uint32_t>& cpus,
                                          const std::string& scheduler = "") const;

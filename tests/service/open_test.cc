@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 
 #include "client.h"
@@ -274,6 +275,75 @@ TEST_F(OpenTest, CpuListsHaveNamedLimits) {
   const grpc::Status scheduler = client.try_predict(handle, {1}, "quickest");
   EXPECT_EQ(scheduler.error_code(), StatusCode::INVALID_ARGUMENT);
   EXPECT_THAT(scheduler.error_message(), HasSubstr("quickest"));
+}
+
+// The thesis, Paper VIII, Table 1.
+TEST_F(OpenTest, APredictionIsOfTheMachineAndModelAskedFor) {
+  v1::PredictRequest request;
+  request.set_handle(client.open(LONGPOLE_GOLDEN "/model-p.rec").handle());
+  request.add_cpus(2);
+  request.set_scheduler("fifo");
+  for (const auto& [thread, cpu] :
+       {std::pair("P1", 0U), std::pair("P2", 0U), std::pair("P3", 1U), std::pair("P4", 1U)}) {
+    v1::ThreadSettings& settings = *request.mutable_machine()->add_threads();
+    settings.set_thread(thread);
+    settings.set_cpu(cpu);
+  }
+  const auto total_ms = [&](const std::string& model) {
+    request.set_model(model);
+    v1::PredictResponse response;
+    EXPECT_TRUE(client.try_predict(request, response).ok()) << model;
+    EXPECT_EQ(response.predictions(0).model(), model.empty() ? "direct" : model);
+    return response.predictions(0).total_ns() / ms;
+  };
+  EXPECT_DOUBLE_EQ(total_ms(""), 10);
+  EXPECT_DOUBLE_EQ(total_ms("client-server"), 11);
+  EXPECT_DOUBLE_EQ(total_ms("strict"), 12);
+  request.mutable_machine()->add_speeds(1);
+  request.mutable_machine()->add_speeds(2);
+  EXPECT_DOUBLE_EQ(total_ms("strict"), 10);  // P3 and P4 take half as long
+}
+
+TEST_F(OpenTest, AMachineOrModelThatThereIsNotIsRefused) {
+  v1::PredictRequest good;
+  good.set_handle(client.open(LONGPOLE_GOLDEN "/model-p.rec").handle());
+  good.add_cpus(2);
+  good.set_scheduler("linux");
+  const auto refusal = [&](const auto& spoil) {
+    v1::PredictRequest request = good;
+    spoil(request);
+    v1::PredictResponse response;
+    return client.try_predict(request, response);
+  };
+  const std::pair<grpc::Status, StatusCode> refusals[] = {
+      {refusal([](auto& r) { r.set_model("best"); }), StatusCode::INVALID_ARGUMENT},
+      {refusal([](auto& r) { r.add_object_models()->set_model("auto"); }),
+       StatusCode::INVALID_ARGUMENT},
+      {refusal([](auto& r) { r.add_object_models()->set_model("strict"); }), StatusCode::NOT_FOUND},
+      {refusal([](auto& r) { r.mutable_machine()->add_speeds(1); }), StatusCode::INVALID_ARGUMENT},
+      {refusal([](auto& r) {
+         r.mutable_machine()->add_speeds(1);
+         r.mutable_machine()->add_speeds(std::nan(""));
+       }),
+       StatusCode::INVALID_ARGUMENT},
+      {refusal([](auto& r) { r.mutable_machine()->set_latency_ns(-1); }),
+       StatusCode::INVALID_ARGUMENT},
+      {refusal([](auto& r) { r.mutable_machine()->add_threads()->set_thread("P9"); }),
+       StatusCode::NOT_FOUND},
+      {refusal([](auto& r) {
+         r.mutable_machine()->add_threads()->set_thread("P1");
+         r.mutable_machine()->mutable_threads(0)->set_cpu(2);
+       }),
+       StatusCode::INVALID_ARGUMENT},
+      {refusal([](auto& r) {
+         r.set_scheduler("shared");
+         r.mutable_machine()->set_latency_ns(1);
+       }),
+       StatusCode::INVALID_ARGUMENT},
+      {refusal([](auto& r) { r.set_cpus(0, 5000); }), StatusCode::INVALID_ARGUMENT},
+  };
+  for (const auto& [status, code] : refusals)
+    EXPECT_EQ(status.error_code(), code) << status.error_message();
 }
 
 TEST_F(OpenTest, ThereIsALimitToOpenRecordings) {

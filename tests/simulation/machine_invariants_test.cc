@@ -80,7 +80,7 @@ TEST(Machine, IsTheIdealOneWithACpuForEachThread) {
     Recording recording = program(seed);
     for (Thread& thread : recording.threads)
       thread.bound_to.reset();
-    const Schedule ideal = simulate_ideal(recording);
+    const Schedule ideal = simulate_ideal(recording, nullptr);
     finished += ideal.deadlock ? 0U : 1U;
     for (const SchedulerKind scheduler : schedulers) {
       Machine machine;

@@ -48,7 +48,7 @@ std::string ideal_table(const std::string& program) {
   if (!recording)
     return recording.error().text();
   const Recording known = with_known_condition_counts(*std::move(recording));
-  return schedule_table(known, simulate_ideal(known));
+  return schedule_table(known, simulate_ideal(known, nullptr));
 }
 
 }  // namespace longpole::simulation

@@ -1,0 +1,142 @@
+#include "analysis/forecast.h"
+
+#include <string>
+#include <utility>
+
+#include "simulation/simulate.h"
+
+namespace longpole::analysis {
+
+using simulation::Model;
+using simulation::Models;
+
+namespace {
+
+constexpr std::string_view ideal_name = "ideal";
+constexpr std::string_view shared_name = "shared";
+
+class Unheard final : public simulation::StretchConsumer {
+ public:
+  void add(const simulation::Stretch& /*stretch*/) override {}
+};
+
+std::vector<std::uint32_t> key_of(const Models& models) {
+  std::vector<std::uint32_t> key{static_cast<std::uint32_t>(models.general)};
+  for (const Models::OfObject& one : models.objects) {
+    key.push_back(one.object.value);
+    key.push_back(static_cast<std::uint32_t>(one.model));
+  }
+  return key;
+}
+
+}  // namespace
+
+std::string_view scheduler_name(const Computer& computer) {
+  switch (computer.kind) {
+    case Computer::Kind::ideal:
+      return ideal_name;
+    case Computer::Kind::shared:
+      return shared_name;
+    case Computer::Kind::machine:
+      return simulation::name_of(computer.machine.scheduler);
+  }
+  return {};
+}
+
+std::optional<Computer> computer_named(std::string_view scheduler) {
+  Computer computer;
+  if (scheduler == ideal_name) {
+    computer.kind = Computer::Kind::ideal;
+  } else if (scheduler == shared_name) {
+    computer.kind = Computer::Kind::shared;
+  } else if (const auto kind = simulation::scheduler_named(scheduler)) {
+    computer.kind = Computer::Kind::machine;
+    computer.machine.scheduler = *kind;
+  } else {
+    return std::nullopt;
+  }
+  return computer;
+}
+
+Computer with_one_cpu(Computer computer) {
+  computer.machine.cpus = 1;
+  if (!computer.machine.speeds.empty())
+    computer.machine.speeds.erase(computer.machine.speeds.begin() + 1,
+                                  computer.machine.speeds.end());
+  for (simulation::ThreadSettings& thread : computer.machine.threads)
+    thread.cpu.reset();
+  return computer;
+}
+
+// What is the same for all computers.
+struct Forecaster::Paired {
+  std::once_flag once;
+  std::optional<simulation::WaitFors> pairs;  // none: not to be had
+  std::once_flag once_ideal;
+  std::optional<CompletionTimes> ideal;
+};
+
+Forecaster::Forecaster(std::shared_ptr<const Recording> recording)
+    : recording_(std::move(recording)) {}
+
+std::shared_ptr<Forecaster::Paired> Forecaster::paired(const Models& models) const {
+  std::shared_ptr<Paired> found;
+  {
+    const std::scoped_lock lock(mutex_);
+    std::shared_ptr<Paired>& known = paired_[key_of(models)];
+    if (known == nullptr)
+      known = std::make_shared<Paired>();
+    found = known;
+  }
+  // Outside the lock: others may ask for another model meanwhile.
+  std::call_once(found->once, [&] { found->pairs = simulation::pair_waits(*recording_, models); });
+  return found;
+}
+
+Expected<Forecast> Forecaster::under(const Computer& computer, const Models& models) const {
+  const std::shared_ptr<Paired> known = paired(models);
+  if (!known->pairs)
+    return bad_input(
+        "cannot simulate by the model " + std::string(name_of(models.general)),
+        "the program stands still when it is run on one CPU, so nobody knows who ends which wait",
+        "choose the model direct");
+  Forecast forecast;
+  forecast.model = models.general;
+  if (computer.kind == Computer::Kind::machine) {
+    Unheard unheard;
+    const auto end = simulation::simulate(*recording_, computer.machine, unheard, &*known->pairs);
+    if (!end)
+      return tl::unexpected(end.error());
+    forecast.total_ns = static_cast<double>(end->total.count());
+    forecast.deadlock = end->deadlock;
+    return forecast;
+  }
+  std::call_once(known->once_ideal, [&] {
+    known->ideal.emplace(simulation::simulate_ideal(*recording_, &*known->pairs),
+                         recording_->threads.size());
+  });
+  const Prediction prediction = known->ideal->predict(
+      computer.machine.cpus,
+      computer.kind == Computer::Kind::ideal ? Scheduler::ideal : Scheduler::shared);
+  forecast.total_ns = prediction.total_ns;
+  forecast.deadlock = prediction.deadlock;
+  return forecast;
+}
+
+Expected<Forecast> Forecaster::on(const Computer& computer, const ModelChoice& choice) const {
+  Models models{choice.general.value_or(Model::direct), choice.objects};
+  Expected<Forecast> first = under(computer, models);
+  if (choice.general || !first || !first->deadlock)
+    return first;
+  for (const Model next : {Model::client_server, Model::strict}) {
+    models.general = next;
+    Expected<Forecast> forecast = under(computer, models);
+    if (forecast && !forecast->deadlock) {
+      forecast->of_direct = std::move(first->deadlock);
+      return forecast;
+    }
+  }
+  return first;  // it stands still whatever the model
+}
+
+}  // namespace longpole::analysis

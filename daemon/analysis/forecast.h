@@ -1,0 +1,76 @@
+// Forecasts: how long a recorded program takes on any simulated computer, and by which model.
+//
+//   const Forecaster forecaster(recording);
+//   auto forecast = forecaster.on({Computer::Kind::machine, machine}, {});     model: auto
+//
+// The model `auto` (thesis, Paper VIII section 7) is the direct one; where the program stands still
+// under that, client-server; where it does so again, strict. A forecast says which was used.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "analysis/completion.h"
+#include "simulation/models.h"
+#include "simulation/simulator.h"
+
+namespace longpole::analysis {
+
+struct Computer {
+  enum class Kind : std::uint8_t {
+    ideal,    // a CPU for each thread; the number of CPUs has no effect
+    shared,   // threads share the CPUs evenly (Paper VI)
+    machine,  // CPUs under a scheduler, with all that a Machine has
+  };
+  Kind kind = Kind::shared;
+  // Of the other kinds only the number of CPUs counts.
+  simulation::Machine machine;
+};
+// "ideal", "shared", or the scheduler of the machine.
+[[nodiscard]] std::string_view scheduler_name(const Computer& computer);
+// Any of those names; the rest of the computer is as it comes.
+[[nodiscard]] std::optional<Computer> computer_named(std::string_view scheduler);
+
+// The same with one CPU: bound threads share it, and it is as fast as the first.
+[[nodiscard]] Computer with_one_cpu(Computer computer);
+
+struct ModelChoice {
+  std::optional<simulation::Model> general;  // none: auto
+  std::vector<simulation::Models::OfObject> objects;
+};
+
+struct Forecast {
+  simulation::Model model = simulation::Model::direct;  // that was used in general
+  double total_ns = 0;
+  std::optional<simulation::Deadlock> deadlock;  // then there is no total time
+  // Why `auto` did not take the direct model: where the program stands still under that.
+  std::optional<simulation::Deadlock> of_direct;
+};
+
+// Safe for any number of threads. Holds the Recording, whose condition counts must be known
+// (simulation::with_known_condition_counts).
+class Forecaster {
+ public:
+  explicit Forecaster(std::shared_ptr<const Recording> recording);
+
+  // Errors: of the machine; and a model that needs to know who ended which wait in the recording,
+  // for a program file that stands still.
+  [[nodiscard]] Expected<Forecast> on(const Computer& computer, const ModelChoice& choice) const;
+
+ private:
+  struct Paired;
+  [[nodiscard]] std::shared_ptr<Paired> paired(const simulation::Models& models) const;
+  [[nodiscard]] Expected<Forecast> under(const Computer& computer,
+                                         const simulation::Models& models) const;
+
+  std::shared_ptr<const Recording> recording_;
+  mutable std::mutex mutex_;
+  mutable std::map<std::vector<std::uint32_t>, std::shared_ptr<Paired>> paired_;
+};
+
+}  // namespace longpole::analysis

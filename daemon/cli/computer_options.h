@@ -1,0 +1,51 @@
+// The options that say on which computer a recording is simulated, and by which model: of `simulate`
+// and of whatever else simulates. Errors name the option and the value.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analysis/forecast.h"
+#include "trace/error.h"
+
+namespace longpole::cli {
+
+// As they were written; empty: not given.
+struct ComputerOptions {
+  std::string scheduler;
+  std::vector<std::string> models;
+  std::string bind;
+  std::string priority;
+  std::string nice;
+  std::string latency;
+  std::string speeds;
+  std::string switch_cost;
+  std::string migration_cost;
+  std::string devices;
+  std::string lwps;
+};
+
+// The scheduler where none is named.
+inline constexpr const char* default_scheduler = "shared";
+
+// `options` must live until the command line has been parsed.
+void add_computer_options(CLI::App& command, ComputerOptions& options);
+
+// What can be said before the recording has been read: of the scheduler and the models.
+[[nodiscard]] Expected<void> check_names(const ComputerOptions& options);
+
+// The computers with so many CPUs, in order.
+[[nodiscard]] Expected<std::vector<analysis::Computer>> read_computers(
+    const ComputerOptions& options, const Recording& recording,
+    const std::vector<std::uint32_t>& cpus);
+
+[[nodiscard]] Expected<analysis::ModelChoice> read_models(const ComputerOptions& options,
+                                                          const Recording& recording);
+
+// "10us", "1.5 ms"; a bare number is milliseconds.
+[[nodiscard]] Expected<Nanoseconds> parse_duration(const std::string& option,
+                                                   const std::string& text);
+
+}  // namespace longpole::cli
