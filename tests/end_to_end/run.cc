@@ -126,6 +126,11 @@ double Recorded::speedup(int cpus) const {
   return simulate(std::to_string(cpus))[0]["speedup"];
 }
 
+double Recorded::saved(const std::string& change, int cpus) const {
+  return longpole({"whatif", "run.lptrace", "--cpus", std::to_string(cpus), "--speed",
+                   change})["runs"][0]["saved"];
+}
+
 nlohmann::json Recorded::functions(int cpus) const {
   return longpole(
       {"report", "run.lptrace", "--cpus", std::to_string(cpus), "--by", "function"})["rows"];

@@ -51,6 +51,9 @@ class Recorded {
   [[nodiscard]] std::int64_t completion_time_ns(int cpus) const;
   [[nodiscard]] double speedup(int cpus) const;
 
+  // The part of the completion time that --speed CHANGE saves, as whatif predicts.
+  [[nodiscard]] double saved(const std::string& change, int cpus) const;
+
   // The rows of report --by function, as they come: the heaviest first.
   [[nodiscard]] nlohmann::json functions(int cpus) const;
   // Critical share of a function, 0 where it has no row.
