@@ -1,23 +1,23 @@
 #include "analysis/accounts.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
 #include <tuple>
 #include <utility>
 
-#include "analysis/sweep.h"
-
 namespace longpole::analysis {
 
 using simulation::LargeArray;
-using simulation::no_segment;
 using simulation::Schedule;
 using simulation::Segment;
 using simulation::SegmentIndex;
 using simulation::TimesCpus;
 
 namespace {
+
+constexpr double z = 1.959964;  // of the standard normal distribution, 95% lie within
 
 std::uint64_t samples_in(const Profile& profile) {
   std::uint64_t sum = 0;
@@ -55,6 +55,7 @@ void Accounts::open_accounts(const Schedule& schedule) {
   const std::size_t threads = recording_.threads.size();
   account_of_.resize(schedule.segments.size(), waiting);
   lineage_of_.push_back(0);
+  profile_of_.emplace_back();
   cpu_.push_back(0);
   entries_begin_.assign(2, 0);
 
@@ -94,6 +95,7 @@ void Accounts::open_accounts(const Schedule& schedule) {
 
 void Accounts::open_account(LineageIndex lineage, ProfileId profile) {
   lineage_of_.push_back(lineage);
+  profile_of_.push_back(profile);
   cpu_.push_back(0);
   if (!profile.known()) {
     entries_.push_back({no_index, 1});
@@ -176,54 +178,6 @@ void Accounts::find_shown_functions() {
   }
 }
 
-AccountSums Accounts::sum(const Schedule& schedule, std::uint32_t cpus) const {
-  AccountSums sums{cpus, std::vector<TimesCpus>(cpu_.size(), 0), {}, {}};
-  LargeArray<std::int64_t> scaled(schedule.segments.size(), 0);
-  sweep_backward(schedule, cpus, scaled, [&](SegmentIndex index) {
-    const Segment& segment = schedule.segments[index];
-    sums.critical[account_of_[index]] +=
-        TimesCpus{scaled[index]} * (segment.end - segment.start).count();
-  });
-  count_critical_calls(scaled, sums);
-  sums.normalized = normalized(schedule, cpus);
-  return sums;
-}
-
-AccountSums Accounts::sum(const Schedule& schedule, const Weights& weights) const {
-  AccountSums sums{weights.cpus, std::vector<TimesCpus>(cpu_.size(), 0), {}, {}};
-  for (SegmentIndex s = 0; s < schedule.segments.size(); ++s) {
-    const Segment& segment = schedule.segments[s];
-    sums.critical[account_of_[s]] +=
-        TimesCpus{weights.scaled[s]} * (segment.end - segment.start).count();
-  }
-  count_critical_calls(weights.scaled, sums);
-  return sums;
-}
-
-// Each stretch adds the time during which it ran divided by how many CPUs were busy then: the
-// difference of a clock that runs at 1/min(running, cpus).
-std::vector<double> Accounts::normalized(const Schedule& schedule, std::uint32_t cpus) const {
-  std::vector<double> sums(cpu_.size(), 0);
-  LargeArray<double> clock_at(schedule.segments.size());
-  double clock = 0;
-  Nanoseconds time{};
-  std::uint32_t running = schedule.running_at_start;
-  for (std::size_t i = 0; i < schedule.by_end.size(); ++i) {
-    prefetch_segment(schedule, i + near_ahead, i + far_ahead, clock_at);
-    const SegmentIndex index = schedule.by_end[i];
-    const Segment& segment = schedule.segments[index];
-    if (running > 0 && segment.end != time)
-      clock += static_cast<double>((segment.end - time).count()) / std::min(running, cpus);
-    time = segment.end;
-    clock_at[index] = clock;
-    running = segment.running_after;
-    if (segment.running)
-      sums[account_of_[index]] +=
-          clock - (segment.released_by == no_segment ? 0 : clock_at[segment.released_by]);
-  }
-  return sums;
-}
-
 std::size_t Accounts::function_index(NodeIndex node) const {
   return node == no_index ? recording_.functions.size() : tree_.nodes()[node].function.index();
 }
@@ -300,6 +254,43 @@ std::vector<LineTimes> Accounts::lines(const AccountSums& sums) const {
     }
   }
   return lines;
+}
+
+std::vector<double> Accounts::line_margins(const AccountSums& sums) const {
+  // Accounts of one profile share its samples.
+  std::vector<double> critical(recording_.profiles.size(), 0);
+  std::vector<std::size_t> an_account(recording_.profiles.size(), 0);
+  for (std::size_t account = 1; account < cpu_.size(); ++account) {
+    if (!profile_of_[account].known())
+      continue;
+    const std::size_t profile = profile_of_[account].index();
+    critical[profile] += static_cast<double>(sums.critical[account]) / sums.cpus;
+    an_account[profile] = account;
+  }
+  std::vector<double> variance(lines_.size(), 0);
+  std::map<std::uint32_t, double> shares;
+  for (std::size_t p = 0; p < critical.size(); ++p) {
+    const Profile& profile = recording_.profiles[p];
+    if (an_account[p] == 0 || profile.exact)
+      continue;
+    shares.clear();
+    for (std::size_t e = entries_begin_[an_account[p]]; e < entries_begin_[an_account[p] + 1]; ++e)
+      shares[line_of_[entries_[e].node]] += entries_[e].share;
+    const auto samples = static_cast<double>(samples_in(profile));
+    for (const auto& [line, share] : shares) {
+      if (samples == 0) {  // nothing but a guess
+        variance[line] += critical[p] * share * critical[p] * share / (z * z);
+        continue;
+      }
+      const double adjusted = (share * samples + z * z / 2) / (samples + z * z);
+      variance[line] += critical[p] * critical[p] * adjusted * (1 - adjusted) / (samples + z * z);
+    }
+  }
+  std::vector<double> margins;
+  margins.reserve(variance.size());
+  for (const double of_line : variance)
+    margins.push_back(z * std::sqrt(of_line));
+  return margins;
 }
 
 std::vector<double> Accounts::critical_self(const AccountSums& sums, FunctionId reduced,

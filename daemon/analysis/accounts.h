@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "analysis/call_tree.h"
@@ -57,7 +58,10 @@ class Accounts {
   // Of what the functions did in `schedule`, an ideal execution of `recording`.
   Accounts(const Recording& recording, const simulation::Schedule& schedule);
 
-  // The sums on that many CPUs under `shared`.
+  // The sums on so many CPUs under `shared`, in the order asked for. Many counts at once cost little
+  // more than one.
+  [[nodiscard]] std::vector<AccountSums> sum(const simulation::Schedule& schedule,
+                                             std::span<const std::uint32_t> cpus) const;
   [[nodiscard]] AccountSums sum(const simulation::Schedule& schedule, std::uint32_t cpus) const;
   // The same along weights from elsewhere (a path that somebody marked), without `normalized`.
   [[nodiscard]] AccountSums sum(const simulation::Schedule& schedule, const Weights& weights) const;
@@ -66,6 +70,9 @@ class Accounts {
   [[nodiscard]] std::vector<FunctionTimes> functions(const AccountSums& sums) const;
   // Parallel to line_places().
   [[nodiscard]] std::vector<LineTimes> lines(const AccountSums& sums) const;
+  // Half the 95% confidence interval of LineTimes::critical, from the numbers of samples behind the
+  // shares (Agresti and Coull, 1998); 0 where they are exact. Parallel to line_places().
+  [[nodiscard]] std::vector<double> line_margins(const AccountSums& sums) const;
   [[nodiscard]] const std::vector<LinePlace>& line_places() const { return lines_; }
 
   // FunctionTimes::critical_self of a program in which all computing of `reduced` was shortened by
@@ -99,10 +106,11 @@ class Accounts {
   void find_calls(const simulation::Schedule& schedule);
   void find_lines();
   void find_shown_functions();
-  void count_critical_calls(const simulation::LargeArray<std::int64_t>& scaled,
-                            AccountSums& sums) const;
-  [[nodiscard]] std::vector<double> normalized(const simulation::Schedule& schedule,
-                                               std::uint32_t cpus) const;
+  template <std::size_t lanes>
+  class Sweep;
+  template <std::size_t lanes>
+  void sweep(const simulation::Schedule& schedule, std::span<const std::uint32_t> cpus,
+             std::vector<AccountSums>& sums) const;
   [[nodiscard]] std::size_t function_index(NodeIndex node) const;
 
   const Recording& recording_;
@@ -110,12 +118,13 @@ class Accounts {
   CallTree tree_;
   simulation::LargeArray<std::uint32_t> account_of_;  // by segment
   std::vector<LineageIndex> lineage_of_;              // by account
+  std::vector<ProfileId> profile_of_;                 // by account
   std::vector<std::int64_t> cpu_;                     // by account, ns
   std::vector<Entry> entries_;                        // of all accounts, one after the other
   std::vector<std::size_t> entries_begin_;            // by account, and the end
   std::vector<LinePlace> lines_;
   std::vector<std::uint32_t> line_of_;  // by node; the last entry is for no node
-  std::vector<Call> entered_;           // in order of the stretches, more or less
+  std::vector<Call> entered_;           // in order of the stretches
   std::vector<std::optional<std::uint64_t>> calls_;
   std::vector<std::uint64_t> samples_;
   std::vector<bool> shown_;

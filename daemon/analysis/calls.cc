@@ -72,19 +72,14 @@ void Accounts::find_calls(const Schedule& schedule) {
     if (!recorded[call.function.index()])
       entered_.push_back(call);
   }
+  std::stable_sort(entered_.begin(), entered_.end(),
+                   [](const Call& a, const Call& b) { return a.stretch < b.stretch; });
   for (std::size_t f = 0; f < calls_.size(); ++f) {
     if (recorded[f])
       calls_[f] = entries[f];
     else if (starts[f] > 0)
       calls_[f] = starts[f];
   }
-}
-
-void Accounts::count_critical_calls(const simulation::LargeArray<std::int64_t>& scaled,
-                                    AccountSums& sums) const {
-  sums.critical_calls.assign(recording_.functions.size(), 0);
-  for (const Call& call : entered_)
-    sums.critical_calls[call.function.index()] += scaled[call.stretch] != 0 ? 1U : 0U;
 }
 
 }  // namespace longpole::analysis

@@ -18,8 +18,8 @@ class Shortening {
         shares_(accounts.shares_of(function)),
         shortened_(recording) {}
 
-  // Does another function lead when the function takes that much less time?
-  bool loses_lead(double reduction) {
+  // The function that leads when this one takes so much less time; none: still this one.
+  FunctionId leader_after(double reduction) {
     for (std::size_t t = 0; t < original_.threads.size(); ++t) {
       const std::vector<Event>& events = original_.threads[t].events;
       for (std::size_t e = 0; e < events.size(); ++e) {
@@ -33,20 +33,24 @@ class Shortening {
     const simulation::Schedule schedule = simulation::simulate_ideal(shortened_);
     // Shorter stretches may let a thread be cancelled elsewhere; then the segments are others.
     if (schedule.thread_begin == schedule_.thread_begin)
-      return loses_lead(accounts_, schedule, reduction);
-    return loses_lead(Accounts(shortened_, schedule), schedule, reduction);
+      return leader(accounts_, schedule, reduction);
+    return leader(Accounts(shortened_, schedule), schedule, reduction);
   }
 
  private:
-  bool loses_lead(const Accounts& accounts, const simulation::Schedule& schedule,
-                  double reduction) const {
+  FunctionId leader(const Accounts& accounts, const simulation::Schedule& schedule,
+                    double reduction) const {
     const std::vector<double> critical =
         accounts.critical_self(accounts.sum(schedule, cpus_), function_, reduction);
-    for (std::size_t f = 0; f < original_.functions.size(); ++f) {
-      if (f != function_.index() && critical[f] > critical[function_.index()])
-        return true;
+    FunctionId leader;
+    double most = critical[function_.index()];
+    for (std::uint32_t f = 0; f < original_.functions.size(); ++f) {
+      if (f == function_.index() || critical[f] <= most)
+        continue;
+      leader = FunctionId{f};
+      most = critical[f];
     }
-    return false;
+    return leader;
   }
 
   const Recording& original_;
@@ -60,25 +64,31 @@ class Shortening {
 
 }  // namespace
 
-std::optional<double> headroom_of_leader(const Recording& recording,
-                                         const simulation::Schedule& schedule,
-                                         const Accounts& accounts, FunctionId leader,
-                                         std::uint32_t cpus) {
+std::optional<Headroom> headroom_of_leader(const Recording& recording,
+                                           const simulation::Schedule& schedule,
+                                           const Accounts& accounts, FunctionId leader,
+                                           std::uint32_t cpus) {
   constexpr int grid = 8;
   constexpr double precision = 1.0 / 16384;
   Shortening shortening(recording, schedule, accounts, leader, cpus);
-  int step = 1;
-  while (step <= grid && !shortening.loses_lead(static_cast<double>(step) / grid))
-    ++step;
-  if (step > grid)
-    return std::nullopt;
-  double leads_at = static_cast<double>(step - 1) / grid;
-  double loses_at = static_cast<double>(step) / grid;
-  while (loses_at - leads_at > precision) {
-    const double middle = (leads_at + loses_at) / 2;
-    (shortening.loses_lead(middle) ? loses_at : leads_at) = middle;
+  double leads_at = 0;
+  Headroom headroom;
+  for (int step = 1; step <= grid && !headroom.next.known(); ++step) {
+    leads_at = static_cast<double>(step - 1) / grid;
+    headroom.reduction = static_cast<double>(step) / grid;
+    headroom.next = shortening.leader_after(headroom.reduction);
   }
-  return loses_at;
+  if (!headroom.next.known())
+    return std::nullopt;
+  while (headroom.reduction - leads_at > precision) {
+    const double middle = (leads_at + headroom.reduction) / 2;
+    const FunctionId next = shortening.leader_after(middle);
+    if (next.known())
+      headroom = {middle, next};
+    else
+      leads_at = middle;
+  }
+  return headroom;
 }
 
 }  // namespace longpole::analysis

@@ -1,15 +1,18 @@
 #include "analysis/study.h"
 
 #include <algorithm>
+#include <future>
 #include <list>
 #include <mutex>
+#include <numeric>
+#include <span>
 #include <string_view>
+#include <thread>
 #include <tuple>
 #include <utility>
 
 #include "analysis/accounts.h"
 #include "analysis/headroom.h"
-#include "analysis/sweep.h"
 #include "simulation/simulate.h"
 
 namespace longpole::analysis {
@@ -42,30 +45,54 @@ struct Study::State {
         times(schedule, recording->threads.size()),
         accounts(*recording, schedule) {}
 
-  // The last few CPU counts that were asked for.
-  struct Sums {
-    explicit Sums(std::uint32_t on_cpus) : cpus(on_cpus) {}
-    std::uint32_t cpus;
-    std::once_flag once;
-    AccountSums sums;
-  };
-  std::shared_ptr<const Sums> sums(std::uint32_t cpus) const {
-    std::shared_ptr<Sums> found;
+  using Sums = std::shared_future<AccountSums>;
+  // Computes what is not known yet, on as many threads as there are CPUs. What another thread is
+  // computing is waited for where it is used.
+  void prepare(std::span<const std::uint32_t> counts) const {
+    std::vector<std::uint32_t> missing;
+    std::vector<std::promise<AccountSums>> promises;
     {
       const std::scoped_lock lock(mutex);
-      const auto at = std::find_if(recent.begin(), recent.end(),
-                                   [&](const auto& known) { return known->cpus == cpus; });
-      if (at != recent.end())
-        recent.splice(recent.begin(), recent, at);
-      else
-        recent.push_front(std::make_shared<Sums>(cpus));
-      if (recent.size() > most_recent)
+      for (const std::uint32_t cpus : counts) {
+        if (find(cpus) != recent.end())
+          continue;
+        missing.push_back(cpus);
+        recent.emplace_front(cpus, promises.emplace_back().get_future().share());
+      }
+      while (recent.size() > std::max(most_recent, counts.size()))
         recent.pop_back();
-      found = recent.front();
     }
-    // Outside the lock: others may ask about other CPU counts meanwhile.
-    std::call_once(found->once, [&] { found->sums = accounts.sum(schedule, cpus); });
-    return found;
+    const std::size_t threads = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1,
+                                                        std::max<std::size_t>(missing.size(), 1));
+    const auto compute = [&](std::size_t part) {
+      const std::size_t begin = missing.size() * part / threads;
+      const std::size_t end = missing.size() * (part + 1) / threads;
+      try {
+        std::vector<AccountSums> sums =
+            accounts.sum(schedule, std::span(missing).subspan(begin, end - begin));
+        for (std::size_t i = begin; i < end; ++i)
+          promises[i].set_value(std::move(sums[i - begin]));
+      } catch (...) {  // no memory: whoever asks for these is told
+        for (std::size_t i = begin; i < end; ++i)
+          promises[i].set_exception(std::current_exception());
+      }
+    };
+    std::vector<std::future<void>> helpers;
+    for (std::size_t part = 1; part < threads; ++part)
+      helpers.push_back(std::async(std::launch::async, compute, part));
+    compute(0);
+  }
+  [[nodiscard]] Sums sums(std::uint32_t cpus) const {
+    prepare(std::span(&cpus, 1));
+    const std::scoped_lock lock(mutex);
+    const auto at = find(cpus);
+    if (at != recent.end()) {
+      recent.splice(recent.begin(), recent, at);
+      return recent.front().second;
+    }
+    std::promise<AccountSums> promise;  // pushed out by others meanwhile
+    promise.set_value(accounts.sum(schedule, cpus));
+    return promise.get_future().share();
   }
 
   template <typename Row>
@@ -87,9 +114,15 @@ struct Study::State {
   CompletionTimes times;
   Accounts accounts;
 
-  static constexpr std::size_t most_recent = 64;
+  // The last few CPU counts that were asked for.
+  static constexpr std::size_t most_recent = 80;
+  using Recent = std::list<std::pair<std::uint32_t, Sums>>;
+  [[nodiscard]] Recent::iterator find(std::uint32_t cpus) const {
+    return std::find_if(recent.begin(), recent.end(),
+                        [&](const auto& known) { return known.first == cpus; });
+  }
   mutable std::mutex mutex;
-  mutable std::list<std::shared_ptr<Sums>> recent;
+  mutable Recent recent;
 };
 
 Study::Study(std::shared_ptr<const Recording> recording)
@@ -113,8 +146,8 @@ Prediction Study::predict(std::uint32_t cpus, Scheduler scheduler) const {
 Table<FunctionRow> Study::functions(std::uint32_t cpus, Scheduler scheduler,
                                     WithHeadroom with_headroom) const {
   const auto sums = state_->sums(state_->times.useful(cpus, scheduler));
-  const std::vector<FunctionTimes> times = state_->accounts.functions(sums->sums);
-  auto table = state_->table<FunctionRow>(cpus, sums->sums);
+  const std::vector<FunctionTimes> times = state_->accounts.functions(sums.get());
+  auto table = state_->table<FunctionRow>(cpus, sums.get());
   for (std::size_t f = 0; f < times.size(); ++f) {
     FunctionRow row;
     row.self_ns = times[f].self;
@@ -128,7 +161,7 @@ Table<FunctionRow> Study::functions(std::uint32_t cpus, Scheduler scheduler,
       row.function = FunctionId{static_cast<std::uint32_t>(f)};
       row.calls = state_->accounts.calls()[f];
       if (row.calls)
-        row.critical_calls = sums->sums.critical_calls[f];
+        row.critical_calls = sums.get().critical_calls[f];
       row.samples = state_->accounts.samples()[f];
       if (!state_->accounts.is_shown(row.function))
         continue;
@@ -146,26 +179,66 @@ Table<FunctionRow> Study::functions(std::uint32_t cpus, Scheduler scheduler,
   const auto leader = std::find_if(table.rows.begin(), table.rows.end(),
                                    [](const FunctionRow& row) { return row.function.known(); });
   for (auto row = table.rows.begin(); row != table.rows.end(); ++row) {
-    if (row == leader && row->critical_self_ns > 0)
-      row->headroom = headroom_of_leader(*state_->recording, state_->schedule, state_->accounts,
-                                         row->function, sums->sums.cpus);
-    else
+    if (row == leader && row->critical_self_ns > 0) {
+      const auto headroom = headroom_of_leader(*state_->recording, state_->schedule,
+                                               state_->accounts, row->function, sums.get().cpus);
+      if (headroom) {
+        row->headroom = headroom->reduction;
+        row->next_leader = headroom->next;
+      }
+    } else {
       row->headroom = 0;
+    }
   }
   return table;
 }
 
+void Study::prepare(std::span<const std::uint32_t> cpus) const {
+  std::vector<std::uint32_t> counts;
+  for (const std::uint32_t count : cpus)
+    counts.push_back(state_->times.useful(count, Scheduler::shared));
+  std::sort(counts.begin(), counts.end());
+  counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
+  state_->prepare(counts);
+}
+
+std::vector<Lead> Study::leads(std::uint32_t up_to_cpus) const {
+  std::vector<std::uint32_t> counts(state_->times.useful(up_to_cpus, Scheduler::shared));
+  std::iota(counts.begin(), counts.end(), 1);
+  state_->prepare(counts);
+  std::vector<Lead> leads;
+  for (const std::uint32_t cpus : counts) {
+    const auto sums = state_->sums(cpus);
+    const std::vector<double> critical =
+        state_->accounts.critical_self(sums.get(), FunctionId::none(), 0);
+    FunctionId leader;
+    for (std::uint32_t f = 0; f < recording().functions.size(); ++f) {
+      const double lead = leader.known() ? critical[leader.index()] : 0;
+      if (critical[f] > lead || (leader.known() && critical[f] == lead &&
+                                 state_->name(FunctionId{f}) < state_->name(leader)))
+        leader = FunctionId{f};
+    }
+    if (leads.empty() || leads.back().function != leader)
+      leads.push_back({cpus, cpus, leader});
+    leads.back().to_cpus = cpus;
+  }
+  if (!leads.empty())
+    leads.back().to_cpus = up_to_cpus;
+  return leads;
+}
+
 Table<LineRow> Study::lines(std::uint32_t cpus, Scheduler scheduler) const {
   const auto sums = state_->sums(state_->times.useful(cpus, scheduler));
-  const std::vector<LineTimes> times = state_->accounts.lines(sums->sums);
-  auto table = state_->table<LineRow>(cpus, sums->sums);
+  const std::vector<LineTimes> times = state_->accounts.lines(sums.get());
+  const std::vector<double> margins = state_->accounts.line_margins(sums.get());
+  auto table = state_->table<LineRow>(cpus, sums.get());
   for (std::size_t i = 0; i < times.size(); ++i) {
     if (times[i].self <= 0)
       continue;
     const LinePlace& place = state_->accounts.line_places()[i];
     const double share = table.total_ns > 0 ? times[i].critical / table.total_ns : 0;
     table.rows.push_back({place.file, place.line, place.function, times[i].self, times[i].critical,
-                          share, place.samples});
+                          share, place.samples, margins[i], true});
   }
   std::sort(table.rows.begin(), table.rows.end(), [&](const LineRow& a, const LineRow& b) {
     if (a.critical_ns != b.critical_ns)
@@ -173,6 +246,13 @@ Table<LineRow> Study::lines(std::uint32_t cpus, Scheduler scheduler) const {
     return std::tuple(a.file, a.line, state_->name(a.function), a.function) <
            std::tuple(b.file, b.line, state_->name(b.function), b.function);
   });
+  for (std::size_t i = 1; i < table.rows.size(); ++i) {
+    LineRow& above = table.rows[i - 1];
+    const LineRow& below = table.rows[i];
+    const double margins_together = above.margin_ns + below.margin_ns;
+    above.distinct =
+        margins_together == 0 || above.critical_ns - below.critical_ns > margins_together;
+  }
   return table;
 }
 
@@ -180,7 +260,7 @@ Table<SegmentRow> Study::segments(std::uint32_t cpus, Scheduler scheduler) const
   const Schedule& schedule = state_->schedule;
   const std::uint32_t useful = state_->times.useful(cpus, scheduler);
   const auto sums = state_->sums(useful);
-  auto table = state_->table<SegmentRow>(cpus, sums->sums);
+  auto table = state_->table<SegmentRow>(cpus, sums.get());
   const Weights weights = extended_critical_path(schedule, useful);
 
   const std::vector<FunctionId> leading = state_->accounts.leading_functions();
@@ -200,6 +280,30 @@ Table<SegmentRow> Study::segments(std::uint32_t cpus, Scheduler scheduler) const
     table.rows.push_back(row);
   }
   return table;
+}
+
+Table<PathRow> Study::path(std::uint32_t cpus, Scheduler scheduler) const {
+  const std::uint32_t useful = state_->times.useful(cpus, scheduler);
+  auto table = state_->table<PathRow>(cpus, state_->sums(useful).get());
+  const std::vector<FunctionId> leading = state_->accounts.leading_functions();
+  for (const PathStep& step :
+       heaviest_path(state_->schedule, extended_critical_path(state_->schedule, useful))) {
+    const Segment& segment = state_->schedule.segments[step.segment];
+    const Event& event = recording().threads[step.thread.index()].events[segment.event];
+    PathRow row{step, {}};
+    if (step.running && event.profile.known())
+      row.function = leading[event.profile.index()];
+    table.rows.push_back(row);
+  }
+  return table;
+}
+
+ObjectTable Study::objects(std::uint32_t cpus, Scheduler scheduler) const {
+  return contention(recording(), state_->schedule, cpus, scheduler);
+}
+
+ThreadTable Study::threads(std::uint32_t cpus, Scheduler scheduler) const {
+  return thread_table(recording(), state_->schedule, cpus, scheduler);
 }
 
 }  // namespace longpole::analysis

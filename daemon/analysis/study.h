@@ -16,10 +16,14 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "analysis/completion.h"
+#include "analysis/contention.h"
+#include "analysis/path.h"
+#include "analysis/thread_table.h"
 #include "simulation/schedule.h"
 #include "trace/recording.h"
 
@@ -40,6 +44,7 @@ struct FunctionRow {
   double normalized_total_ns = 0;
   std::optional<double>
       headroom;  // reduction, 0…1, at which another function takes the lead; none: never
+  FunctionId next_leader;     // who that is; none: nobody, or it does not lead
   std::uint64_t samples = 0;  // behind self_ns; 0 and exact when written or counted exactly
 };
 
@@ -52,6 +57,9 @@ struct LineRow {
   double critical_ns = 0;
   double critical_share = 0;
   std::uint64_t samples = 0;
+  // Half the 95% confidence interval of critical_ns, as far as the number of samples goes; 0: exact.
+  double margin_ns = 0;
+  bool distinct = true;  // false: the intervals of this line and the next below overlap
 };
 
 struct SegmentRow {
@@ -65,13 +73,26 @@ struct SegmentRow {
   bool running = true;  // false: a sleep, I/O or other wait of fixed length
 };
 
+struct PathRow {
+  PathStep step;
+  FunctionId function;  // that has most of it; none: not known, or a wait
+};
+
 template <typename Row>
 struct Table {
   std::uint32_t cpus = 1;
   double total_ns = 0;    // completion time on that many CPUs
   double waiting_ns = 0;  // critical time of sleeps and waits for I/O: what no function has
   std::vector<Row>
-      rows;  // heaviest first, ties by name or line; segments in order of thread and time
+      rows;  // heaviest first, ties by name or line; segments in order of thread and time,
+             // the path in order of time
+};
+
+// A stretch of CPU counts with the same leader.
+struct Lead {
+  std::uint32_t from_cpus = 1;
+  std::uint32_t to_cpus = 1;
+  FunctionId function;  // none: no function has critical time
 };
 
 enum class WithHeadroom : bool { no, yes };  // headroom re-simulates a dozen times
@@ -90,8 +111,17 @@ class Study {
   [[nodiscard]] Prediction predict(std::uint32_t cpus, Scheduler scheduler) const;
   [[nodiscard]] Table<FunctionRow> functions(std::uint32_t cpus, Scheduler scheduler,
                                              WithHeadroom with_headroom) const;
+  // The function with the most critical time of its own at each CPU count from 1 on under `shared`:
+  // where the lead changes hands is where another thing is worth optimising (Paper VI, section 4).
+  [[nodiscard]] std::vector<Lead> leads(std::uint32_t up_to_cpus) const;
+  // Makes the tables at these counts under `shared` cheap: all together cost little more than one.
+  void prepare(std::span<const std::uint32_t> cpus) const;
   [[nodiscard]] Table<LineRow> lines(std::uint32_t cpus, Scheduler scheduler) const;
   [[nodiscard]] Table<SegmentRow> segments(std::uint32_t cpus, Scheduler scheduler) const;
+  [[nodiscard]] Table<PathRow> path(std::uint32_t cpus, Scheduler scheduler) const;
+  // Simulates up to most_simulated times.
+  [[nodiscard]] ObjectTable objects(std::uint32_t cpus, Scheduler scheduler) const;
+  [[nodiscard]] ThreadTable threads(std::uint32_t cpus, Scheduler scheduler) const;
 
  private:
   struct State;

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -12,6 +14,7 @@
 #include "cli/report_concurrency.h"
 #include "cli/report_quartz.h"
 #include "cli/report_tables.h"
+#include "cli/report_words.h"
 #include "cli/text_table.h"
 
 namespace longpole::cli {
@@ -52,22 +55,42 @@ std::string headline(const Recording& recording, const Options& options,
                      speedup, analysis::scheduler_name(prediction.scheduler));
 }
 
+std::string closing_notes(const Recording& recording) {
+  const std::string notices = notices_text(recording);
+  return notices.empty() ? "" : "\n" + notices;
+}
+
 template <typename Result>
 std::string render(const Result& table, const analysis::Study& study, const Options& options,
                    const analysis::Prediction& prediction, const TableView& view) {
   const Recording& recording = study.recording();
   if (options.json)
     return json_text(json_of(table, recording));
-  const std::string notices = notices_text(recording);
   return headline(recording, options, prediction) + text_of(table, recording, view) +
-         (notices.empty() ? "" : "\n" + notices);
+         closing_notes(recording);
+}
+
+std::string by_function(const analysis::Study& study, const Options& options,
+                        const analysis::Prediction& prediction, const TableView& view) {
+  const auto table =
+      study.functions(prediction.cpus, prediction.scheduler, analysis::WithHeadroom::yes);
+  if (options.json) {
+    Json document = json_of(table, study.recording());
+    document["leads"] =
+        json_of(study.leads(std::max(leads_up_to_cpus, prediction.cpus)), study.recording());
+    return json_text(document);
+  }
+  const std::string words = words_of(study, table, prediction.scheduler);
+  return headline(study.recording(), options, prediction) + words + (words.empty() ? "" : "\n") +
+         text_of(table, study.recording(), view) + closing_notes(study.recording());
 }
 
 Expected<int> report(const Options& options) {
-  if (options.by != "function" && options.by != "line" && options.by != "segment" &&
-      options.by != "concurrency" && options.by != "quartz")
+  constexpr std::array known = {"function", "line", "segment",     "thread",
+                                "object",   "path", "concurrency", "quartz"};
+  if (std::find(known.begin(), known.end(), options.by) == known.end())
     return bad_input(fmt::format("--by {}", options.by), "this version has no such report",
-                     "choose function, line, segment, concurrency or quartz");
+                     fmt::format("choose one of {}", fmt::join(known, ", ")));
   if (!options.of.empty() && options.by != "quartz")
     return bad_input(fmt::format("--of {}", options.of),
                      "only one row of --by quartz can be looked at",
@@ -99,8 +122,7 @@ Expected<int> report(const Options& options) {
       return tl::unexpected(deadlock_error(recording, *prediction.deadlock, options.file));
     const TableView view{*top, terminal_width()};
     if (options.by == "function")
-      text = render((*study)->functions(*cpus, *scheduler, analysis::WithHeadroom::yes), **study,
-                    options, prediction, view);
+      text = by_function(**study, options, prediction, view);
     else if (options.by == "line")
       text = render((*study)->lines(*cpus, *scheduler), **study, options, prediction, view);
     else if (options.by == "quartz") {
@@ -108,7 +130,13 @@ Expected<int> report(const Options& options) {
       if (!quartz)
         return tl::unexpected(quartz.error());
       text = render(*quartz, **study, options, prediction, view);
-    } else if (options.by == "concurrency")
+    } else if (options.by == "object")
+      text = render((*study)->objects(*cpus, *scheduler), **study, options, prediction, view);
+    else if (options.by == "thread")
+      text = render((*study)->threads(*cpus, *scheduler), **study, options, prediction, view);
+    else if (options.by == "path")
+      text = render((*study)->path(*cpus, *scheduler), **study, options, prediction, view);
+    else if (options.by == "concurrency")
       text = render(analysis::classify_concurrency(recording, (*study)->ideal(), *cpus, *scheduler),
                     **study, options, prediction, view);
     else
@@ -133,10 +161,12 @@ void add_report(CLI::App& app, Chosen& chosen) {
                    "The number of CPUs; without it, that of the machine that recorded")
       ->type_name("N");
   command
-      ->add_option("--by", options->by,
-                   "What a row is: function (the default), line or segment; or concurrency:\nhow "
-                   "well the CPUs are used, and what the critical path waits for; or quartz:\n"
-                   "functions, locks and threads by how many CPUs are busy meanwhile")
+      ->add_option(
+          "--by", options->by,
+          "What a row is: function (the default), line, segment, thread, object\n(what "
+          "threads wait for) or path (the critical path itself);\nor concurrency: how well "
+          "the CPUs are used, and what the path waits for;\nor quartz: functions, locks and "
+          "threads by how many CPUs are busy meanwhile")
       ->type_name("KIND");
   command
       ->add_option("--of", options->of,

@@ -1,8 +1,6 @@
 #include "cli/report_tables.h"
 
 namespace longpole::cli {
-namespace {
-
 Json function_name(const Recording& recording, FunctionId function) {
   return function.known() ? Json(recording.functions[function.index()].name) : Json(nullptr);
 }
@@ -14,6 +12,8 @@ Json file_path(const Recording& recording, FileId file) {
 Json line_number(std::uint32_t line) {
   return line == 0 ? Json(nullptr) : Json(line);
 }
+
+namespace {
 
 Json count(const std::optional<std::uint64_t>& value) {
   return value ? Json(*value) : Json(nullptr);
@@ -45,9 +45,19 @@ Json json_of(const analysis::Table<analysis::FunctionRow>& table, const Recordin
                     {"critical_share", fraction(row.critical_share)},
                     {"normalized_self_ns", number(row.normalized_self_ns)},
                     {"normalized_total_ns", number(row.normalized_total_ns)},
-                    {"headroom", row.headroom ? fraction(*row.headroom) : Json(nullptr)}});
+                    {"headroom", row.headroom ? fraction(*row.headroom) : Json(nullptr)},
+                    {"next_leader", function_name(recording, row.next_leader)}});
   }
   return document(table, std::move(rows));
+}
+
+Json json_of(const std::vector<analysis::Lead>& leads, const Recording& recording) {
+  Json rows = Json::array();
+  for (const analysis::Lead& lead : leads)
+    rows.push_back({{"from", lead.from_cpus},
+                    {"to", lead.to_cpus},
+                    {"function", function_name(recording, lead.function)}});
+  return rows;
 }
 
 Json json_of(const analysis::Table<analysis::LineRow>& table, const Recording& recording) {
@@ -58,7 +68,10 @@ Json json_of(const analysis::Table<analysis::LineRow>& table, const Recording& r
                     {"function", function_name(recording, row.function)},
                     {"self_ns", number(row.self_ns)},
                     {"critical_ns", number(row.critical_ns)},
-                    {"critical_share", fraction(row.critical_share)}});
+                    {"critical_share", fraction(row.critical_share)},
+                    {"critical_margin_ns", number(row.margin_ns)},
+                    {"samples", row.samples},
+                    {"distinct", row.distinct}});
   return document(table, std::move(rows));
 }
 

@@ -45,13 +45,13 @@ std::vector<const Row*> rows_shown(const analysis::Table<Row>& table, const Tabl
   return out;
 }
 
+}  // namespace
+
 std::string rows_left(std::size_t left, const char* thing) {
   return left == 0 ? std::string()
                    : fmt::format("and {}; --top 0 shows all\n",
                                  count_text(left, fmt::format("more {}", thing)));
 }
-
-}  // namespace
 
 std::string text_of(const analysis::Table<analysis::FunctionRow>& table, const Recording& recording,
                     const TableView& view) {
@@ -97,22 +97,45 @@ std::string text_of(const analysis::Table<analysis::FunctionRow>& table, const R
 
 std::string text_of(const analysis::Table<analysis::LineRow>& table, const Recording& recording,
                     const TableView& view) {
-  TextTable out(
-      {{"critical"}, {"share"}, {"CPU time"}, {"line", Align::left}, {"function", Align::left}});
+  const bool sampled = std::any_of(table.rows.begin(), table.rows.end(),
+                                   [](const auto& row) { return row.margin_ns > 0; });
+  std::vector<TextTable::Column> columns = {{"critical"}, {"share"}};
+  if (sampled)
+    columns.push_back({"±"});
+  columns.insert(columns.end(), {{"CPU time"}, {"line", Align::left}, {"function", Align::left}});
+  TextTable out(std::move(columns));
   const FileNames files(recording);
   const auto shown = rows_shown(table, view, [](const analysis::LineRow& row, double least) {
     return std::abs(row.critical_ns) >= least || row.self_ns >= least;
   });
+  bool thin = false;
+  const auto add = [&](std::vector<std::string> cells, const std::string& margin) {
+    if (sampled)
+      cells.insert(cells.begin() + 2, margin);
+    out.add(std::move(cells));
+  };
   for (const analysis::LineRow* row : shown) {
-    out.add({duration_text(row->critical_ns), percent_text(row->critical_share),
-             duration_text(row->self_ns), files.place(row->file, row->line),
-             row->function.known() ? recording.functions[row->function.index()].name : nothing});
+    // Of lines that weigh next to nothing nobody asks which comes first.
+    const bool mark = !row->distinct && row->critical_share >= 0.005;
+    thin = thin || mark;
+    add({duration_text(row->critical_ns), percent_text(row->critical_share),
+         duration_text(row->self_ns), files.place(row->file, row->line),
+         row->function.known() ? recording.functions[row->function.index()].name : nothing},
+        (mark ? "≈ " : "") + percent_text(share(row->margin_ns, table)));
   }
   if (table.waiting_ns != 0)
-    out.add({duration_text(table.waiting_ns), percent_text(share(table.waiting_ns, table)), nothing,
-             nothing, waiting});
-  return out.text(view.width) + rows_left(table.rows.size() - shown.size(), "line") +
-         "\ncritical: what the line holds back the whole program by.\n";
+    add({duration_text(table.waiting_ns), percent_text(share(table.waiting_ns, table)), nothing,
+         nothing, waiting},
+        nothing);
+  std::string text = out.text(view.width) + rows_left(table.rows.size() - shown.size(), "line") +
+                     "\ncritical: what the line holds back the whole program by.\n";
+  if (sampled)
+    text += "±: with so many samples, the share is within this of the true one 19 times in 20.\n";
+  if (thin)
+    text +=
+        "≈: too few samples to tell it from the line below; record longer, or with a higher "
+        "--rate.\n";
+  return text;
 }
 
 std::string text_of(const analysis::Table<analysis::SegmentRow>& table, const Recording& recording,

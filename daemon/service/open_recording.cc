@@ -80,12 +80,14 @@ Expected<OpenRecording::Forecasts> OpenRecording::forecasts(
 
 std::vector<Table<FunctionRow>> OpenRecording::functions(
     std::span<const std::uint32_t> cpus) const {
+  study_.prepare(cpus);
   return tables<FunctionRow>(cpus, [this](std::uint32_t count) {
     return study_.functions(count, Scheduler::shared, analysis::WithHeadroom::no);
   });
 }
 
 std::vector<Table<LineRow>> OpenRecording::lines(std::span<const std::uint32_t> cpus) const {
+  study_.prepare(cpus);
   return tables<LineRow>(
       cpus, [this](std::uint32_t count) { return study_.lines(count, Scheduler::shared); });
 }

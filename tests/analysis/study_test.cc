@@ -6,6 +6,7 @@
 #include <numeric>
 #include <thread>
 
+#include "analysis/accounts.h"
 #include "programs.h"
 #include "random_program.h"
 #include "simulation/simulate.h"
@@ -270,12 +271,51 @@ TEST(Study, HeadroomIsWhereAnotherTakesTheLead) {
   const auto table = study.functions(2, Scheduler::shared, WithHeadroom::yes);
   ASSERT_TRUE(row_of(study, table, "slow").headroom);
   EXPECT_NEAR(*row_of(study, table, "slow").headroom, 0.20, 1e-4);
+  EXPECT_EQ(study.recording().functions[row_of(study, table, "slow").next_leader.index()].name,
+            "fast");
   EXPECT_EQ(row_of(study, table, "fast").headroom, 0);
   // On one CPU the two are just added up.
   const auto one = study.functions(1, Scheduler::shared, WithHeadroom::yes);
   EXPECT_NEAR(*row_of(study, one, "slow").headroom, 0.20, 1e-4);
   const auto ideal = study.functions(1, Scheduler::ideal, WithHeadroom::yes);
   EXPECT_NEAR(*row_of(study, ideal, "slow").headroom, 0.20, 1e-4);
+}
+
+// Figure 1 again: b leads on one CPU, a on more.
+TEST(Study, LeadsChangeHands) {
+  const Study study = study_of(read_golden("figure1.prog"));
+  const std::vector<Lead> leads = study.leads(64);
+  ASSERT_EQ(leads.size(), 2U);
+  EXPECT_EQ(study.recording().functions[leads[0].function.index()].name, "b");
+  EXPECT_EQ(leads[0].to_cpus, 1U);
+  EXPECT_EQ(study.recording().functions[leads[1].function.index()].name, "a");
+  EXPECT_EQ(leads[1].from_cpus, 2U);
+  EXPECT_EQ(leads[1].to_cpus, 64U);
+}
+
+// Asked for together or one after the other, in blocks of whatever size: the same.
+TEST(Study, SumsOfManyCountsAreThoseOfEach) {
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    const Recording recording = read_text(random_program(seed));
+    const simulation::Schedule schedule = simulation::simulate_ideal(recording);
+    const Accounts accounts(recording, schedule);
+    std::vector<std::uint32_t> counts(45);
+    std::iota(counts.begin(), counts.end(), 1);
+    const std::vector<AccountSums> together = accounts.sum(schedule, counts);
+    ASSERT_EQ(together.size(), counts.size());
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      const AccountSums alone = accounts.sum(schedule, counts[i]);
+      EXPECT_EQ(together[i].cpus, counts[i]);
+      EXPECT_TRUE(together[i].critical == alone.critical);
+      EXPECT_EQ(together[i].normalized, alone.normalized);
+      EXPECT_EQ(together[i].critical_calls, alone.critical_calls);
+      // Along the weights of the other sweep.
+      const AccountSums weighed =
+          accounts.sum(schedule, extended_critical_path(schedule, counts[i]));
+      EXPECT_TRUE(weighed.critical == alone.critical);
+      EXPECT_EQ(weighed.critical_calls, alone.critical_calls);
+    }
+  }
 }
 
 TEST(Study, HeadroomIsNoneWhereNoOtherCanLead) {

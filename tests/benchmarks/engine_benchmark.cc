@@ -3,6 +3,8 @@
 #include <benchmark/benchmark.h>
 
 #include <memory>
+#include <numeric>
+#include <vector>
 
 #include "analysis/critical_path.h"
 #include "analysis/study.h"
@@ -64,6 +66,57 @@ void sweep_10_million_segments(benchmark::State& state) {
                                                   benchmark::Counter::kIsIterationInvariantRate);
 }
 BENCHMARK(sweep_10_million_segments)->Arg(4)->Arg(32)->Arg(1000)->Unit(benchmark::kMillisecond);
+
+// With the sums by function and line, Quartz's included; on as many threads as there are CPUs.
+void sums_of_10_million_segments(benchmark::State& state) {
+  std::vector<std::uint32_t> counts(static_cast<std::size_t>(state.range(1)));
+  std::iota(counts.begin(), counts.end(), 1);
+  const auto recording = std::make_shared<const Recording>(
+      busy_recording(static_cast<std::uint32_t>(state.range(0)), 10'000'000));
+  for (auto _ : state) {
+    state.PauseTiming();
+    const analysis::Study study(recording);
+    state.ResumeTiming();
+    study.prepare(counts);
+    for (const std::uint32_t cpus : counts)
+      benchmark::DoNotOptimize(
+          study.functions(cpus, analysis::Scheduler::shared, analysis::WithHeadroom::no));
+  }
+}
+BENCHMARK(sums_of_10_million_segments)
+    ->Args({32, 1})
+    ->Args({32, 64})
+    ->Args({1000, 1})
+    ->Args({1000, 64})
+    ->UseRealTime()
+    ->MeasureProcessCPUTime()
+    ->Iterations(1)
+    ->Repetitions(3)
+    ->Unit(benchmark::kMillisecond);
+
+// All that the editor asks for after a recording, and the crossing points.
+void all_counts_of_a_million_events(benchmark::State& state) {
+  std::vector<std::uint32_t> counts(64);
+  std::iota(counts.begin(), counts.end(), 1);
+  const auto recording = std::make_shared<const Recording>(
+      busy_recording(static_cast<std::uint32_t>(state.range(0)), 1'000'000));
+  for (auto _ : state) {
+    const analysis::Study study(recording);
+    study.prepare(counts);
+    for (const std::uint32_t cpus : counts) {
+      benchmark::DoNotOptimize(study.lines(cpus, analysis::Scheduler::shared));
+      benchmark::DoNotOptimize(
+          study.functions(cpus, analysis::Scheduler::shared, analysis::WithHeadroom::no));
+    }
+    benchmark::DoNotOptimize(study.leads(64));
+  }
+}
+BENCHMARK(all_counts_of_a_million_events)
+    ->Arg(32)
+    ->Arg(1000)
+    ->UseRealTime()
+    ->MeasureProcessCPUTime()
+    ->Unit(benchmark::kMillisecond);
 
 void study_of_a_million_events(benchmark::State& state) {
   const auto recording = std::make_shared<const Recording>(

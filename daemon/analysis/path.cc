@@ -1,0 +1,62 @@
+#include "analysis/path.h"
+
+#include <algorithm>
+
+#include "simulation/simulate.h"
+
+namespace longpole::analysis {
+
+using simulation::no_segment;
+using simulation::Segment;
+using simulation::SegmentIndex;
+using simulation::TimesCpus;
+
+std::vector<PathStep> heaviest_path(const simulation::Schedule& ideal, const Weights& weights) {
+  // By segment: what the path to its end weighs. What released it comes before it in by_end.
+  simulation::LargeArray<TimesCpus> so_far(ideal.segments.size(), 0);
+  SegmentIndex last = no_segment;
+  for (const SegmentIndex index : ideal.by_end) {
+    const Segment& segment = ideal.segments[index];
+    so_far[index] = TimesCpus{weights.scaled[index]} * (segment.end - segment.start).count() +
+                    (segment.released_by == no_segment ? 0 : so_far[segment.released_by]);
+    if (last == no_segment || so_far[index] >= so_far[last])
+      last = index;
+  }
+
+  std::vector<PathStep> path;
+  // Looking back, the call that a later step was woken by may belong to a segment without length.
+  for (SegmentIndex index = last; index != no_segment;) {
+    const Segment& segment = ideal.segments[index];
+    PathStep step;
+    step.segment = index;
+    step.thread = segment.thread;
+    step.start = segment.start;
+    step.end = segment.end;
+    step.weight = weights.weight(index);
+    step.running = segment.running;
+    if (segment.released_by != no_segment) {
+      const Segment& before = ideal.segments[segment.released_by];
+      if (before.thread != segment.thread) {
+        step.woken_by = before.thread;
+        step.wake_event = before.event;
+      }
+    }
+    path.push_back(step);
+    index = segment.released_by;
+  }
+  std::reverse(path.begin(), path.end());
+
+  // A step without length goes; who woke its thread woke the next step of the thread.
+  std::vector<PathStep> steps;
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    if (path[i].start != path[i].end) {
+      steps.push_back(path[i]);
+    } else if (i + 1 < path.size() && path[i].woken_by.known() && !path[i + 1].woken_by.known()) {
+      path[i + 1].woken_by = path[i].woken_by;
+      path[i + 1].wake_event = path[i].wake_event;
+    }
+  }
+  return steps;
+}
+
+}  // namespace longpole::analysis

@@ -1,0 +1,32 @@
+// The heaviest path: of all chains of segments that release one another, from the start of the
+// program on, the one with the most Σ weight · length, with the wake-ups between its threads. With a
+// CPU for each thread it is the plain critical path, and as long as the program.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "analysis/critical_path.h"
+#include "simulation/schedule.h"
+#include "trace/recording.h"
+
+namespace longpole::analysis {
+
+// A segment on the path; those without length are left out.
+struct PathStep {
+  simulation::SegmentIndex segment = simulation::no_segment;
+  ThreadId thread;
+  Nanoseconds start{};
+  Nanoseconds end{};
+  double weight = 0;
+  bool running = true;  // false: a sleep, I/O or other wait of fixed length
+  // The path came over from another thread: its call let this one go. none: it did not.
+  ThreadId woken_by;
+  std::uint32_t wake_event = 0;  // that call, of `woken_by`; only where that is known
+};
+
+// In order of time; each starts where the one before ends.
+[[nodiscard]] std::vector<PathStep> heaviest_path(const simulation::Schedule& ideal,
+                                                  const Weights& weights);
+
+}  // namespace longpole::analysis
