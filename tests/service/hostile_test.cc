@@ -7,8 +7,10 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <cstring>
 #include <future>
+#include <limits>
 #include <random>
 
 #include "client.h"
@@ -49,6 +51,12 @@ std::uint32_t random_number(Random& random) {
   return numbers[random() % numbers.size()];
 }
 
+double random_decimal(Random& random) {
+  static const std::vector<double> decimals = {
+      0, -1, 1, 0.5, 1e-300, 1e300, std::numeric_limits<double>::infinity(), NAN, 2};
+  return decimals[random() % decimals.size()];
+}
+
 // Fills the fields of any message, by reflection, so that RPCs to come are tried as well.
 void fill(google::protobuf::Message& message, Random& random, std::uint64_t handle) {
   using Field = google::protobuf::FieldDescriptor;
@@ -77,6 +85,24 @@ void fill(google::protobuf::Message& message, Random& random, std::uint64_t hand
           break;
         case Field::CPPTYPE_BOOL:
           reflection->SetBool(&message, &field, random() % 2 == 0);
+          break;
+        case Field::CPPTYPE_INT32:
+          reflection->SetInt32(&message, &field, static_cast<std::int32_t>(random_number(random)));
+          break;
+        case Field::CPPTYPE_INT64:
+          reflection->SetInt64(&message, &field,
+                               static_cast<std::int64_t>(random() % 3 == 0 ? random() : 3));
+          break;
+        case Field::CPPTYPE_DOUBLE:
+          if (field.is_repeated())
+            reflection->AddDouble(&message, &field, random_decimal(random));
+          else
+            reflection->SetDouble(&message, &field, random_decimal(random));
+          break;
+        case Field::CPPTYPE_MESSAGE:
+          fill(field.is_repeated() ? *reflection->AddMessage(&message, &field)
+                                   : *reflection->MutableMessage(&message, &field),
+               random, handle);
           break;
         default:
           FAIL() << "no values for " << field.full_name();
@@ -113,7 +139,8 @@ TEST(Hostile, HundredsOfRandomRequests) {
 
   std::map<grpc::StatusCode, int> statuses;
   for (int round = 0; round < 600; ++round) {
-    const auto& method = *service->method(static_cast<int>(random() % 8) % service->method_count());
+    const auto& method = *service->method(
+        static_cast<int>(random() % static_cast<std::uint64_t>(service->method_count())));
     // Programs are started in tests of their own.
     if (method.name() == "Record")
       continue;
