@@ -70,7 +70,7 @@ export class DaemonClient {
   }
 
   predict(handle: bigint, cpus: readonly number[]): Promise<PredictResponse> {
-    const request = { handle, cpus: [...cpus], scheduler: '' };
+    const request = { handle, cpus: [...cpus], scheduler: '', model: '', objectModels: [], machine: undefined };
     return call((done) => this.client.predict(request, new Metadata(), within(longCallMs), done));
   }
 

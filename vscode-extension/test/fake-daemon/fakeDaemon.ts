@@ -79,6 +79,7 @@ const service: LongpoleServer = {
       cpus,
       totalNs: totalNs(cpus),
       speedup: totalNs(1) / totalNs(cpus),
+      model: 'direct',
       deadlock: undefined,
     }));
     return { predictions };
