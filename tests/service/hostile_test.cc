@@ -53,7 +53,7 @@ std::uint32_t random_number(Random& random) {
 
 double random_decimal(Random& random) {
   static const std::vector<double> decimals = {
-      0, -1, 1, 0.5, 1e-300, 1e300, std::numeric_limits<double>::infinity(), NAN, 2};
+      0, -1, 1, 0.5, 1e-300, 1e300, std::numeric_limits<double>::infinity(), std::nan(""), 2};
   return decimals[random() % decimals.size()];
 }
 
