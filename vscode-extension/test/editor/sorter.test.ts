@@ -5,7 +5,6 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually, Workbench, type Annotation } from './workbench';
 
 const themes = {
@@ -89,8 +88,7 @@ void describe('recording the sorter', () => {
     await workbench.goToLine(merge.first);
     await workbench.runCommand('Longpole: Record and Simulate');
     await workbench.answer('Longpole: Program to Record', './sorter numbers');
-    await workbench.toast('Longpole: sorter').waitFor();
-    await workbench.toast('Longpole: sorter').waitFor({ state: 'hidden', timeout: 120_000 });
+    await eventually(async () => /^8 CPUs · [\d.]+×$/.test(await workbench.statusText()), () => 'the prediction', 180_000);
     await workbench.page.locator('.terminal-wrapper.active .xterm').waitFor();
     await workbench.screenshot('recorded');
     // Out of the way, for lines that cannot be seen are not there.
@@ -129,8 +127,6 @@ void describe('recording the sorter', () => {
       const kind = theme.startsWith('high') ? `hc-${wanted === 'vs' ? 'light' : 'black'}` : wanted;
       await workbench.page.locator(`.monaco-workbench.${kind}`).waitFor();
       const hover = await workbench.hover(heaviest, 'value');
-      // It fades in.
-      await sleep(500);
       await workbench.screenshot(`editor-${theme}`);
       const hidden = await hover.evaluate((content) => {
         const box = content.closest('.monaco-scrollable-element') ?? content;
@@ -164,12 +160,12 @@ void describe('recording the sorter', () => {
     daemons().forEach(({ pid }) => process.kill(pid, 'SIGKILL'));
     await progress.getByText('Cancel', { exact: true }).click();
     await workbench.toast(/sorter was stopped\. What it did until then is kept: [1-9][\d,]* events\./).waitFor();
-    assert.match(await workbench.statusText(), /^1 CPU · 1\.0×/);
-    assert.ok(!processes().includes(`${workbench.folder}/sorter`));
+    await eventually(async () => /^1 CPU · 1\.0×/.test(await workbench.statusText()), () => 'the prediction');
+    await eventually(() => Promise.resolve(!processes().includes(`${workbench.folder}/sorter`)), () => "the program's end");
   });
 
   void test('nothing is left behind when the editor is closed', async () => {
-    assert.equal(daemons().length, 1);
+    await eventually(() => Promise.resolve(daemons().length === 1), () => 'one daemon');
     await workbench.stop();
     await eventually(() => Promise.resolve(daemons().length === 0), () => `the daemon's end: ${daemons().map(({ pid }) => pid).join()}`);
   });

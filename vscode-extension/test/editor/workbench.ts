@@ -24,7 +24,8 @@ export interface Annotation {
   readonly colour: string;
 }
 
-const patience = 30_000;
+/** For what takes a second on a quiet machine: others may be building on this one. */
+const patience = 60_000;
 
 const quietSettings = {
   'telemetry.telemetryLevel': 'off',
@@ -36,6 +37,9 @@ const quietSettings = {
   'chat.disableAIFeatures': true,
   'workbench.secondarySideBar.defaultVisibility': 'hidden',
   'git.enabled': false,
+  // In a browser the editor saves by itself a second after an edit: whether a file is dirty must not depend on the time.
+  'files.autoSave': 'off',
+  'files.hotExit': 'off',
   // What a terminal prints is in the page then.
   'terminal.integrated.gpuAcceleration': 'off',
 };
@@ -139,8 +143,7 @@ export class Workbench {
     // The palette knows a command only once the extension's manifest has been read.
     await eventually(
       async () => {
-        await this.page.keyboard.press('F1');
-        await this.quickInput.fill(`>${title}`);
+        await this.openQuickInput('F1', `>${title}`);
         const found = await row.waitFor({ timeout: 3000 }).then(
           () => true,
           () => false,
@@ -150,24 +153,83 @@ export class Workbench {
       },
       () => `the command ${title}`,
     );
+    // A key that is pressed next is not for the palette. The command may have put another list or box in its place.
+    await eventually(
+      async () => !(await this.quickInput.isVisible()) || (await this.quickInput.inputValue()) !== `>${title}`,
+      () => 'the palette to close',
+    );
   }
 
-  /** Puts the cursor on a line and the line into the middle. */
+  /** Puts the cursor on a line and the line into the middle; the editor has the focus then. */
   async goToLine(line: number): Promise<void> {
-    await this.page.keyboard.press('Control+G');
-    await this.quickInput.fill(`:${line}`);
+    await this.openQuickInput('Control+G', `:${line}`);
     await this.page.locator('.quick-input-list .monaco-list-row', { hasText: `line ${line}` }).first().waitFor();
     await this.page.keyboard.press('Enter');
     await this.quickInput.waitFor({ state: 'hidden' });
+    await this.page.getByText(new RegExp(`^Ln ${line}, Col \\d+`)).first().waitFor();
   }
 
   /** Opens a file of the folder by its name. */
   async openFile(name: string): Promise<void> {
-    await this.page.keyboard.press('Control+P');
-    await this.quickInput.fill(name);
-    await this.page.locator('.quick-input-list .monaco-list-row', { hasText: name }).first().waitFor();
-    await this.page.keyboard.press('Enter');
-    await this.page.locator(`.tab[data-resource-name="${name}"]`).first().waitFor();
+    const row = this.page.locator('.quick-input-list .monaco-list-row.focused', { hasText: name });
+    const tab = this.page.locator(`.tab.active[data-resource-name="${name}"]`).first();
+    await eventually(
+      async () => {
+        await this.openQuickInput('Control+P', name);
+        // The list is filled in several goes: what is focused now may be moved away before the key comes.
+        await row.waitFor({ timeout: 5000 }).catch(() => undefined);
+        await this.page.keyboard.press('Enter');
+        return tab.waitFor({ timeout: 3000 }).then(
+          () => true,
+          () => false,
+        );
+      },
+      () => `${name} in front`,
+    );
+    await this.quickInput.waitFor({ state: 'hidden' });
+  }
+
+  /** Presses the key until the input is there: a workbench that just came up, or a page that has the focus, may miss it. */
+  private async openQuickInput(key: string, text: string): Promise<void> {
+    await eventually(
+      async () => {
+        await this.page.keyboard.press(key);
+        return this.quickInput.waitFor({ timeout: 3000 }).then(
+          () => true,
+          () => false,
+        );
+      },
+      () => `the input that ${key} opens`,
+    );
+    await this.quickInput.fill(text);
+  }
+
+  /** Waits until the active file has edits that are not saved, or has none. */
+  async untilDirty(dirty: boolean): Promise<void> {
+    await this.page.locator(dirty ? '.tab.active.dirty' : '.tab.active:not(.dirty)').first().waitFor();
+  }
+
+  /** Throws away what was edited in the active file and reads it again, whether or not a watcher saw it change. */
+  async revertFile(): Promise<void> {
+    await this.runCommand('File: Revert File');
+    await this.untilDirty(false);
+  }
+
+  /** Selects an action that a row shows under the pointer; a list that is filled anew in between takes it away again. */
+  async rowAction(row: Locator, icon: string): Promise<void> {
+    await eventually(
+      async () => {
+        try {
+          await row.hover({ timeout: 3000 });
+          await row.locator(`.codicon-${icon}`).click({ timeout: 3000 });
+          return true;
+        } catch {
+          await this.page.mouse.move(1, 1);
+          return false;
+        }
+      },
+      () => `the action ${icon}`,
+    );
   }
 
   /** Types another program to record than before, and records it. */
@@ -193,9 +255,9 @@ export class Workbench {
     await this.page.locator('.quick-input-widget:visible .quick-input-title', { hasText: title }).waitFor({ state: 'hidden' });
   }
 
-  /** The content of the one webview that is shown. */
+  /** The content of the webview that is shown; the one before it may not be gone yet. */
   webview(): FrameLocator {
-    return this.page.frameLocator('iframe.webview.ready').frameLocator('iframe#active-frame');
+    return this.page.locator('iframe.webview.ready').filter({ visible: true }).last().contentFrame().frameLocator('iframe#active-frame');
   }
 
   get quickInput(): Locator {
@@ -273,8 +335,38 @@ export class Workbench {
 
   /** Puts the pointer on a word of a line that can be seen, and returns the hover that appears. */
   async hover(line: number, word: string): Promise<Locator> {
-    const hover = this.page.locator('.monaco-hover:not(.hidden) .hover-contents');
-    const place = await this.page.evaluate(
+    const hover = this.page.locator('.monaco-hover:not(.hidden) .hover-contents').first();
+    await eventually(
+      async () => {
+        const place = await this.placeOf(line, word);
+        if (place === undefined) {
+          return false;
+        }
+        await this.page.mouse.move(place.x - 3, place.y);
+        await this.page.mouse.move(place.x, place.y, { steps: 3 });
+        // What is painted meanwhile takes a hover away: then the pointer comes again.
+        const shown = await hover.waitFor({ timeout: 5000 }).then(
+          () => true,
+          () => false,
+        );
+        if (!shown) {
+          await this.page.mouse.move(5, 400);
+        }
+        return shown;
+      },
+      () => `a hover on "${word}" of line ${line}`,
+    );
+    // It fades in.
+    await hover.evaluate(async (content) => {
+      const animations = content.closest('.monaco-hover')?.getAnimations({ subtree: true }) ?? [];
+      await Promise.allSettled(animations.map((animation) => animation.finished));
+    });
+    return hover;
+  }
+
+  /** The middle of a word of a line that can be seen. */
+  private placeOf(line: number, word: string): Promise<{ x: number; y: number } | undefined> {
+    return this.page.evaluate(
       ([wantedLine, wantedWord]) => {
         const row = [...document.querySelectorAll('.margin-view-overlays > div')].find(
           (candidate) => candidate.querySelector('.line-numbers')?.textContent === String(wantedLine),
@@ -297,13 +389,6 @@ export class Workbench {
       },
       [line, word] as const,
     );
-    if (place === undefined) {
-      throw new Error(`there is no "${word}" on line ${line}`);
-    }
-    await this.page.mouse.move(place.x - 3, place.y);
-    await this.page.mouse.move(place.x, place.y, { steps: 3 });
-    await hover.first().waitFor();
-    return hover.first();
   }
 }
 

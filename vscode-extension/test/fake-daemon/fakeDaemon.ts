@@ -7,7 +7,7 @@
 import { createHash } from 'node:crypto';
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { Server, ServerCredentials, status, type sendUnaryData, type ServerUnaryCall } from '@grpc/grpc-js';
 import {
   LongpoleService,
@@ -47,6 +47,7 @@ let otherVersion = false;
 
 /** What stands in a recording of this daemon. */
 interface Made {
+  /** Relative to the recording, or absolute. */
   readonly file: string;
   readonly args: readonly string[];
 }
@@ -60,7 +61,7 @@ const service: LongpoleServer = {
   stopRecording: answer(() => ({})),
   openRecording: answer((request) => {
     const made = JSON.parse(readFileSync(request.path, 'utf8')) as Made;
-    file = made.file;
+    file = resolve(dirname(request.path), made.file);
     otherVersion = made.args.includes('--other-version');
     return { recording: recording(file) };
   }),
