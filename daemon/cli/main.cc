@@ -38,6 +38,7 @@ constexpr const char* footer = R"(Examples:
   longpole report program.lptrace --cpus 8          which functions are worth optimising there
   longpole report program.lptrace --by line         which lines
   longpole whatif program.lptrace --speed f=30      what it brings to make f 30% faster
+  longpole bound program.lptrace --cpus 1-8         how fast it can surely be made by binding threads
 
 `longpole COMMAND --help` says more. A FILE is a recording (.lptrace), a program written by hand
 (.prog) or a recording as text (.rec).)";
@@ -112,6 +113,7 @@ int run(std::vector<std::string> arguments) {
   add_simulate(app, chosen);
   add_report(app, chosen);
   add_what_if(app, chosen);
+  add_bound(app, chosen);
   add_dump(app, chosen);
   add_assemble(app, chosen);
   add_serve(app, chosen);

@@ -1,0 +1,26 @@
+// What the completion-time bound needs to know of a recorded program: n, V and z (thesis, Paper VII
+// section 2), from its recording and the ideal execution of it.
+//
+// The signals counted for z: threads created, ends of threads that are joined, posts, unlocks,
+// signals, messages sent, and one for each thread that a broadcast or a barrier lets go. Calls that
+// failed are none.
+#pragma once
+
+#include "allocation/bound.h"
+#include "simulation/schedule.h"
+#include "trace/recording.h"
+
+namespace longpole::allocation {
+
+struct ProgramParameters {
+  BoundParameters parameters;
+  std::uint64_t signals = 0;
+  Nanoseconds work{};   // CPU time of all threads
+  Nanoseconds ideal{};  // completion time with a CPU for each thread and no latency
+};
+
+// `ideal` is of that recording, and did not end in a deadlock. Errors: no thread computes.
+[[nodiscard]] Expected<ProgramParameters> bound_parameters(const Recording& recording,
+                                                           const simulation::Schedule& ideal);
+
+}  // namespace longpole::allocation
