@@ -17,7 +17,7 @@ namespace longpole::cli {
 
 struct Chosen {
   std::function<Expected<int>()> run;  // what the command line asked for; filled in by the parser
-  // Of `record`: the program to record and its arguments, which no parser of ours must touch.
+  // Of `record` and `validate`: the program and its arguments, which no parser of ours must touch.
   std::vector<std::string> program;
 };
 
@@ -26,6 +26,7 @@ void add_simulate(CLI::App& app, Chosen& chosen);
 void add_report(CLI::App& app, Chosen& chosen);
 void add_what_if(CLI::App& app, Chosen& chosen);
 void add_bound(CLI::App& app, Chosen& chosen);
+void add_validate(CLI::App& app, Chosen& chosen);
 void add_dump(CLI::App& app, Chosen& chosen);
 void add_assemble(CLI::App& app, Chosen& chosen);
 void add_serve(CLI::App& app, Chosen& chosen);

@@ -39,6 +39,7 @@ constexpr const char* footer = R"(Examples:
   longpole report program.lptrace --by line         which lines
   longpole whatif program.lptrace --speed f=30      what it brings to make f 30% faster
   longpole bound program.lptrace --cpus 1-8         how fast it can surely be made by binding threads
+  longpole validate -- ./program its arguments      the predictions beside real runs
 
 `longpole COMMAND --help` says more. A FILE is a recording (.lptrace), a program written by hand
 (.prog) or a recording as text (.rec).)";
@@ -73,18 +74,18 @@ Error unknown_command(const std::string& name) {
           "there is no such command", "see `longpole --help`"};
 }
 
-// Cuts "PROGRAM ARGS…" off the arguments of `record`: what follows "--", or begins with the first
-// word that is neither an option nor the value of one.
+// Cuts "PROGRAM ARGS…" off the arguments of a command that runs one: what follows "--", or begins
+// with the first word that is neither an option nor the value of one.
 std::vector<std::string> cut_program(const CLI::App& app, std::vector<std::string>& arguments) {
-  if (arguments.empty() || arguments.front() != "record")
+  if (arguments.empty() || (arguments.front() != "record" && arguments.front() != "validate"))
     return {};
-  const CLI::App* const record = app.get_subcommand("record");
+  const CLI::App* const command = app.get_subcommand(arguments.front());
   std::size_t i = 1;
   for (; i < arguments.size(); ++i) {
     const std::string& argument = arguments[i];
     if (argument == "--" || argument.size() < 2 || argument.front() != '-')
       break;
-    const CLI::Option* const option = record->get_option_no_throw(argument);
+    const CLI::Option* const option = command->get_option_no_throw(argument);
     if (option != nullptr && option->get_items_expected_max() > 0)
       ++i;  // its value
   }
@@ -114,6 +115,7 @@ int run(std::vector<std::string> arguments) {
   add_report(app, chosen);
   add_what_if(app, chosen);
   add_bound(app, chosen);
+  add_validate(app, chosen);
   add_dump(app, chosen);
   add_assemble(app, chosen);
   add_serve(app, chosen);

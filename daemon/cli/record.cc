@@ -1,10 +1,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/signal_set.hpp>
-#include <boost/asio/thread_pool.hpp>
-#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -19,7 +15,7 @@
 #include "cli/input.h"
 #include "cli/json_document.h"
 #include "cli/progress_line.h"
-#include "recording/session.h"
+#include "cli/recorded_run.h"
 #include "storage/load.h"
 
 namespace longpole::cli {
@@ -118,17 +114,11 @@ Expected<Request> request_of(const Options& options) {
   return out;
 }
 
-// Runs the program. Ctrl-C and its like end the program, not us: what was recorded is kept.
 Expected<Recording> run(const Request& request, StatusFile& status) {
-  boost::asio::io_context context;
-  boost::asio::thread_pool workers(1);
-  boost::asio::signal_set signals(context, SIGINT, SIGTERM, SIGHUP);
   // Whoever reads the status shows the progress, and better than in the program's own output.
   std::optional<ProgressLine> progress;
   if (request.status.empty())
     progress.emplace("recording");
-  std::optional<Expected<Recording>> result;
-
   recording::Observer observer;
   observer.progress = [&](const recording::Progress& now) {
     const bool running = now.phase <= recording::Phase::running;
@@ -137,28 +127,7 @@ Expected<Recording> run(const Request& request, StatusFile& status) {
       progress->set(fmt::format("{}, {}", doing, count_text(now.events, "event")));
     status.write({{"doing", doing}, {"events", now.events}});
   };
-  observer.finished = [&](Expected<Recording> recording) {
-    result = std::move(recording);
-    signals.cancel();
-  };
-  const auto session = recording::Session::start(context, workers, request.recording,
-                                                 recording::Output::inherited, std::move(observer));
-  if (!session)
-    return tl::unexpected(session.error());
-  std::function<void()> wait_for_signal = [&] {
-    signals.async_wait([&](const boost::system::error_code& error, int) {
-      if (error)
-        return;
-      (*session)->stop();
-      wait_for_signal();
-    });
-  };
-  wait_for_signal();
-  context.run();
-  workers.join();
-  if (!result)
-    return failure("cannot record", "the recording ended without a result", "please report this");
-  return std::move(*result);
+  return run_recorded(request.recording, recording::Output::inherited, std::move(observer));
 }
 
 std::string summary(const Recording& recording, const Request& request) {

@@ -1,0 +1,88 @@
+#include "analysis/validation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace longpole::analysis {
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+std::optional<Interval> median_interval(std::vector<double> values) {
+  const std::size_t count = values.size();
+  // How probable it is that fewer than `below` of the values lie under the median: a fair coin each.
+  double probability = std::exp2(-static_cast<double>(count));
+  double below = probability;
+  std::size_t rank = 0;
+  while (below <= (1 - confidence_level) / 2 && rank < count) {
+    ++rank;
+    probability *= static_cast<double>(count - rank + 1) / static_cast<double>(rank);
+    below += probability;
+  }
+  if (rank == 0)
+    return std::nullopt;
+  std::sort(values.begin(), values.end());
+  return Interval{values[rank - 1], values[count - rank]};
+}
+
+Real real_speedup(std::span<const RealRun> on_one, std::span<const RealRun> on_many,
+                  std::uint32_t cpus) {
+  std::vector<double> elapsed;
+  std::vector<double> cpu_time;
+  std::vector<double> speedups;
+  double others = 0;
+  for (std::size_t round = 0; round < on_many.size(); ++round) {
+    elapsed.push_back(static_cast<double>(on_many[round].elapsed.count()));
+    others += static_cast<double>(on_many[round].others.count());
+    cpu_time.push_back(static_cast<double>(on_many[round].cpu_time.count()));
+    speedups.push_back(static_cast<double>(on_one[round].elapsed.count()) / elapsed.back());
+  }
+  Real real;
+  real.elapsed_ns = median(elapsed);
+  real.cpu_time_ns = median(cpu_time);
+  real.others_share = others / (std::accumulate(elapsed.begin(), elapsed.end(), 0.0) * cpus);
+  real.speedup = median(speedups);
+  const auto [least, most] = std::minmax_element(speedups.begin(), speedups.end());
+  real.range = {*least, *most};
+  real.confidence = median_interval(speedups);
+  return real;
+}
+
+PredictionError error_of(const Real& real, double predicted_speedup) {
+  const auto error = [&](double actual) { return std::abs(actual - predicted_speedup) / actual; };
+  PredictionError out{error(real.speedup), std::nullopt};
+  if (real.confidence) {
+    const auto [low, high] = *real.confidence;
+    const bool inside = low <= predicted_speedup && predicted_speedup <= high;
+    out.confidence =
+        Interval{inside ? 0 : std::min(error(low), error(high)), std::max(error(low), error(high))};
+  }
+  return out;
+}
+
+RulesOfThumb::RulesOfThumb(std::span<const simulation::ConcurrencyStep> ideal, std::size_t threads)
+    : threads_(std::max<std::size_t>(threads, 1)) {
+  double alone = 0;
+  double work = 0;
+  for (std::size_t i = 1; i < ideal.size(); ++i) {
+    const auto length = static_cast<double>((ideal[i].time - ideal[i - 1].time).count());
+    work += length * ideal[i - 1].running;
+    if (ideal[i - 1].running == 1)
+      alone += length;
+  }
+  serial_fraction_ = work > 0 ? alone / work : 1;
+}
+
+double RulesOfThumb::amdahl(std::uint32_t cpus) const {
+  return 1 / (serial_fraction_ + (1 - serial_fraction_) / cpus);
+}
+
+double RulesOfThumb::limit(std::uint32_t cpus) const {
+  return static_cast<double>(std::min<std::size_t>(cpus, threads_));
+}
+
+}  // namespace longpole::analysis

@@ -1,0 +1,82 @@
+// Validation: a prediction beside real runs of the same program, as the papers' tables have it
+// (thesis, Paper I, Table 1: real speed-up as the middle of several runs with the least and the
+// largest, predicted speed-up, error), and beside what one would have said without a simulation.
+//
+// A round is one run on each number of CPUs, one soon after the other: the speed of a machine
+// changes from minute to minute, so a speed-up is the ratio of two runs of the same round, and the
+// median is over rounds.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "simulation/simulate.h"
+
+namespace longpole::analysis {
+
+struct RealRun {
+  Nanoseconds elapsed{};
+  Nanoseconds cpu_time{};
+  Nanoseconds others{};  // CPU time that others took of the CPUs of the run
+};
+
+// Both ends belong to it.
+struct Interval {
+  double low = 0;
+  double high = 0;
+};
+
+inline constexpr double confidence_level = 0.95;
+// With fewer there is no interval that holds the median so often.
+inline constexpr std::size_t fewest_for_confidence = 6;
+
+// Of at least one value; the mean of the middle two where their number is even.
+[[nodiscard]] double median(std::vector<double> values);
+
+// Holds the median of whatever the values were drawn from in at least 95 of 100 cases, without
+// assuming any form of it: the binomial interval between two of the values in order (Conover,
+// Practical Nonparametric Statistics, section 3.2). None: too few values.
+[[nodiscard]] std::optional<Interval> median_interval(std::vector<double> values);
+
+struct Real {
+  double elapsed_ns = 0;  // medians over the rounds
+  double cpu_time_ns = 0;
+  double others_share = 0;  // of the CPUs' time, over all runs with this number of CPUs
+  double speedup = 1;
+  Interval range;                      // of all rounds
+  std::optional<Interval> confidence;  // of the median
+};
+
+// `on_one` and `on_many`: the runs of the same rounds on one CPU and on `cpus`, in the same order; at
+// least one.
+[[nodiscard]] Real real_speedup(std::span<const RealRun> on_one, std::span<const RealRun> on_many,
+                                std::uint32_t cpus);
+
+// |real − predicted| / real, as the papers have it, and between which errors it lies when the real
+// speed-up lies in its interval.
+struct PredictionError {
+  double error = 0;
+  std::optional<Interval> confidence;
+};
+[[nodiscard]] PredictionError error_of(const Real& real, double predicted_speedup);
+
+// What one would say without simulating. `ideal` as simulation::concurrency() gives it.
+class RulesOfThumb {
+ public:
+  RulesOfThumb(std::span<const simulation::ConcurrencyStep> ideal, std::size_t threads);
+
+  // The share of its work that the program does while no other thread could run.
+  [[nodiscard]] double serial_fraction() const { return serial_fraction_; }
+  // Amdahl's law: 1 / (s + (1 − s) / P).
+  [[nodiscard]] double amdahl(std::uint32_t cpus) const;
+  // min(P, threads).
+  [[nodiscard]] double limit(std::uint32_t cpus) const;
+
+ private:
+  double serial_fraction_ = 0;
+  std::size_t threads_;
+};
+
+}  // namespace longpole::analysis

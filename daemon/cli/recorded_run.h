@@ -1,0 +1,16 @@
+// Runs a program under the recorder and waits for its recording, with Ctrl-C ending the program,
+// not us: what was recorded is kept.
+#pragma once
+
+#include "recording/session.h"
+#include "trace/recording.h"
+
+namespace longpole::cli {
+
+// `observer.finished` is ours. Its other callbacks are called on this thread, while it waits.
+// Errors: those of Session, and that it ended without a result.
+[[nodiscard]] Expected<Recording> run_recorded(const recording::Options& options,
+                                               recording::Output output,
+                                               recording::Observer observer);
+
+}  // namespace longpole::cli

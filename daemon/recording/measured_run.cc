@@ -1,0 +1,124 @@
+#include "recording/measured_run.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <sstream>
+#include <utility>
+
+#include "recording/system.h"
+
+namespace longpole::recording {
+namespace {
+
+Nanoseconds nanoseconds_of(const timeval& time) {
+  return Nanoseconds{(std::int64_t{time.tv_sec} * 1'000'000 + time.tv_usec) * 1000};
+}
+
+// The time that these CPUs have been used so far, by anyone (proc(5), /proc/stat).
+Nanoseconds busy_time(const std::vector<std::uint32_t>& cpus) {
+  std::istringstream in(read_special_file("/proc/stat"));
+  std::int64_t ticks = 0;
+  for (std::string line; std::getline(in, line);) {
+    std::istringstream fields(line);
+    std::string name;
+    fields >> name;
+    const bool wanted = std::any_of(cpus.begin(), cpus.end(), [&](std::uint32_t cpu) {
+      return name == fmt::format("cpu{}", cpu);
+    });
+    if (!wanted)
+      continue;
+    // user, nice, system, idle, iowait, irq, softirq, steal; what follows is in these already.
+    constexpr int idle = 3;
+    constexpr int waiting = 4;
+    constexpr int last = 7;
+    std::int64_t value = 0;
+    for (int field = 0; field <= last && fields >> value; ++field)
+      ticks += field == idle || field == waiting ? 0 : value;
+  }
+  return Nanoseconds{ticks * (1'000'000'000 / ::sysconf(_SC_CLK_TCK))};
+}
+
+// What is started meanwhile runs on these CPUs: a child has those of the thread that starts it.
+class OnCpus {
+ public:
+  explicit OnCpus(const std::vector<std::uint32_t>& cpus) : before_(usable_cpus()) { run_on(cpus); }
+  ~OnCpus() { run_on(before_); }
+  OnCpus(const OnCpus&) = delete;
+  OnCpus& operator=(const OnCpus&) = delete;
+
+ private:
+  std::vector<std::uint32_t> before_;
+};
+
+}  // namespace
+
+Expected<MeasuredRun> run_measured(const std::filesystem::path& program,
+                                   const std::vector<std::string>& arguments,
+                                   const std::vector<std::uint32_t>& cpus) {
+  std::vector<std::string> words = arguments;
+  words.insert(words.begin(), program.string());
+  std::vector<char*> argv;
+  for (std::string& word : words)
+    argv.push_back(word.data());
+  argv.push_back(nullptr);
+
+  posix_spawn_file_actions_t files;
+  ::posix_spawn_file_actions_init(&files);
+  ::posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  for (const int output : {STDOUT_FILENO, STDERR_FILENO})
+    ::posix_spawn_file_actions_addopen(&files, output, "/dev/null", O_WRONLY, 0);
+  pid_t pid = 0;
+  int error = 0;
+  std::int64_t start = 0;
+  const Nanoseconds busy_before = busy_time(cpus);
+  {
+    const OnCpus there(cpus);
+    start = monotonic_ns();
+    error = ::posix_spawn(&pid, program.c_str(), &files, nullptr, argv.data(), environ);
+  }
+  ::posix_spawn_file_actions_destroy(&files);
+  const std::string what = fmt::format("cannot run {}", program.string());
+  if (error != 0)
+    return failure(what, std::strerror(error));
+  int status = 0;
+  rusage usage{};
+  while (::wait4(pid, &status, 0, &usage) < 0) {
+    if (errno != EINTR)
+      return failure(what, std::strerror(errno));
+  }
+  MeasuredRun run;
+  run.elapsed = Nanoseconds{monotonic_ns() - start};
+  run.cpu_time = nanoseconds_of(usage.ru_utime) + nanoseconds_of(usage.ru_stime);
+  run.others = std::max(Nanoseconds{}, busy_time(cpus) - busy_before - run.cpu_time);
+  run.exit_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  return run;
+}
+
+std::vector<std::uint32_t> usable_cpus_cores_first() {
+  // A CPU is the n-th of its core when n others of that core come before it.
+  std::map<std::string, std::uint32_t> seen;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> order;
+  for (const std::uint32_t cpu : usable_cpus()) {
+    std::string core = read_special_file(
+        fmt::format("/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list", cpu));
+    if (core.empty())
+      core = fmt::format("cpu {}", cpu);  // a machine that does not say
+    order.emplace_back(seen[core]++, cpu);
+  }
+  std::sort(order.begin(), order.end());
+  std::vector<std::uint32_t> cpus;
+  for (const auto& [nth, cpu] : order)
+    cpus.push_back(cpu);
+  return cpus;
+}
+
+}  // namespace longpole::recording

@@ -1,0 +1,34 @@
+// One run of a program as it is: not recorded, with nothing of ours in it. What predictions are
+// held against.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "trace/error.h"
+#include "trace/types.h"
+
+namespace longpole::recording {
+
+struct MeasuredRun {
+  Nanoseconds elapsed{};   // from before it is started until it has ended
+  Nanoseconds cpu_time{};  // its own and that of the children it waited for, user and kernel
+  // What everybody else, the host of a virtual machine included, took of its CPUs meanwhile; to a
+  // hundredth of a second a CPU.
+  Nanoseconds others{};
+  int exit_status = 0;  // 128 + the number of the signal that ended it
+};
+
+// Runs `program` on `cpus` alone, with nothing to read and its output thrown away, and waits for
+// its end. `program`: a path that can be executed. Errors: of the system, when it cannot be started.
+[[nodiscard]] Expected<MeasuredRun> run_measured(const std::filesystem::path& program,
+                                                 const std::vector<std::string>& arguments,
+                                                 const std::vector<std::uint32_t>& cpus);
+
+// The CPUs that this process may use, in the order in which to add them to a program: first one of
+// each core, then the cores' second hardware threads, and so on.
+[[nodiscard]] std::vector<std::uint32_t> usable_cpus_cores_first();
+
+}  // namespace longpole::recording

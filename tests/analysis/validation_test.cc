@@ -1,0 +1,103 @@
+#include "analysis/validation.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+namespace longpole::analysis {
+namespace {
+
+std::vector<double> one_to(std::size_t count) {
+  std::vector<double> values(count);
+  std::iota(values.begin(), values.end(), 1);
+  std::reverse(values.begin(), values.end());
+  return values;
+}
+
+// How probable it is that the median of a continuous distribution lies between the values of these
+// ranks: each of 2^count equally probable ways to lie below it or above is looked at.
+double coverage(std::size_t count, std::size_t low_rank, std::size_t high_rank) {
+  std::uint64_t covered = 0;
+  for (std::uint64_t below = 0; below < std::uint64_t{1} << count; ++below) {
+    const auto number = static_cast<std::size_t>(__builtin_popcountll(below));
+    covered += number >= low_rank && number < high_rank ? 1 : 0;
+  }
+  return static_cast<double>(covered) / std::exp2(static_cast<double>(count));
+}
+
+TEST(Validation, TheIntervalIsTheNarrowestThatHoldsTheMedianOftenEnough) {
+  for (std::size_t count = 1; count <= 16; ++count) {
+    SCOPED_TRACE(count);
+    const auto interval = median_interval(one_to(count));
+    ASSERT_EQ(interval.has_value(), count >= fewest_for_confidence);
+    if (!interval)
+      continue;
+    const auto low = static_cast<std::size_t>(interval->low);
+    const auto high = static_cast<std::size_t>(interval->high);
+    EXPECT_EQ(low + high, count + 1);
+    EXPECT_GE(coverage(count, low, high), confidence_level);
+    if (low + 1 < high - 1) {
+      EXPECT_LT(coverage(count, low + 1, high - 1), confidence_level);
+    }
+  }
+}
+
+TEST(Validation, TheMedianOfAnEvenNumberLiesBetweenTheMiddleTwo) {
+  EXPECT_EQ(median({4, 1, 9}), 4);
+  EXPECT_EQ(median({4, 1, 9, 6}), 5);
+}
+
+RealRun run(std::int64_t elapsed, std::int64_t cpu_time, std::int64_t others) {
+  return {Nanoseconds{elapsed}, Nanoseconds{cpu_time}, Nanoseconds{others}};
+}
+
+// The machine gets twice as slow in the second round, which no ratio of medians would survive.
+TEST(Validation, ASpeedUpIsTheRatioOfTwoRunsOfOneRound) {
+  const std::vector<RealRun> on_one{run(100, 100, 0), run(200, 200, 0), run(100, 100, 0)};
+  const std::vector<RealRun> on_two{run(50, 100, 10), run(100, 220, 30), run(40, 60, 0)};
+  const Real real = real_speedup(on_one, on_two, 2);
+  EXPECT_EQ(real.speedup, 2);
+  EXPECT_EQ(real.range.low, 2);
+  EXPECT_EQ(real.range.high, 2.5);
+  EXPECT_EQ(real.elapsed_ns, 50);
+  EXPECT_EQ(real.cpu_time_ns, 100);
+  EXPECT_NEAR(real.others_share, 40.0 / 380, 1e-12);
+  EXPECT_FALSE(real.confidence);
+}
+
+TEST(Validation, TheErrorIsThePapersAndLiesWhereTheRealSpeedUpDoes) {
+  Real real;
+  real.speedup = 2;
+  EXPECT_NEAR(error_of(real, 1.9).error, 0.05, 1e-12);
+  EXPECT_NEAR(error_of(real, 2.1).error, 0.05, 1e-12);
+  EXPECT_FALSE(error_of(real, 2.1).confidence);
+
+  real.confidence = Interval{1.6, 2.5};
+  const PredictionError inside = error_of(real, 2.1);
+  EXPECT_EQ(inside.confidence->low, 0);
+  EXPECT_DOUBLE_EQ(inside.confidence->high, 0.5 / 1.6);
+  const PredictionError outside = error_of(real, 1.5);
+  EXPECT_NEAR(outside.confidence->low, 0.1 / 1.6, 1e-12);
+  EXPECT_DOUBLE_EQ(outside.confidence->high, 0.4);
+}
+
+// 3 ms alone, then 4 threads for 2 ms, then nobody for 5: 3 of 11 ms of work.
+TEST(Validation, AmdahlTakesWhatNoOtherThreadCouldRunBeside) {
+  const std::vector<simulation::ConcurrencyStep> steps{{Nanoseconds{0}, 1},
+                                                       {Nanoseconds{3'000'000}, 4},
+                                                       {Nanoseconds{5'000'000}, 0},
+                                                       {Nanoseconds{10'000'000}, 0}};
+  const RulesOfThumb rules(steps, 5);
+  EXPECT_DOUBLE_EQ(rules.serial_fraction(), 3.0 / 11);
+  EXPECT_DOUBLE_EQ(rules.amdahl(1), 1);
+  EXPECT_DOUBLE_EQ(rules.amdahl(2), 1 / (3.0 / 11 + 4.0 / 11));
+  EXPECT_EQ(rules.limit(2), 2);
+  EXPECT_EQ(rules.limit(16), 5);
+}
+
+}  // namespace
+}  // namespace longpole::analysis
