@@ -26,6 +26,8 @@
 #include <unistd.h>
 
 #define LONGPOLE_NEXT_DEFINITIONS(X) \
+  X(__cyg_profile_func_enter)        \
+  X(__cyg_profile_func_exit)         \
   X(__open64_2)                      \
   X(__open_2)                        \
   X(__poll_chk)                      \
@@ -152,6 +154,8 @@
 
 // NOLINTBEGIN(bugprone-reserved-identifier): glibc's own, which no header declares in every mode.
 extern "C" {
+void __cyg_profile_func_enter(void*, void*);
+void __cyg_profile_func_exit(void*, void*);
 ssize_t __read_chk(int, void*, size_t, size_t);
 ssize_t __pread_chk(int, void*, size_t, off_t, size_t);
 ssize_t __pread64_chk(int, void*, size_t, off64_t, size_t);

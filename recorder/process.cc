@@ -14,6 +14,7 @@
 #include <new>
 
 #include "chunk.h"
+#include "function_hooks.h"
 #include "next_definition.h"
 #include "sampling.h"
 #include "system_calls.h"
@@ -163,10 +164,12 @@ longpole_clock_pair read_clock_pair() {
   return best;
 }
 
-// Writes records into a scratch chunk and takes the fastest batch.
-std::uint64_t measure_cost_ps() {
+// Fills a scratch chunk several times and takes the fastest: the cost of one record.
+constexpr std::uintptr_t kScratchRecords = (kChunkBytes - kFirstSlot) / sizeof(longpole_record);
+
+template <typename WriteRecords>
+std::uint64_t measure_cost_ps(WriteRecords write_records) {
   constexpr int kBatches = 8;
-  constexpr std::uintptr_t kRecords = (kChunkBytes - kFirstSlot) / sizeof(longpole_record);
   constexpr std::size_t kReserved = 2 * kChunkBytes;
   void* scratch =
       mmap(nullptr, kReserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -179,15 +182,13 @@ std::uint64_t measure_cost_ps() {
   for (int batch = 0; batch < kBatches; ++batch) {
     thread_log.next_slot = chunk + kFirstSlot;
     const std::int64_t before = monotonic_now();
-    for (std::uintptr_t i = 0; i < kRecords; ++i) {
-      record_acquired({LONGPOLE_MUTEX_LOCK, &thread_log, &thread_log}, 0);
-    }
+    write_records();
     const std::int64_t elapsed = monotonic_now() - before;
     best = elapsed < best ? elapsed : best;
   }
   thread_log.next_slot = 0;
   munmap(scratch, kReserved);
-  return static_cast<std::uint64_t>(best) * 1000 / kRecords;
+  return static_cast<std::uint64_t>(best) * 1000 / kScratchRecords;
 }
 
 // Runs after the program's own exit handlers and every library's destructors: it was registered
@@ -238,7 +239,16 @@ void start() {
                                                                           : Mode::kKernelClock,
                    std::memory_order_relaxed);
   recording_mode = mode_page;
-  mapped_control->cost_ps = measure_cost_ps();
+  mapped_control->cost_ps = measure_cost_ps([] {
+    for (std::uintptr_t i = 0; i < kScratchRecords; ++i) {
+      record_acquired({LONGPOLE_MUTEX_LOCK, &thread_log, &thread_log}, 0);
+    }
+  });
+  if (mapped_control->function_depth != 0) {
+    set_function_depth(mapped_control->function_depth);
+    mapped_control->function_cost_ps =
+        measure_cost_ps([] { enter_and_leave(kScratchRecords / 2); });
+  }
   prepare_sampling();
   __cxa_atexit(&on_process_end, nullptr, nullptr);
   mapped_control->start = read_clock_pair();

@@ -27,6 +27,7 @@ struct Options {
   std::string cpus = "1";
   std::string as_cpus;
   std::string functions = "sampled";
+  std::string depth = "64";
   std::string rate = "1000";
   std::string source = "auto";
   std::string output;
@@ -87,12 +88,15 @@ Expected<Request> request_of(const Options& options) {
       return tl::unexpected(count.error());
     out.recording.as_cpus = *count;
   }
-  if (options.functions == "exact")
-    return bad_input("--functions exact", "this version samples functions and cannot count calls",
-                     "leave it out");
-  if (options.functions != "sampled")
+  if (options.functions == "exact") {
+    const auto depth = parse_number("--depth", options.depth, 1, recording::max_function_depth);
+    if (!depth)
+      return tl::unexpected(depth.error());
+    out.recording.function_depth = *depth;
+  } else if (options.functions != "sampled") {
     return bad_input(fmt::format("--functions {}", options.functions), "there is no such way",
-                     "leave it out");
+                     "give sampled or exact");
+  }
   const auto rate = parse_number("--rate", options.rate, 1, recording::max_rate_hz);
   if (!rate)
     return tl::unexpected(rate.error());
@@ -185,8 +189,17 @@ void add_record(CLI::App& app, Chosen& chosen) {
       ->add_option("--as-cpus", options->as_cpus,
                    "The number of CPUs to tell the program; without it, the machine's")
       ->type_name("N");
-  command->add_option("--functions", options->functions, "How functions are found: by samples")
-      ->type_name("sampled");
+  command
+      ->add_option(
+          "--functions", options->functions,
+          "How functions are found: by samples (the default), or by every entry and exit,\n"
+          "which counts calls and needs a program compiled with -finstrument-functions")
+      ->type_name("sampled|exact");
+  command
+      ->add_option("--depth", options->depth,
+                   "With --functions exact: how many functions inside each other are told apart;\n"
+                   "without it, 64")
+      ->type_name("N");
   command->add_option("--rate", options->rate, "Samples per second of CPU time; without it, 1000")
       ->type_name("HZ");
   command

@@ -32,8 +32,9 @@ Json document(const analysis::Table<Row>& table, Json rows) {
 Json json_of(const analysis::Table<analysis::FunctionRow>& table, const Recording& recording) {
   Json rows = Json::array();
   for (const analysis::FunctionRow& row : table.rows) {
-    const Function& function = recording.functions[row.function.index()];
-    rows.push_back({{"function", function.name},
+    const Function function =
+        row.function.known() ? recording.functions[row.function.index()] : Function{};
+    rows.push_back({{"function", function_name(recording, row.function)},
                     {"file", file_path(recording, function.file)},
                     {"line", line_number(function.line)},
                     {"calls", count(row.calls)},

@@ -15,6 +15,7 @@ namespace {
 
 using Align = TextTable::Align;
 
+constexpr const char* unknown = "(function unknown)";
 constexpr const char* waiting = "(waiting: sleep, I/O)";
 
 std::string calls_text(const std::optional<std::uint64_t>& calls) {
@@ -83,7 +84,8 @@ std::string text_of(const analysis::Table<analysis::FunctionRow>& table, const R
            row.self_ns >= least;
   });
   for (const analysis::FunctionRow* row : shown) {
-    const Function& function = recording.functions[row->function.index()];
+    const Function function = row->function.known() ? recording.functions[row->function.index()]
+                                                    : Function{.name = unknown};
     add(row->critical_self_ns, row->critical_total_ns, duration_text(row->self_ns),
         calls_text(row->calls), calls_text(row->critical_calls), headroom_text(row->headroom),
         files.place(function.file, function.line), function.name);

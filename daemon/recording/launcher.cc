@@ -57,6 +57,7 @@ class Control {
       auto* control = new (memory) longpole_control{};
       control->version = LONGPOLE_RAW_VERSION;
       control->sample_hz = request.rate_hz;
+      control->function_depth = request.function_depth;
       control->told_cpus = told_cpus;
       control->max_units = request.max_units;
       return Control(control);

@@ -59,23 +59,23 @@ class Merger {
 
 Merger::Merger(const MergeInput& input)
     : input_(input),
-      context_{StampClock([&] {
+      context_{.clock = StampClock([&] {
                  std::vector<ClockPair> pairs = input.result.clock_pairs;
                  pairs.push_back({input.control.start.tsc, input.control.start.monotonic_ns});
                  return pairs;
                }()),
-               input.result.started_ns,
-               input.result.ended_ns - input.result.started_ns,
-               input.control.cost_ps,
-               {},
-               {},
-               {},
-               {},
-               {},
-               {},
-               {},
-               0,
-               0},
+               .base_ns = input.result.started_ns,
+               .end_ns = input.result.ended_ns - input.result.started_ns,
+               .cost_ps = input.control.cost_ps,
+               .function_cost_ps = input.control.function_cost_ps,
+               .objects = {},
+               .sites = {},
+               .functions = {},
+               .created_thread = {},
+               .thread_of_handle = {},
+               .thread_of_tid = {},
+               .site_of_path = {},
+               .wake_ups = {}},
       raw_(read_raw_events(input.events, input.control.next_unit)),
       paths_(input.kernel.paths) {}
 
@@ -355,10 +355,12 @@ Expected<MergedRun> Merger::merge() {
   run_.objects = std::move(context_.objects.objects());
   run_.sites = context_.sites.take();
   run_.paths = paths_.take();
+  run_.functions = context_.functions.take();
+  run_.function_depth = input_.control.function_depth;
   fill_run_info();
   const bool created = std::any_of(run_.threads.begin(), run_.threads.end(),
                                    [](const MergedThread& t) { return t.creator.known(); });
-  run_.notices = notices_of(input_, {raw_.damaged, created, futex_waits_,
+  run_.notices = notices_of(input_, {raw_.damaged, created, !run_.functions.empty(), futex_waits_,
                                      context_.unexplained_waits, context_.unexplained_ns});
   return std::move(run_);
 }

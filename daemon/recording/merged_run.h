@@ -58,6 +58,10 @@ struct MergedRun {
   std::vector<MergedObject> objects;
   std::vector<CallSite> sites;
   std::vector<std::vector<std::uint64_t>> paths;  // innermost first, the first exact
+  // Addresses of functions whose entries were recorded: until it is symbolized, the callee of an
+  // `enter` and `leave` is an index into them.
+  std::vector<std::uint64_t> functions;
+  std::uint32_t function_depth = 0;  // what lies inside so many functions has no entries of its own
 };
 
 }  // namespace longpole::recording

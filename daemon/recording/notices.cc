@@ -92,6 +92,13 @@ std::vector<Notice> notices_of(const MergeInput& input, const Losses& losses) {
          "The program created no thread with pthread_create, so more CPUs cannot make "
          "it faster.",
          0});
+  if (control.function_depth != 0 && !losses.entered_functions)
+    notices.push_back(
+        {"functions-not-recorded",
+         "No function of the program says when it is entered and left, so functions "
+         "come from samples and their calls are not counted; compile and link it with "
+         "-finstrument-functions.",
+         0});
   if (input.kernel.execs > 1)
     notices.push_back({"program-replaced",
                        "The program replaced itself by another one (exec), whose calls were not "

@@ -23,11 +23,15 @@ struct Options {
   Cpus cpus = Cpus::one;
   std::uint32_t as_cpus = 0;     // the CPU count that the program is told; 0: the machine's
   std::uint32_t rate_hz = 1000;  // samples per second of CPU time, 1…max_rate_hz
+  // Entries and exits of functions compiled with -finstrument-functions are recorded as far as they
+  // lie inside so many others, at most max_function_depth; 0: functions are sampled alone.
+  std::uint32_t function_depth = 0;
   SourceChoice source = SourceChoice::automatic;
   std::filesystem::path recorder;  // the preload library; empty: found by its place beside us
   std::filesystem::path launcher = "/proc/self/exe";  // the program that has `launch`
 };
 
 inline constexpr std::uint32_t max_rate_hz = 20000;
+inline constexpr std::uint32_t max_function_depth = 128;
 
 }  // namespace longpole::recording

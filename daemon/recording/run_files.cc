@@ -103,18 +103,24 @@ Expected<void> write_request(const fs::path& run_directory, const Request& reque
                          {"all_cpus", request.all_cpus},
                          {"as_cpus", request.as_cpus},
                          {"rate_hz", request.rate_hz},
+                         {"function_depth", request.function_depth},
                          {"portable", request.portable},
                          {"max_units", request.max_units}});
 }
 
 Expected<Request> read_request(const fs::path& run_directory) {
   return read_json<Request>(run_directory / request_file, [](const Json& json) {
-    return Request{
-        bytes_from(json.at("program")),          list_from(json.at("argv")),
-        bytes_from(json.at("directory")),        list_from(json.at("environment")),
-        list_from(json.at("preload")),           json.at("all_cpus").get<bool>(),
-        json.at("as_cpus").get<std::uint32_t>(), json.at("rate_hz").get<std::uint32_t>(),
-        json.at("portable").get<bool>(),         json.at("max_units").get<std::uint32_t>()};
+    return Request{bytes_from(json.at("program")),
+                   list_from(json.at("argv")),
+                   bytes_from(json.at("directory")),
+                   list_from(json.at("environment")),
+                   list_from(json.at("preload")),
+                   json.at("all_cpus").get<bool>(),
+                   json.at("as_cpus").get<std::uint32_t>(),
+                   json.at("rate_hz").get<std::uint32_t>(),
+                   json.at("function_depth").get<std::uint32_t>(),
+                   json.at("portable").get<bool>(),
+                   json.at("max_units").get<std::uint32_t>()};
   });
 }
 

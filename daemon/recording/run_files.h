@@ -40,6 +40,7 @@ struct Request {
   bool all_cpus = false;
   std::uint32_t as_cpus = 0;
   std::uint32_t rate_hz = 0;
+  std::uint32_t function_depth = 0;
   bool portable = false;
   std::uint32_t max_units = 0;
 };

@@ -243,6 +243,11 @@ Expected<void> check_options(const Options& options) {
     return bad_input("cannot record",
                      fmt::format("the sampling rate {} is not one", options.rate_hz),
                      fmt::format("give 1 to {} Hz", max_rate_hz));
+  if (options.function_depth > max_function_depth)
+    return bad_input("cannot record",
+                     fmt::format("{} functions inside each other are too many to be recorded",
+                                 options.function_depth),
+                     fmt::format("give at most {}", max_function_depth));
   if (options.as_cpus > max_told_cpus)
     return bad_input("cannot record", fmt::format("{} CPUs are too many", options.as_cpus),
                      fmt::format("give at most {}", max_told_cpus));
@@ -333,6 +338,7 @@ Expected<std::shared_ptr<Session>> Session::start(asio::io_context& context,
   request.all_cpus = options.cpus == Cpus::all;
   request.as_cpus = options.as_cpus;
   request.rate_hz = options.rate_hz;
+  request.function_depth = options.function_depth;
   request.portable = options.source == SourceChoice::portable;
   request.max_units = static_cast<std::uint32_t>(max_events_bytes / LONGPOLE_UNIT_BYTES);
   if (auto written = write_request(directory->path(), request); !written)

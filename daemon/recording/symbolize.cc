@@ -11,6 +11,7 @@
 #include <tuple>
 #include <utility>
 
+#include "recording/exact_functions.h"
 #include "recording/profiles.h"
 
 namespace longpole::recording {
@@ -55,6 +56,7 @@ class Symbolizer {
   FunctionId start_function(const MergedThread& thread);
   FunctionId outermost_user_function(StackId stack) const;
   std::string place_name(StackId stack) const;
+  void finish_exact_threads();
   void name_threads();
   void name_objects();
   void notice_missing_debug_information();
@@ -64,7 +66,8 @@ class Symbolizer {
   SymbolTable table_;
   std::vector<StackId> sites_;                         // by index into run_.sites
   std::vector<StackId> paths_;                         // by index into run_.paths
-  std::vector<FunctionId> starts_;                     // by thread
+  std::vector<FunctionId> functions_;                  // by index into run_.functions
+  std::vector<StackId> starts_;                        // by thread: of its start function, if given
   std::vector<std::optional<std::string>> variables_;  // by object
   std::vector<StackId> user_sites_;  // by object: the user's frame at its first site
   Recording recording_;
@@ -130,6 +133,8 @@ Recording Symbolizer::symbolize() {
 
   recording_.run = std::move(run_.run);
   recording_.notices = std::move(run_.notices);
+  for (const std::uint64_t address : run_.functions)
+    functions_.push_back(table_.function(address));
   ProfilePools pools(sites_, paths_);
   for (MergedThread& merged : run_.threads) {
     Thread thread;
@@ -140,6 +145,11 @@ Recording Symbolizer::symbolize() {
     StackId fallback;
     if (merged.start_function != 0)
       fallback = table_.stack(std::span(&merged.start_function, 1), Addresses::exact);
+    starts_.push_back(fallback);
+    if (ExactFunctions::describe(merged)) {
+      recording_.threads.push_back(std::move(thread));
+      continue;
+    }
     pools.add_thread(merged, thread.start_function, fallback);
     for (std::size_t i = 0; i < merged.events.size(); ++i)
       if (merged.sites[i] != no_site)
@@ -162,10 +172,27 @@ Recording Symbolizer::symbolize() {
     recording_.objects.push_back(std::move(object));
   }
   table_.move_into(recording_);
+  finish_exact_threads();
   name_threads();
   name_objects();
   notice_missing_debug_information();
   return std::move(recording_);
+}
+
+void Symbolizer::finish_exact_threads() {
+  for (FunctionId& function : functions_)
+    if (!function.known()) {
+      // Of a library that is no longer there.
+      function = FunctionId{static_cast<std::uint32_t>(recording_.functions.size())};
+      recording_.functions.push_back({.name = "[unknown]"});
+    }
+  ExactFunctions exact(recording_, functions_, run_.function_depth, sites_, paths_);
+  for (std::size_t i = 0; i < run_.threads.size(); ++i)
+    if (MergedThread& merged = run_.threads[i]; ExactFunctions::describe(merged)) {
+      exact.add_thread(merged, starts_[i]);
+      recording_.threads[i].events = std::move(merged.events);
+    }
+  exact.finish(recording_.threads);
 }
 
 void Symbolizer::name_threads() {

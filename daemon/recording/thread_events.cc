@@ -113,6 +113,8 @@ class Builder {
   };
 
   void visit_outside_wait(const longpole_record& record, unsigned flags);
+  void visit_function(const longpole_record& record, bool enters);
+  void leave_functions(std::size_t depth);
   void begin_call(const longpole_record& record, const CallForm& form, std::int64_t time);
   void finish_call(std::size_t index, int result, std::int64_t time);
   void emit(const Event& event, std::uint32_t site);
@@ -131,6 +133,11 @@ class Builder {
   std::int64_t& taken_out_;
   MergedThread thread_;
   std::vector<Pending> pending_;
+  struct Entered {
+    std::size_t depth;
+    std::uint32_t function;
+  };
+  std::vector<Entered> entered_;              // outermost first
   std::vector<std::uint32_t> outside_waits_;  // sites of the calls under way that are no events
   std::vector<std::uint64_t> candidates_;     // of the next create or join
   std::size_t next_gap_ = 0;
@@ -230,6 +237,11 @@ void Builder::visit(const longpole_record& record) {
   if (kind == LONGPOLE_SAMPLE || kind == LONGPOLE_CPU_CLOCK || is_thread_attribute(kind))
     return;  // read before, see merge.cc
   last_time_ = std::max(last_time_, context_.time_of(record.tsc));
+  if (kind == LONGPOLE_FUNCTION_ENTER || kind == LONGPOLE_FUNCTION_LEAVE) {
+    cost_ps_ += static_cast<std::int64_t>(context_.function_cost_ps);
+    visit_function(record, kind == LONGPOLE_FUNCTION_ENTER);
+    return;
+  }
   cost_ps_ += static_cast<std::int64_t>(context_.cost_ps);
   if (waits_for_nobody_known(kind)) {
     visit_outside_wait(record, flags);
@@ -273,6 +285,40 @@ void Builder::visit_outside_wait(const longpole_record& record, unsigned flags) 
     outside_waits_.push_back(context_.sites.add(record.site, {}));
   else if (!outside_waits_.empty())
     outside_waits_.pop_back();
+}
+
+void Builder::visit_function(const longpole_record& record, bool enters) {
+  emit_unrecorded(last_time_);
+  const std::size_t depth = record.result;
+  const std::uint32_t function = context_.functions.add(record.object);
+  if (enters) {
+    leave_functions(depth);
+    entered_.push_back({depth, function});
+    Event event;
+    event.kind = EventKind::enter;
+    event.time = Nanoseconds{last_time_};
+    event.cpu = cpu_until(last_time_);
+    event.subject = function;
+    emit(event, context_.sites.add(record.site, {}));
+  } else {
+    leave_functions(depth + 1);
+    if (!entered_.empty() && entered_.back().depth == depth && entered_.back().function == function)
+      leave_functions(depth);
+  }
+  if (pending_.empty())
+    free_from_ = last_time_;
+}
+
+// Those that more than so many others surround.
+void Builder::leave_functions(std::size_t depth) {
+  for (; !entered_.empty() && entered_.back().depth >= depth; entered_.pop_back()) {
+    Event event;
+    event.kind = EventKind::leave;
+    event.time = Nanoseconds{last_time_};
+    event.cpu = cpu_until(last_time_);
+    event.subject = entered_.back().function;
+    emit(event, no_site);
+  }
 }
 
 void Builder::begin_call(const longpole_record& record, const CallForm& form, std::int64_t time) {
@@ -414,6 +460,14 @@ std::uint32_t SiteTable::add(std::uint64_t address, const std::vector<std::uint6
   const auto [place, is_new] = with_candidates_.try_emplace(CallSite{address, candidates}, next);
   if (is_new)
     sites_.push_back(place->first);
+  return place->second;
+}
+
+std::uint32_t FunctionTable::add(std::uint64_t address) {
+  const auto [place, is_new] =
+      ids_.try_emplace(address, static_cast<std::uint32_t>(addresses_.size()));
+  if (is_new)
+    addresses_.push_back(address);
   return place->second;
 }
 

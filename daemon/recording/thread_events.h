@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "recording/clock.h"
@@ -30,6 +31,17 @@ class SiteTable {
   std::vector<CallSite> sites_;
 };
 
+// Functions whose entries were recorded, likewise.
+class FunctionTable {
+ public:
+  [[nodiscard]] std::uint32_t add(std::uint64_t address);
+  [[nodiscard]] std::vector<std::uint64_t> take() { return std::move(addresses_); }
+
+ private:
+  std::unordered_map<std::uint64_t, std::uint32_t> ids_;
+  std::vector<std::uint64_t> addresses_;
+};
+
 // The thread woke another one that slept in no recorded call.
 struct WakeUp {
   std::int64_t time = 0;
@@ -43,8 +55,10 @@ struct MergeContext {
   std::int64_t base_ns = 0;
   std::int64_t end_ns = 0;  // of the run, from base
   std::uint64_t cost_ps = 0;
+  std::uint64_t function_cost_ps = 0;  // of an entry or exit of a function
   ObjectTable objects;
   SiteTable sites;
+  FunctionTable functions;
   // The thread that a CREATE record's number means, and that a join or detach of a pthread_t at
   // some time means; none where nobody knows.
   std::function<ThreadId(std::uint64_t)> created_thread;
@@ -96,6 +110,8 @@ inline constexpr std::int64_t shortest_external_wait_ns = 20'000;
 //  - Such a sleep that a thread of the program ended is no external_wait but a wait for a semaphore that
 //    stands for the wake-ups between the two; that thread posts it when it wakes (`wake_ups`).
 //  - What waiting for a spin lock computed counts for nothing.
+//  - A function that was left without a record of it (by longjmp) is left where the next record says
+//    that it was no longer entered.
 //  - Every thread ends with thread_end; where none was recorded, at its death or the end of the run.
 // Adds to `taken_out_ns` what was taken out, and to context.wake_ups what the waits say of others.
 [[nodiscard]] MergedThread make_thread_events(ThreadId self, const RawThread& raw,

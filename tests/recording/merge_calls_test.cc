@@ -155,5 +155,31 @@ TEST(MergeCalls, ThreadsAreWhatTheProgramSaysLastOfThem) {
   EXPECT_FALSE(merged.threads[0].priority.has_value());
 }
 
+RecordFields enters(std::uint64_t tsc, std::uint64_t function, int depth) {
+  return {LONGPOLE_FUNCTION_ENTER, tsc, function, 0x7000, 0, depth, 0};
+}
+RecordFields leaves(std::uint64_t tsc, std::uint64_t function, int depth) {
+  return {LONGPOLE_FUNCTION_LEAVE, tsc, function, 0, 0, depth, 0};
+}
+
+TEST(MergeCalls, FunctionsThatAreNoLongerEnteredAreLeftWhereThatShows) {
+  HandMadeRun run;
+  run.control.function_cost_ps = 5000;
+  run.spool.exit(900, 100);
+  run.events.add_thread(
+      0, 100,
+      {enters(100, 0x10, 0), enters(200, 0x20, 1), enters(300, 0x30, 2),
+       // 0x20 and 0x30 are left by longjmp.
+       enters(400, 0x20, 1), leaves(500, 0x20, 1),
+       // A leave of what was never seen to be entered.
+       leaves(600, 0x40, 1), leaves(700, 0x10, 0), call(LONGPOLE_THREAD_END, 800)});
+  const MergedRun merged = *run.merge();
+  EXPECT_EQ(merged.functions, (std::vector<std::uint64_t>{0x10, 0x20, 0x30, 0x40}));
+  EXPECT_THAT(describe(merged),
+              ElementsAre("0 100 enter 0 cpu=95", "0 200 enter 1 cpu=95", "0 300 enter 2 cpu=95",
+                          "0 400 leave 2 cpu=95", "0 400 leave 1 cpu=0", "0 400 enter 1 cpu=0",
+                          "0 500 leave 1 cpu=95", "0 700 leave 0 cpu=190", "0 800 end cpu=200"));
+}
+
 }  // namespace
 }  // namespace longpole::recording

@@ -119,6 +119,74 @@ TEST_P(SessionOfSource, PathsLeadThroughCodeWithoutFramePointers) {
   EXPECT_GT(complete, samples * 8 / 10);
 }
 
+// Which function, and the next line further out, by the share of CPU time in the profiles.
+std::map<std::string, double> cpu_by_function(const Recording& recording) {
+  std::map<std::string, double> cpu;
+  for (const Thread& thread : recording.threads)
+    for (const Event& event : thread.events) {
+      if (!event.profile.known())
+        continue;
+      const Profile& profile = recording.profiles[event.profile.index()];
+      double samples = 0;
+      for (const ProfileEntry& entry : profile.entries)
+        samples += entry.samples;
+      for (const ProfileEntry& entry : profile.entries)
+        cpu[functions_on(recording, entry.stack).front()] +=
+            static_cast<double>(event.cpu.count()) *
+            (samples > 0 ? entry.samples / samples
+                         : 1 / static_cast<double>(profile.entries.size()));
+    }
+  return cpu;
+}
+
+TEST_P(SessionOfSource, InstrumentedFunctionsAreCountedExactly) {
+  Options options = options_of("instrumented");
+  options.function_depth = 64;
+  const Recorded recorded = record(options);
+  ASSERT_TRUE(recorded.recording.has_value()) << recorded.recording.error().text();
+  const Recording& recording = *recorded.recording;
+  std::map<std::string, int> entries;
+  std::map<std::string, int> exits;
+  for (const Thread& thread : recording.threads) {
+    std::vector<std::uint32_t> open;
+    for (const Event& event : thread.events) {
+      const bool enters = event.kind == EventKind::enter;
+      if (!enters && event.kind != EventKind::leave)
+        continue;
+      const std::string name = recording.functions[event.callee().index()].name;
+      ++(enters ? entries : exits)[name];
+      if (enters) {
+        open.push_back(event.subject);
+      } else {
+        ASSERT_FALSE(open.empty());
+        EXPECT_EQ(open.back(), event.subject) << "what is left is what was entered last";
+        open.pop_back();
+      }
+    }
+    EXPECT_TRUE(open.empty());
+  }
+  // The 201 levels of `descend` lie in `main`: 63 of them are within the depth.
+  const std::map<std::string, int> expected = {{"main", 1},   {"worker", 2},   {"twice", 7},
+                                               {"work", 14},  {"inlined", 14}, {"fibonacci", 1973},
+                                               {"jump", 400}, {"fail", 400},   {"descend", 63}};
+  EXPECT_EQ(entries, expected);
+  EXPECT_EQ(exits, expected);
+  // As many rounds of the loop in `twice` as in the calls of `work`.
+  std::map<std::string, double> cpu = cpu_by_function(recording);
+  const double own = cpu["twice"];
+  const double called = cpu["work"];
+  EXPECT_NEAR(own / called, 1, 0.15);
+  EXPECT_GT(own + called, 0.8 * cpu_of(recording));
+}
+
+TEST(Session, ExactFunctionsOfAProgramThatDoesNotSaySoAreSampled) {
+  Options options = options_for(specimen("counting"));
+  options.function_depth = 64;
+  const Recorded recorded = record(options);
+  ASSERT_TRUE(recorded.recording.has_value()) << recorded.recording.error().text();
+  EXPECT_THAT(notice_codes(*recorded.recording), Contains("functions-not-recorded"));
+}
+
 TEST_P(SessionOfSource, StoppingKeepsWhatWasRecorded) {
   for (const std::vector<std::string>& arguments :
        {std::vector<std::string>{}, std::vector<std::string>{"stubborn"}}) {

@@ -42,10 +42,13 @@
 #define LONGPOLE_STATIC_ASSERT _Static_assert
 #endif
 
-#define LONGPOLE_RAW_VERSION 3u
+#define LONGPOLE_RAW_VERSION 4u
 #define LONGPOLE_CONTROL_MAGIC 0x6c72746e6f63706cull /* "lpcontrl" */
 #define LONGPOLE_UNIT_BYTES (32u * 1024u)            /* what `events` is made of */
 #define LONGPOLE_CHUNK_BYTES LONGPOLE_UNIT_BYTES     /* a chunk, header included */
+
+/* The most functions inside each other whose entries and exits can be recorded. */
+#define LONGPOLE_MOST_FUNCTION_DEPTH 128u
 
 /* The environment variable that names the run directory; without it the library does nothing. */
 #define LONGPOLE_DIRECTORY_VARIABLE "LONGPOLE_RUN_DIRECTORY"
@@ -82,7 +85,12 @@ struct longpole_control {
   uint32_t stop_errno;
   uint64_t dropped;                 /* atomic: records that found no place */
   struct longpole_clock_pair start; /* set by the recorder when it starts */
-  uint64_t cost_ps; /* set by the recorder: measured cost of one record, in picoseconds */
+  uint64_t cost_ps;          /* set by the recorder: measured cost of one record, in picoseconds */
+  uint64_t function_cost_ps; /* likewise of an entry or exit of a function */
+  uint32_t
+      function_depth; /* set by the launcher: functions inside each other whose entries and exits
+                                are recorded; 0: none are */
+  uint32_t reserved;
 };
 
 struct longpole_chunk {
@@ -146,8 +154,13 @@ enum longpole_kind {
                                 in memory; other: the pthread_t. No BEGINS, no CPU time, so below */
   LONGPOLE_PRIORITY = 34, /* object: the pthread_t, or the thread id where LONGPOLE_BY_THREAD_ID is
                              set in other; other: 32 bits, the priority, a larger one is higher */
-  LONGPOLE_AFFINITY = 35  /* object: likewise; other: 32 bits, the only CPU it may run on, or
+  LONGPOLE_AFFINITY = 35, /* object: likewise; other: 32 bits, the only CPU it may run on, or
                              LONGPOLE_ANY_CPU */
+  LONGPOLE_FUNCTION_ENTER = 36, /* object: address of the function; site: the return address of the
+                                   call; result: how many of those that were entered are not left.
+                                   One left by longjmp has no record of its own: it is left where
+                                   this number says so, here as below */
+  LONGPOLE_FUNCTION_LEAVE = 37  /* object: likewise; result: likewise, when it is left */
 };
 
 #define LONGPOLE_BY_THREAD_ID (1ull << 47)
@@ -194,6 +207,6 @@ struct longpole_record {
 
 LONGPOLE_STATIC_ASSERT(sizeof(struct longpole_record) == 32, "a record is half a cache line");
 LONGPOLE_STATIC_ASSERT(sizeof(struct longpole_chunk) == 64, "records start on a cache line");
-LONGPOLE_STATIC_ASSERT(sizeof(struct longpole_control) == 80, "both sides agree on the control");
+LONGPOLE_STATIC_ASSERT(sizeof(struct longpole_control) == 96, "both sides agree on the control");
 
 #endif

@@ -1,0 +1,16 @@
+// Entries and exits of functions that were compiled with -finstrument-functions, where the launcher
+// asks for them.
+#pragma once
+
+#include <cstdint>
+
+namespace longpole::recorder {
+
+// Functions inside each other that are recorded, at most; 0, as at the start: none. Called once,
+// before the program's own code runs.
+void set_function_depth(std::uint32_t depth);
+
+// Enters and leaves a function so often, as a program does, to measure what it costs.
+void enter_and_leave(std::uintptr_t times);
+
+}  // namespace longpole::recorder
