@@ -93,13 +93,21 @@ std::shared_ptr<Forecaster::Paired> Forecaster::paired(const Models& models) con
   return found;
 }
 
+namespace {
+
+tl::unexpected<Error> no_pairs(const Models& models) {
+  return bad_input(
+      "cannot simulate by the model " + std::string(name_of(models.general)),
+      "the program stands still when it is run on one CPU, so nobody knows who ends which wait",
+      "choose the model direct");
+}
+
+}  // namespace
+
 Expected<Forecast> Forecaster::under(const Computer& computer, const Models& models) const {
   const std::shared_ptr<Paired> known = paired(models);
   if (!known->pairs)
-    return bad_input(
-        "cannot simulate by the model " + std::string(name_of(models.general)),
-        "the program stands still when it is run on one CPU, so nobody knows who ends which wait",
-        "choose the model direct");
+    return no_pairs(models);
   Forecast forecast;
   forecast.model = models.general;
   if (computer.kind == Computer::Kind::machine) {
@@ -121,6 +129,40 @@ Expected<Forecast> Forecaster::under(const Computer& computer, const Models& mod
   forecast.total_ns = prediction.total_ns;
   forecast.deadlock = prediction.deadlock;
   return forecast;
+}
+
+Expected<Executed> Forecaster::executed(const Computer& computer, const Models& models) const {
+  const std::shared_ptr<Paired> known = paired(models);
+  if (!known->pairs)
+    return no_pairs(models);
+  if (computer.kind == Computer::Kind::machine) {
+    auto run = simulation::simulate(*recording_, computer.machine, &*known->pairs);
+    if (!run)
+      return tl::unexpected(run.error());
+    return Executed{models.general, std::make_shared<const Execution>(recording_, *std::move(run),
+                                                                      computer.machine.cpus)};
+  }
+  return Executed{models.general, std::make_shared<const Execution>(
+                                      recording_,
+                                      std::make_shared<const simulation::Schedule>(
+                                          simulation::simulate_ideal(*recording_, &*known->pairs)),
+                                      computer.machine.cpus,
+                                      computer.kind == Computer::Kind::ideal ? Scheduler::ideal
+                                                                             : Scheduler::shared)};
+}
+
+Expected<Executed> Forecaster::execute(const Computer& computer, const ModelChoice& choice) const {
+  Models models{choice.general.value_or(Model::direct), choice.objects};
+  Expected<Executed> first = executed(computer, models);
+  if (choice.general || !first || !first->execution->deadlock())
+    return first;
+  for (const Model next : {Model::client_server, Model::strict}) {
+    models.general = next;
+    Expected<Executed> run = executed(computer, models);
+    if (run && !run->execution->deadlock())
+      return run;
+  }
+  return first;
 }
 
 Expected<Forecast> Forecaster::on(const Computer& computer, const ModelChoice& choice) const {

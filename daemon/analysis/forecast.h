@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "analysis/completion.h"
+#include "analysis/execution.h"
 #include "simulation/models.h"
 #include "simulation/simulator.h"
 
@@ -52,6 +53,11 @@ struct Forecast {
   std::optional<simulation::Deadlock> of_direct;
 };
 
+struct Executed {
+  simulation::Model model = simulation::Model::direct;  // that was used in general
+  std::shared_ptr<const Execution> execution;
+};
+
 // Safe for any number of threads. Holds the Recording, whose condition counts must be known
 // (simulation::with_known_condition_counts).
 class Forecaster {
@@ -61,12 +67,17 @@ class Forecaster {
   // Errors: of the machine; and a model that needs to know who ended which wait in the recording,
   // for a program file that stands still.
   [[nodiscard]] Expected<Forecast> on(const Computer& computer, const ModelChoice& choice) const;
+  // The run itself, to look at. The same errors.
+  [[nodiscard]] Expected<Executed> execute(const Computer& computer,
+                                           const ModelChoice& choice) const;
 
  private:
   struct Paired;
   [[nodiscard]] std::shared_ptr<Paired> paired(const simulation::Models& models) const;
   [[nodiscard]] Expected<Forecast> under(const Computer& computer,
                                          const simulation::Models& models) const;
+  [[nodiscard]] Expected<Executed> executed(const Computer& computer,
+                                            const simulation::Models& models) const;
 
   std::shared_ptr<const Recording> recording_;
   mutable std::mutex mutex_;

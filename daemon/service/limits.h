@@ -10,7 +10,13 @@ inline constexpr std::size_t max_open_recordings = 256;  // handles, of all clie
 inline constexpr std::size_t max_running_programs = 16;  // Record calls at one time
 inline constexpr std::size_t max_cpu_counts = 64;        // in one request
 inline constexpr std::uint32_t max_cpus = 65'536;
-inline constexpr std::size_t max_rows = 1000;              // of a ranking, in one answer
+inline constexpr std::size_t max_rows = 1000;                 // of a ranking, in one answer
+inline constexpr std::uint32_t max_pixels = 16'384;           // of a timeline's width
+inline constexpr std::size_t max_timeline_rows = 512;         // threads drawn in one answer
+inline constexpr std::size_t max_timeline_cells = 1U << 21U;  // pixels of all rows of one answer
+inline constexpr std::size_t max_timeline_threads = 20'000;   // listed in one answer
+inline constexpr std::size_t max_timelines = 4;       // simulations kept for each open recording
+inline constexpr std::size_t max_label_bytes = 4096;  // of a name in a timeline; cut off with "…"
 inline constexpr int max_request_bytes = 4 * 1024 * 1024;  // a program's arguments and environment
 
 // Output of a program that its client has not taken yet: above the one the program has to wait when

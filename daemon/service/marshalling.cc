@@ -53,14 +53,6 @@ const char* source_name(Source source) {
   return "";
 }
 
-std::string function_name(const Recording& recording, FunctionId id) {
-  return id.known() ? to_utf8(recording.functions[id.index()].name) : std::string();
-}
-
-std::string file_path(const Recording& recording, FileId id) {
-  return id.known() ? to_utf8(recording.files[id.index()].path) : std::string();
-}
-
 }  // namespace
 
 std::string to_utf8(std::string_view bytes) {
@@ -80,6 +72,14 @@ std::string to_utf8(std::string_view bytes) {
     }
   }
   return text;
+}
+
+std::string function_name(const Recording& recording, FunctionId id) {
+  return id.known() ? to_utf8(recording.functions[id.index()].name) : std::string();
+}
+
+std::string file_path(const Recording& recording, FileId id) {
+  return id.known() ? to_utf8(recording.files[id.index()].path) : std::string();
 }
 
 grpc::Status to_status(const Error& error) {
@@ -216,6 +216,17 @@ Expected<std::vector<analysis::Computer>> read_computers(const v1::PredictReques
   return computers;
 }
 
+v1::PredictRequest as_prediction(const v1::Simulation& simulation) {
+  v1::PredictRequest request;
+  request.add_cpus(simulation.cpus());
+  request.set_scheduler(simulation.scheduler());
+  request.set_model(simulation.model());
+  *request.mutable_object_models() = simulation.object_models();
+  if (simulation.has_machine())
+    *request.mutable_machine() = simulation.machine();
+  return request;
+}
+
 Expected<analysis::ModelChoice> read_models(const v1::PredictRequest& request,
                                             const Recording& recording) {
   analysis::ModelChoice choice;
@@ -331,12 +342,15 @@ void write_prediction(std::uint32_t cpus, const analysis::Forecast& forecast, do
   message.set_total_ns(forecast.total_ns);
   message.set_speedup(forecast.total_ns > 0 ? on_one_cpu_ns / forecast.total_ns : 1);
   message.set_model(std::string(name_of(forecast.model)));
-  if (!forecast.deadlock)
-    return;
-  v1::Deadlock& deadlock = *message.mutable_deadlock();
-  deadlock.set_at_ns(forecast.deadlock->at.count());
-  for (const simulation::Blocked& blocked : forecast.deadlock->threads)
-    deadlock.add_threads(to_utf8(recording.threads[blocked.thread.index()].name));
+  if (forecast.deadlock)
+    write_deadlock(*forecast.deadlock, recording, *message.mutable_deadlock());
+}
+
+void write_deadlock(const simulation::Deadlock& deadlock, const Recording& recording,
+                    v1::Deadlock& message) {
+  message.set_at_ns(deadlock.at.count());
+  for (const simulation::Blocked& blocked : deadlock.threads)
+    message.add_threads(to_utf8(recording.threads[blocked.thread.index()].name));
 }
 
 void write_lines(std::span<const analysis::Table<LineRow>> tables, const FileChoice& choice,

@@ -40,11 +40,17 @@ namespace longpole::service {
 
 [[nodiscard]] Expected<analysis::Scheduler> read_scheduler(const std::string& name);
 
+[[nodiscard]] std::string function_name(const Recording& recording, FunctionId id);
+[[nodiscard]] std::string file_path(const Recording& recording, FileId id);
+
 // The computers that are asked for, one per CPU count, and the model.
 [[nodiscard]] Expected<std::vector<analysis::Computer>> read_computers(
     const v1::PredictRequest& request, const Recording& recording);
 [[nodiscard]] Expected<analysis::ModelChoice> read_models(const v1::PredictRequest& request,
                                                           const Recording& recording);
+
+// The same of a single simulation.
+[[nodiscard]] v1::PredictRequest as_prediction(const v1::Simulation& simulation);
 
 [[nodiscard]] Expected<RunRequest> read_record_request(const v1::RecordRequest& request);
 
@@ -59,6 +65,9 @@ struct FileChoice {
 void write_recording(std::uint64_t handle, const OpenRecording& opened, v1::Recording& message);
 void write_prediction(std::uint32_t cpus, const analysis::Forecast& forecast, double on_one_cpu_ns,
                       const Recording& recording, v1::Prediction& message);
+
+void write_deadlock(const simulation::Deadlock& deadlock, const Recording& recording,
+                    v1::Deadlock& message);
 
 // Rows of the same line or function are joined across the tables, one table per CPU count.
 void write_lines(std::span<const analysis::Table<analysis::LineRow>> tables,

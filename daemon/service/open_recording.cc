@@ -7,6 +7,10 @@
 #include <thread>
 #include <utility>
 
+#include "analysis/call_tree.h"
+#include "analysis/leading_places.h"
+#include "service/limits.h"
+
 namespace longpole::service {
 namespace {
 
@@ -45,7 +49,9 @@ std::vector<Table<Row>> tables(std::span<const std::uint32_t> cpus, const Comput
 OpenRecording::OpenRecording(Recording recording)
     : study_(std::make_shared<const Recording>(std::move(recording))),
       // The study keeps it as long as this lives.
-      forecaster_(std::shared_ptr<const Recording>(std::shared_ptr<void>(), &study_.recording())) {
+      forecaster_(std::shared_ptr<const Recording>(std::shared_ptr<void>(), &study_.recording())),
+      charged_frames_(analysis::charged_frames(study_.recording())),
+      leading_places_(analysis::leading_places(study_.recording())) {
   const std::vector<File>& all = this->recording().files;
   std::vector<bool> shown(all.size(), false);
   for (const LineRow& row : study_.lines(1, Scheduler::shared).rows) {
@@ -90,6 +96,65 @@ std::vector<Table<LineRow>> OpenRecording::lines(std::span<const std::uint32_t> 
   study_.prepare(cpus);
   return tables<LineRow>(
       cpus, [this](std::uint32_t count) { return study_.lines(count, Scheduler::shared); });
+}
+
+Expected<OpenRecording::Drawn> OpenRecording::draw(const analysis::Computer& computer,
+                                                   const analysis::ModelChoice& models) const {
+  // The study has simulated that already.
+  if (computer.kind != analysis::Computer::Kind::machine && !models.general &&
+      models.objects.empty()) {
+    const simulation::Schedule& schedule = study_.ideal();
+    return Drawn{
+        schedule.model,
+        std::make_shared<const analysis::Timeline>(std::make_shared<const analysis::Execution>(
+            std::shared_ptr<const Recording>(std::shared_ptr<void>(), &recording()),
+            std::shared_ptr<const simulation::Schedule>(std::shared_ptr<void>(), &schedule),
+            computer.machine.cpus,
+            computer.kind == analysis::Computer::Kind::ideal ? Scheduler::ideal
+                                                             : Scheduler::shared))};
+  }
+  auto executed = forecaster_.execute(computer, models);
+  if (!executed)
+    return tl::unexpected(executed.error());
+  return Drawn{executed->model,
+               std::make_shared<const analysis::Timeline>(std::move(executed->execution))};
+}
+
+Expected<OpenRecording::Drawn> OpenRecording::timeline(const std::string& key,
+                                                       const analysis::Computer& computer,
+                                                       const analysis::ModelChoice& models) const {
+  std::promise<Expected<Drawn>> promise;
+  Drawing drawing;
+  bool is_new = false;
+  {
+    const std::scoped_lock lock(timelines_mutex_);
+    auto at = std::find_if(timelines_.begin(), timelines_.end(),
+                           [&](const auto& kept) { return kept.first == key; });
+    is_new = at == timelines_.end();
+    if (is_new)
+      at = timelines_.emplace(timelines_.end(), key, promise.get_future().share());
+    drawing = at->second;
+    timelines_.splice(timelines_.begin(), timelines_, at);
+    if (timelines_.size() > max_timelines)
+      timelines_.pop_back();
+  }
+  if (!is_new)
+    return drawing.get();
+  const auto forget = [&] {
+    const std::scoped_lock lock(timelines_mutex_);
+    timelines_.remove_if([&](const auto& kept) { return kept.first == key; });
+  };
+  try {
+    Expected<Drawn> drawn = draw(computer, models);
+    if (!drawn)
+      forget();
+    promise.set_value(drawn);
+    return drawn;
+  } catch (...) {  // no memory: whoever waits for it is told
+    forget();
+    promise.set_exception(std::current_exception());
+    throw;
+  }
 }
 
 const analysis::Quartz& OpenRecording::quartz() const {

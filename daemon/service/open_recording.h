@@ -3,14 +3,19 @@
 #pragma once
 
 #include <cstdint>
+#include <future>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/forecast.h"
 #include "analysis/quartz.h"
 #include "analysis/study.h"
+#include "analysis/timeline.h"
 #include "trace/recording.h"
 
 namespace longpole::service {
@@ -41,13 +46,33 @@ class OpenRecording {
   // Made when it is first asked for.
   [[nodiscard]] const analysis::Quartz& quartz() const;
 
+  struct Drawn {
+    simulation::Model model = simulation::Model::direct;
+    std::shared_ptr<const analysis::Timeline> timeline;
+  };
+  // The last max_timelines are kept; `key` says which they are. The result refers to this recording.
+  [[nodiscard]] Expected<Drawn> timeline(const std::string& key, const analysis::Computer& computer,
+                                         const analysis::ModelChoice& models) const;
+
+  // By profile, and by stack: what a picture calls them.
+  [[nodiscard]] const std::vector<StackId>& leading_places() const { return leading_places_; }
+  [[nodiscard]] const std::vector<StackId>& charged_frames() const { return charged_frames_; }
+
   // The files of the user's own code that have lines to show, in order of their paths.
   [[nodiscard]] const std::vector<FileId>& files() const { return files_; }
 
  private:
+  [[nodiscard]] Expected<Drawn> draw(const analysis::Computer& computer,
+                                     const analysis::ModelChoice& models) const;
+
   analysis::Study study_;
   analysis::Forecaster forecaster_;
   std::vector<FileId> files_;
+  std::vector<StackId> charged_frames_;
+  std::vector<StackId> leading_places_;
+  using Drawing = std::shared_future<Expected<Drawn>>;
+  mutable std::mutex timelines_mutex_;
+  mutable std::list<std::pair<std::string, Drawing>> timelines_;  // the last asked for first
   mutable std::once_flag quartz_once_;
   mutable std::unique_ptr<const analysis::Quartz> quartz_;
 };

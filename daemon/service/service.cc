@@ -3,46 +3,14 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <boost/asio/post.hpp>
-#include <exception>
-#include <new>
 #include <utility>
 #include <vector>
 
+#include "service/answer.h"
 #include "service/marshalling.h"
 #include "version/version.h"
 
 namespace longpole::service {
-namespace {
-
-template <typename Work>
-grpc::Status without_exceptions(const Work& work) {
-  try {
-    const Expected<void> done = work();
-    return done ? grpc::Status::OK : to_status(done.error());
-  } catch (const std::bad_alloc&) {
-    return {grpc::StatusCode::RESOURCE_EXHAUSTED, "the daemon has no memory left for this"};
-  } catch (const std::exception& error) {
-    return {grpc::StatusCode::INTERNAL, to_utf8(error.what())};
-  }
-}
-
-// Does `work`, which returns Expected<void>, on the pool and answers with what came of it.
-template <typename Work>
-grpc::ServerUnaryReactor* answer(boost::asio::thread_pool& pool,
-                                 grpc::CallbackServerContext* context, Work work) {
-  grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
-  boost::asio::post(pool, [context, reactor, work = std::move(work)] {
-    if (context->IsCancelled())
-      reactor->Finish({grpc::StatusCode::CANCELLED, "the client ended the call"});
-    else
-      reactor->Finish(without_exceptions(work));
-  });
-  return reactor;
-}
-
-}  // namespace
-
 Service::Service(Recordings& recordings, Runs& runs, boost::asio::thread_pool& requests)
     : recordings_(recordings), runs_(runs), requests_(requests) {}
 

@@ -52,6 +52,15 @@ class Service final : public v1::Longpole::CallbackService {
   grpc::ServerUnaryReactor* GetQuartz(grpc::CallbackServerContext* context,
                                       const v1::GetQuartzRequest* request,
                                       v1::GetQuartzResponse* response) override;
+  grpc::ServerUnaryReactor* GetTimeline(grpc::CallbackServerContext* context,
+                                        const v1::GetTimelineRequest* request,
+                                        v1::GetTimelineResponse* response) override;
+  grpc::ServerUnaryReactor* GetTimelineItem(grpc::CallbackServerContext* context,
+                                            const v1::GetTimelineItemRequest* request,
+                                            v1::GetTimelineItemResponse* response) override;
+  grpc::ServerUnaryReactor* FindInTimeline(grpc::CallbackServerContext* context,
+                                           const v1::FindInTimelineRequest* request,
+                                           v1::FindInTimelineResponse* response) override;
 
   // Once the runs have ended: waits until their clients have the results, at most so long.
   void say_farewell(std::chrono::milliseconds patience) { record_calls_.wait(patience); }

@@ -205,6 +205,7 @@ Schedule simulate_ideal(const Recording& recording) {
     if (!pairs)
       break;
     Schedule schedule = simulate_ideal(recording, &*pairs);
+    schedule.model = model;
     if (!schedule.deadlock)
       return schedule;
   }

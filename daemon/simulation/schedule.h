@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "simulation/large_array.h"
+#include "simulation/models.h"
 #include "trace/recording.h"
 
 namespace longpole::simulation {
@@ -57,6 +58,7 @@ struct Schedule {
   std::uint32_t running_at_start = 0;
   Nanoseconds total{};               // when the last segment ends
   std::optional<Deadlock> deadlock;  // then the segments are those up to the standstill
+  Model model = Model::direct;       // by which it was simulated in general
 };
 
 }  // namespace longpole::simulation

@@ -99,6 +99,9 @@ void fill(google::protobuf::Message& message, Random& random, std::uint64_t hand
           else
             reflection->SetDouble(&message, &field, random_decimal(random));
           break;
+        case Field::CPPTYPE_ENUM:
+          reflection->SetEnumValue(&message, &field, static_cast<int>(random() % 8));
+          break;
         case Field::CPPTYPE_MESSAGE:
           fill(field.is_repeated() ? *reflection->AddMessage(&message, &field)
                                    : *reflection->MutableMessage(&message, &field),

@@ -1,0 +1,143 @@
+// Timeline: what so many pixels can show of an interval of an execution (thesis, Paper I section 3.3:
+// the parallelism graph and the execution flow graph).
+//
+// The picture never hides what is there: a pixel in which a whole stretch of a thread lies is told by
+// the shares of what the thread did in it, and a share is 0 only where there is nothing.
+//
+// Immutable after construction; safe for any number of threads.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "analysis/concurrency_classes.h"
+#include "analysis/execution.h"
+
+namespace longpole::analysis {
+
+// Pixel i begins at from + (to − from) · i / pixels, rounded down. 0 ≤ from < to, pixels ≥ 1.
+struct TimelineView {
+  Nanoseconds from{};
+  Nanoseconds to{};
+  std::uint32_t pixels = 1;
+
+  [[nodiscard]] Nanoseconds edge(std::uint32_t pixel) const;
+  // The pixel that a time of the interval is in; of its end, the last.
+  [[nodiscard]] std::uint32_t pixel(Nanoseconds time) const;
+};
+
+// Shares are in parts of so many.
+inline constexpr std::uint32_t whole_pixel = 255;
+
+using SpanTimes = std::array<Nanoseconds, span_state_count>;
+
+// A pixel in which a whole span lies.
+struct PixelSummary {
+  std::uint32_t pixel = 0;
+  // Together whole_pixel, or less where the thread was not there for all of it.
+  std::array<std::uint8_t, span_state_count> shares{};
+  double weight = 0;  // mean over what is computed
+  Span longest_run;   // of the spans in it, cut off at its edges; without length: none
+  Span longest_wait;
+};
+
+// Calls that a row shows: not those that only end a stretch of computing.
+[[nodiscard]] bool is_shown_call(EventKind kind);
+
+struct TimelineCall {
+  PartIndex part = no_part;
+  std::uint32_t event = 0;
+  Nanoseconds time{};
+};
+// Of a cell that has more calls than are shown one by one.
+struct CallCount {
+  std::uint32_t cell = 0;
+  EventKind kind = EventKind::run;
+  std::uint32_t count = 0;
+};
+inline constexpr std::uint32_t cell_pixels = 8;
+inline constexpr std::uint32_t most_calls_of_a_cell = 4;
+
+struct TimelineRow {
+  std::vector<Span> spans;  // those that reach out of a pixel, or are one
+  std::vector<PixelSummary> summaries;
+  std::vector<TimelineCall> calls;
+  std::vector<CallCount> counts;
+};
+
+// One value a pixel.
+struct Parallelism {
+  struct Pixel {
+    std::uint32_t least_running = 0;
+    std::uint32_t most_running = 0;
+    double mean_running = 0;
+    std::uint32_t least_runnable = 0;
+    std::uint32_t most_runnable = 0;
+    double mean_runnable = 0;
+  };
+  std::vector<Pixel> pixels;
+};
+
+struct TimelineLevel {
+  std::uint32_t running = 0;
+  std::uint32_t runnable = 0;
+  Nanoseconds time{};
+};
+struct TimelineLevels {
+  std::vector<TimelineLevel> levels;  // those that occur, in order
+  std::array<Nanoseconds, concurrency_class_count> classes{};
+};
+
+// Of the path: a part as it is, or those within one pixel.
+struct PathPiece {
+  std::uint32_t thread = 0;
+  Nanoseconds start{};
+  Nanoseconds end{};
+  std::uint32_t parts = 1;
+  Arrival arrival = Arrival::onward;
+};
+
+struct TimelineThread {
+  bool started = false;
+  Nanoseconds start{};
+  Nanoseconds end{};
+  bool active = false;     // runs, wants to, or makes a call in the interval
+  double critical_ns = 0;  // of the whole run
+  double critical_in_view_ns = 0;
+  SpanTimes times{};        // of the interval
+  std::uint64_t calls = 0;  // of the interval
+};
+
+class Timeline {
+ public:
+  explicit Timeline(std::shared_ptr<const Execution> execution);
+
+  [[nodiscard]] const Execution& execution() const { return *execution_; }
+
+  [[nodiscard]] TimelineRow row(std::uint32_t thread, const TimelineView& view) const;
+  [[nodiscard]] TimelineThread thread(std::uint32_t thread, const TimelineView& view) const;
+  [[nodiscard]] bool is_active(std::uint32_t thread, const TimelineView& view) const;
+  [[nodiscard]] Parallelism parallelism(const TimelineView& view) const;
+  [[nodiscard]] TimelineLevels levels(const TimelineView& view) const;
+  [[nodiscard]] std::vector<PathPiece> path(const TimelineView& view) const;
+
+ private:
+  // From `time` on so many threads run, and could run and have no CPU.
+  struct Step {
+    Nanoseconds time{};
+    std::uint32_t running = 0;
+    std::uint32_t runnable = 0;
+  };
+  void find_steps();
+  [[nodiscard]] bool is_behind(Nanoseconds call, const TimelineView& view) const;
+  template <typename Take>
+  void steps_in(const TimelineView& view, const Take& take) const;
+
+  std::shared_ptr<const Execution> execution_;
+  std::vector<Step> steps_;
+  std::vector<double> critical_;  // by thread
+};
+
+}  // namespace longpole::analysis

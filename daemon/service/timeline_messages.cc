@@ -1,0 +1,508 @@
+#include "service/timeline_messages.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "service/limits.h"
+#include "service/marshalling.h"
+#include "trace/event_forms.h"
+
+namespace longpole::service {
+namespace {
+
+using analysis::Execution;
+using analysis::Part;
+using analysis::Span;
+using analysis::SpanState;
+using analysis::Timeline;
+using analysis::TimelineView;
+
+double to_double(Nanoseconds time) {
+  return static_cast<double>(time.count());
+}
+
+std::string label(std::string_view name) {
+  if (name.size() <= max_label_bytes)
+    return to_utf8(name);
+  return to_utf8(name.substr(0, max_label_bytes)) + "…";
+}
+
+v1::TimelineState state_of(SpanState state) {
+  switch (state) {
+    case SpanState::running:
+      return v1::TIMELINE_STATE_RUNNING;
+    case SpanState::runnable:
+      return v1::TIMELINE_STATE_RUNNABLE;
+    case SpanState::blocked:
+      return v1::TIMELINE_STATE_BLOCKED;
+    case SpanState::io:
+      return v1::TIMELINE_STATE_IO;
+    case SpanState::sleeping:
+      return v1::TIMELINE_STATE_SLEEPING;
+  }
+  return v1::TIMELINE_STATE_UNSPECIFIED;
+}
+
+void write_place(const Recording& recording, StackId frame, v1::Place& message) {
+  const Stack& stack = recording.stacks[frame.index()];
+  message.set_file(label(file_path(recording, stack.file)));
+  message.set_line(stack.line);
+  message.set_function(label(function_name(recording, stack.function)));
+}
+
+// What a call is about: an object, or a thread.
+bool write_object(const Recording& recording, const Event& event, v1::TimelineObject& message) {
+  if (event.subject == unknown_count)
+    return false;
+  message.set_id(event.subject);
+  switch (event_form(event.kind).subject) {
+    case SubjectForm::object: {
+      const Object& object = recording.objects[event.subject];
+      message.set_kind(std::string(object_kind_word(object.kind)));
+      message.set_name(label(object.name));
+      return true;
+    }
+    case SubjectForm::thread:
+      message.set_kind("thread-end");
+      message.set_name(label(recording.threads[event.subject].name));
+      return true;
+    case SubjectForm::function:
+    case SubjectForm::none:
+      return false;
+  }
+  return false;
+}
+
+// The tables of one answer.
+class Tables {
+ public:
+  Tables(const OpenRecording& opened, v1::GetTimelineResponse& message)
+      : opened_(opened), recording_(opened.recording()), message_(message) {}
+
+  // Index plus one; 0: none.
+  std::uint32_t object(const Event& event) {
+    const SubjectForm form = event_form(event.kind).subject;
+    if (event.subject == unknown_count ||
+        (form != SubjectForm::object && form != SubjectForm::thread))
+      return 0;
+    const auto [at, is_new] =
+        objects_.try_emplace({form == SubjectForm::thread, event.subject}, objects_.size() + 1);
+    if (is_new)
+      static_cast<void>(write_object(recording_, event, *message_.add_objects()));
+    return static_cast<std::uint32_t>(at->second);
+  }
+  // Of computing.
+  std::uint32_t work_place(const Event& event) {
+    return event.profile.known() ? place(opened_.leading_places()[event.profile.index()]) : 0;
+  }
+  std::uint32_t call_place(const Event& event) {
+    return event.site.known() ? place(opened_.charged_frames()[event.site.index()]) : 0;
+  }
+  std::uint32_t object_of(std::uint32_t thread, const Span& span) {
+    if (span.state == SpanState::running || span.state == SpanState::runnable)
+      return 0;
+    return object(event_of(thread, span));
+  }
+  std::uint32_t place_of(std::uint32_t thread, const Span& span) {
+    const Event& event = event_of(thread, span);
+    return span.state == SpanState::running || span.state == SpanState::runnable
+               ? work_place(event)
+               : call_place(event);
+  }
+
+ private:
+  [[nodiscard]] const Event& event_of(std::uint32_t thread, const Span& span) const {
+    return recording_.threads[thread].events[span.event];
+  }
+  std::uint32_t place(StackId frame) {
+    const auto [at, is_new] = places_.try_emplace(frame, places_.size() + 1);
+    if (is_new)
+      write_place(recording_, frame, *message_.add_places());
+    return static_cast<std::uint32_t>(at->second);
+  }
+
+  const OpenRecording& opened_;
+  const Recording& recording_;
+  v1::GetTimelineResponse& message_;
+  std::map<std::pair<bool, std::uint32_t>, std::size_t> objects_;
+  std::map<StackId, std::size_t> places_;
+};
+
+void write_row(const Execution& execution, std::uint32_t thread, const analysis::TimelineRow& row,
+               Tables& tables, v1::TimelineRow& message) {
+  message.set_thread(thread);
+  v1::TimelineStretches& stretches = *message.mutable_stretches();
+  for (const Span& span : row.spans) {
+    stretches.add_start_ns(to_double(span.start));
+    stretches.add_end_ns(to_double(span.end));
+    stretches.mutable_state()->push_back(static_cast<char>(state_of(span.state)));
+    const bool computes = span.state == SpanState::running || span.state == SpanState::runnable;
+    const Part part = span.part == analysis::no_part ? Part{} : execution.part(span.part);
+    stretches.add_cpu(computes && part.cpu != simulation::no_cpu ? part.cpu + 1 : 0);
+    stretches.add_object(tables.object_of(thread, span));
+    stretches.add_place(tables.place_of(thread, span));
+    stretches.add_weight(span.part != analysis::no_part && span.start >= part.start
+                             ? static_cast<float>(execution.weight(span.part))
+                             : 0.0F);
+    stretches.add_event(span.event);
+  }
+  v1::TimelineSummaries& summaries = *message.mutable_summaries();
+  for (const analysis::PixelSummary& summary : row.summaries) {
+    summaries.add_pixel(summary.pixel);
+    for (const std::uint8_t share : summary.shares)
+      summaries.mutable_shares()->push_back(static_cast<char>(share));
+    summaries.add_weight(static_cast<float>(summary.weight));
+    const auto is_there = [](const Span& span) { return span.end > span.start; };
+    summaries.add_place(is_there(summary.longest_run) ? tables.place_of(thread, summary.longest_run)
+                                                      : 0);
+    summaries.add_object(
+        is_there(summary.longest_wait) ? tables.object_of(thread, summary.longest_wait) : 0);
+  }
+  v1::TimelineEvents& events = *message.mutable_events();
+  for (const analysis::TimelineCall& call : row.calls) {
+    const Event& event = execution.recording().threads[thread].events[call.event];
+    events.add_event(call.event);
+    events.add_time_ns(to_double(call.time));
+    events.mutable_kind()->push_back(static_cast<char>(event.kind));
+    events.add_object(tables.object(event));
+    events.add_place(tables.call_place(event));
+  }
+  v1::TimelineEventCounts& counts = *message.mutable_event_counts();
+  for (const analysis::CallCount& count : row.counts) {
+    counts.add_cell(count.cell);
+    counts.mutable_kind()->push_back(static_cast<char>(count.kind));
+    counts.add_count(count.count);
+  }
+}
+
+// Without what is of an interval.
+void write_thread_itself(const Recording& recording, std::uint32_t thread,
+                         const analysis::TimelineThread& row, v1::TimelineThread& message) {
+  const Thread& recorded = recording.threads[thread];
+  message.set_thread(thread);
+  message.set_name(label(recorded.name));
+  message.set_function(label(function_name(recording, recorded.start_function)));
+  if (recorded.creator.known())
+    message.set_creator(recorded.creator.value);
+  message.set_start_ns(to_double(row.start));
+  message.set_end_ns(to_double(row.end));
+  message.set_critical_ns(row.critical_ns);
+  message.set_started(row.started);
+}
+
+void write_thread(const Recording& recording, std::uint32_t thread,
+                  const analysis::TimelineThread& row, v1::TimelineThread& message) {
+  write_thread_itself(recording, thread, row, message);
+  message.set_active(row.active);
+  message.set_critical_in_view_ns(row.critical_in_view_ns);
+  v1::TimelineTimes& times = *message.mutable_times();
+  const auto time = [&](SpanState state) {
+    return to_double(row.times[static_cast<std::size_t>(state)]);
+  };
+  times.set_running_ns(time(SpanState::running));
+  times.set_runnable_ns(time(SpanState::runnable));
+  times.set_blocked_ns(time(SpanState::blocked));
+  times.set_io_ns(time(SpanState::io));
+  times.set_sleeping_ns(time(SpanState::sleeping));
+  message.set_events(row.calls);
+}
+
+void write_parallelism(const analysis::Parallelism& parallelism, v1::TimelineParallelism& message) {
+  for (const analysis::Parallelism::Pixel& pixel : parallelism.pixels) {
+    message.add_least_running(pixel.least_running);
+    message.add_most_running(pixel.most_running);
+    message.add_mean_running(static_cast<float>(pixel.mean_running));
+    message.add_least_runnable(pixel.least_runnable);
+    message.add_most_runnable(pixel.most_runnable);
+    message.add_mean_runnable(static_cast<float>(pixel.mean_runnable));
+  }
+}
+
+void write_levels(const analysis::TimelineLevels& levels, v1::GetTimelineResponse& message) {
+  for (const analysis::TimelineLevel& level : levels.levels) {
+    v1::TimelineLevel& row = *message.add_levels();
+    row.set_running(level.running);
+    row.set_runnable(level.runnable);
+    row.set_time_ns(to_double(level.time));
+  }
+  const auto time = [&](analysis::ConcurrencyClass of) {
+    return to_double(levels.classes[static_cast<std::size_t>(of)]);
+  };
+  v1::TimelineClasses& classes = *message.mutable_classes();
+  classes.set_idle_ns(time(analysis::ConcurrencyClass::idle));
+  classes.set_serial_ns(time(analysis::ConcurrencyClass::serial));
+  classes.set_undersubscribed_ns(time(analysis::ConcurrencyClass::undersubscribed));
+  classes.set_parallel_ns(time(analysis::ConcurrencyClass::parallel));
+  classes.set_oversubscribed_ns(time(analysis::ConcurrencyClass::oversubscribed));
+}
+
+void write_waker(const Recording& recording, const OpenRecording& opened,
+                 const analysis::Waker& waker, v1::TimelineWaker& message) {
+  const Event& event = recording.threads[waker.call.thread].events[waker.call.event];
+  message.set_thread(waker.call.thread);
+  message.set_name(label(recording.threads[waker.call.thread].name));
+  message.set_event(waker.call.event);
+  message.set_time_ns(to_double(waker.time));
+  message.set_kind(std::string(event_form(event.kind).word));
+  if (event.site.known())
+    write_place(recording, opened.charged_frames()[event.site.index()], *message.mutable_place());
+}
+
+}  // namespace
+
+Expected<OpenRecording::Drawn> read_timeline(const OpenRecording& opened,
+                                             const v1::Simulation& simulation) {
+  const v1::PredictRequest request = as_prediction(simulation);
+  const auto computers = read_computers(request, opened.recording());
+  if (!computers)
+    return tl::unexpected(computers.error());
+  const auto models = read_models(request, opened.recording());
+  if (!models)
+    return tl::unexpected(models.error());
+  return opened.timeline(simulation.SerializeAsString(), computers->front(), *models);
+}
+
+Expected<TimelineView> read_view(const v1::TimelineView& view, const Timeline& timeline) {
+  const std::string what = "cannot show this part of the timeline";
+  if (view.pixels() < 1 || view.pixels() > max_pixels)
+    return bad_input(what, fmt::format("{} pixels are not between 1 and {} (max_pixels)",
+                                       view.pixels(), max_pixels));
+  TimelineView read;
+  read.pixels = view.pixels();
+  if (view.from_ns() == 0 && view.to_ns() == 0) {
+    read.to = std::max(timeline.execution().total(), Nanoseconds{1});
+    return read;
+  }
+  const auto latest = std::ldexp(1.0, 62);
+  // False of what is no number, too.
+  const bool is_interval =
+      view.from_ns() >= 0 && view.to_ns() <= latest && view.from_ns() < view.to_ns();
+  if (!is_interval)
+    return bad_input(what, fmt::format("{} to {} ns is no interval", view.from_ns(), view.to_ns()),
+                     "it begins at 0 or later, and ends later than it begins");
+  read.from = Nanoseconds{static_cast<std::int64_t>(std::floor(view.from_ns()))};
+  read.to = Nanoseconds{static_cast<std::int64_t>(std::ceil(view.to_ns()))};
+  return read;
+}
+
+Expected<RowChoice> read_rows(const v1::GetTimelineRequest& request, const Timeline& timeline,
+                              const TimelineView& view) {
+  RowChoice choice;
+  if (request.without_rows())
+    return choice;
+  const auto threads = static_cast<std::uint32_t>(timeline.execution().thread_count());
+  const std::size_t most = std::min(max_timeline_rows, max_timeline_cells / view.pixels);
+  if (request.rows().empty()) {
+    for (std::uint32_t t = 0; t < threads; ++t) {
+      if (!timeline.is_active(t, view))
+        continue;
+      if (choice.threads.size() < most)
+        choice.threads.push_back(t);
+      else
+        ++choice.left;
+    }
+    return choice;
+  }
+  const auto rows = static_cast<std::size_t>(request.rows_size());
+  const std::string what = fmt::format("cannot draw {} threads", rows);
+  if (rows > max_timeline_rows)
+    return over_limit(
+        what, fmt::format("an answer has at most {} (max_timeline_rows)", max_timeline_rows),
+        "ask in several requests");
+  if (rows > most)
+    return over_limit(
+        what + fmt::format(" of {} pixels", view.pixels),
+        fmt::format("an answer has at most {} pixels (max_timeline_cells)", max_timeline_cells),
+        "ask in several requests");
+  for (const std::uint32_t thread : request.rows()) {
+    if (thread >= threads)
+      return not_found(what, fmt::format("the recording has no thread {}", thread));
+  }
+  choice.threads.assign(request.rows().begin(), request.rows().end());
+  return choice;
+}
+
+void write_timeline(const OpenRecording& opened, const OpenRecording::Drawn& drawn,
+                    const TimelineView& view, const RowChoice& rows, bool list_threads,
+                    v1::GetTimelineResponse& message) {
+  const Timeline& timeline = *drawn.timeline;
+  const Execution& execution = timeline.execution();
+  const Recording& recording = opened.recording();
+  message.set_total_ns(to_double(execution.total()));
+  message.set_model(std::string(name_of(drawn.model)));
+  if (execution.deadlock())
+    write_deadlock(*execution.deadlock(), recording, *message.mutable_deadlock());
+  message.mutable_view()->set_from_ns(to_double(view.from));
+  message.mutable_view()->set_to_ns(to_double(view.to));
+  message.mutable_view()->set_pixels(view.pixels);
+  write_parallelism(timeline.parallelism(view), *message.mutable_parallelism());
+  write_levels(timeline.levels(view), message);
+
+  v1::TimelinePath& path = *message.mutable_path();
+  for (const analysis::PathPiece& piece : timeline.path(view)) {
+    path.add_thread(piece.thread);
+    path.add_start_ns(to_double(piece.start));
+    path.add_end_ns(to_double(piece.end));
+    path.add_parts(piece.parts);
+    path.mutable_arrival()->push_back(static_cast<char>(piece.arrival));
+  }
+  if (list_threads) {
+    const std::size_t threads = execution.thread_count();
+    for (std::uint32_t t = 0; t < std::min(threads, max_timeline_threads); ++t)
+      write_thread(recording, t, timeline.thread(t, view), *message.add_threads());
+    message.set_threads_left(threads - std::min(threads, max_timeline_threads));
+  }
+  Tables tables(opened, message);
+  for (const std::uint32_t thread : rows.threads)
+    write_row(execution, thread, timeline.row(thread, view), tables, *message.add_rows());
+  message.set_rows_left(rows.left);
+  for (std::size_t kind = 0; kind < event_kind_count; ++kind)
+    message.add_event_kinds(std::string(event_form(static_cast<EventKind>(kind)).word));
+  message.set_event_cell_pixels(analysis::cell_pixels);
+}
+
+Expected<analysis::TimelineItem> read_item(const v1::GetTimelineItemRequest& request,
+                                           const Execution& execution) {
+  const std::string what = "cannot show what is there";
+  const std::uint32_t thread = request.thread();
+  if (thread >= execution.thread_count())
+    return not_found(what, fmt::format("the recording has no thread {}", thread));
+  std::optional<analysis::TimelineItem> item;
+  if (request.has_event()) {
+    if (request.event() >= execution.recording().threads[thread].events.size())
+      return not_found(what, fmt::format("thread {} has no call {}", thread, request.event()));
+    item = item_of(execution, {thread, request.event()});
+  } else {
+    const double time = request.time_ns();
+    if (time >= 0 && time <= std::ldexp(1.0, 62))
+      item = item_at(execution, thread, Nanoseconds{static_cast<std::int64_t>(time)});
+  }
+  if (!item)
+    return not_found(what, "the thread does nothing there in this simulation");
+  std::optional<analysis::CallId> next;
+  switch (request.step()) {
+    case v1::GetTimelineItemRequest::STEP_NEXT:
+      next = neighbour(execution, item->call, analysis::Direction::next);
+      break;
+    case v1::GetTimelineItemRequest::STEP_PREVIOUS:
+      next = neighbour(execution, item->call, analysis::Direction::previous);
+      break;
+    case v1::GetTimelineItemRequest::STEP_NEXT_SIMILAR:
+      next = similar(execution, item->call, analysis::Direction::next);
+      break;
+    case v1::GetTimelineItemRequest::STEP_PREVIOUS_SIMILAR:
+      next = similar(execution, item->call, analysis::Direction::previous);
+      break;
+    default:
+      return *item;
+  }
+  if (next)
+    item = item_of(execution, *next);
+  if (!next || !item)
+    return not_found("cannot go further", "there is no such call in that direction");
+  return *item;
+}
+
+void write_item(const OpenRecording& opened, const Timeline& timeline,
+                const analysis::TimelineItem& item, v1::GetTimelineItemResponse& message) {
+  const Recording& recording = opened.recording();
+  const Event& event = recording.threads[item.call.thread].events[item.call.event];
+  const TimelineView whole{{}, std::max(timeline.execution().total(), Nanoseconds{1}), 1};
+  write_thread_itself(recording, item.call.thread, timeline.thread(item.call.thread, whole),
+                      *message.mutable_thread());
+  message.set_event(item.call.event);
+  message.set_state(state_of(item.span.state));
+  message.set_start_ns(to_double(item.span.start));
+  message.set_end_ns(to_double(item.span.end));
+  message.set_kind(std::string(event_form(event.kind).word));
+  message.set_outcome(std::string(outcome_word(event.outcome)));
+  message.set_made(item.made);
+  if (item.made) {
+    message.set_call_ns(to_double(item.call_time));
+    message.set_return_ns(to_double(item.return_time));
+  }
+  message.set_work_ns(to_double(item.work));
+  message.set_total_ns(to_double(item.elapsed));
+  if (item.cpu != simulation::no_cpu)
+    message.set_cpu(item.cpu);
+  v1::TimelineObject object;
+  if (write_object(recording, event, object))
+    *message.mutable_object() = std::move(object);
+  if (event.site.known())
+    write_place(recording, opened.charged_frames()[event.site.index()], *message.mutable_place());
+  if (event.profile.known())
+    write_place(recording, opened.leading_places()[event.profile.index()],
+                *message.mutable_work_place());
+  message.set_weight(item.weight);
+  message.set_critical_ns(item.critical_ns);
+  if (item.woken_by)
+    write_waker(recording, opened, *item.woken_by, *message.mutable_woken_by());
+  if (item.cpu_from)
+    write_waker(recording, opened, *item.cpu_from, *message.mutable_cpu_from());
+  if (const ThreadId creator = recording.threads[item.call.thread].creator; creator.known()) {
+    for (const Event& call : recording.threads[creator.index()].events) {
+      if (call.kind != EventKind::thread_create || call.subject != item.call.thread ||
+          !call.site.known())
+        continue;
+      write_place(recording, opened.charged_frames()[call.site.index()],
+                  *message.mutable_created_at());
+      break;
+    }
+  }
+}
+
+Expected<analysis::Sought> read_sought(const v1::FindInTimelineRequest& request,
+                                       const OpenRecording& opened) {
+  if (!request.function().empty()) {
+    const Recording& recording = opened.recording();
+    // By the name that the client was told, which is not always that of the program.
+    for (std::uint32_t f = 0; f < recording.functions.size(); ++f) {
+      if (function_name(recording, FunctionId{f}) == request.function())
+        return *analysis::seek_function(recording, recording.functions[f].name);
+    }
+    return not_found("cannot show " + label(request.function()) + " in the timeline",
+                     "the recording has no function of that name");
+  }
+  if (request.file().empty())
+    return bad_input("cannot show a line in the timeline",
+                     "neither a file nor a function is named");
+  const auto choice = read_file(opened, request.file());
+  if (!choice)
+    return tl::unexpected(choice.error());
+  return analysis::seek_line(opened.recording(), choice->files, request.line());
+}
+
+void write_found(const Execution& execution, const analysis::Sought& sought,
+                 const TimelineView& view, v1::FindInTimelineResponse& message) {
+  double time = 0;
+  std::uint64_t left = 0;
+  for (std::uint32_t t = 0; t < execution.thread_count(); ++t) {
+    const analysis::Found found = find(execution, t, sought, view);
+    time += found.time_ns;
+    if (found.pixels.empty())
+      continue;
+    if (static_cast<std::size_t>(message.rows_size()) == max_rows) {
+      ++left;
+      continue;
+    }
+    v1::TimelineFound& row = *message.add_rows();
+    row.set_thread(t);
+    for (const analysis::FoundPixel& pixel : found.pixels) {
+      row.add_pixel(pixel.pixel);
+      row.mutable_share()->push_back(static_cast<char>(pixel.share));
+    }
+  }
+  message.set_rows_left(left);
+  message.set_time_ns(time);
+  if (const auto next = next_found(execution, sought, view.to))
+    message.set_next_ns(to_double(*next));
+  if (const auto last = last_found(execution, sought, view.from))
+    message.set_previous_ns(to_double(*last));
+}
+
+}  // namespace longpole::service
