@@ -14,6 +14,7 @@ import {
   Recording,
   type LongpoleServer,
 } from '../../src/protocol/longpole/v1/longpole';
+import { fakeFound, fakeTimeline, fakeTimelineItem } from './fakeTimeline';
 
 const behaviour = process.argv[2] ?? 'usual';
 const protocol = behaviour === 'other-protocol' ? 99 : 1;
@@ -72,6 +73,12 @@ const service: LongpoleServer = {
   getQuartz: (_call, done) => {
     done(notAskedFor);
   },
+  getTimeline: answer((request) => fakeTimeline(request, file)),
+  getTimelineItem: (call, done) => {
+    const item = fakeTimelineItem(call.request, file);
+    done(item === undefined ? { code: status.NOT_FOUND, details: 'there is no further event' } : null, item);
+  },
+  findInTimeline: answer(fakeFound),
   predict: answer((request) => {
     if (request.cpus.includes(13)) {
       process.exit(9);
