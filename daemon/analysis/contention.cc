@@ -10,6 +10,7 @@
 #include "analysis/critical_sections.h"
 #include "analysis/what_if.h"
 #include "trace/event_forms.h"
+#include "trace/event_kinds.h"
 
 namespace longpole::analysis {
 
@@ -20,28 +21,6 @@ using simulation::SegmentIndex;
 using simulation::TimesCpus;
 
 namespace {
-
-bool may_wait(EventKind kind) {
-  switch (kind) {
-    case EventKind::mutex_lock:
-    case EventKind::mutex_trylock:
-    case EventKind::mutex_timedlock:
-    case EventKind::rwlock_read:
-    case EventKind::rwlock_write:
-    case EventKind::semaphore_wait:
-    case EventKind::semaphore_trywait:
-    case EventKind::semaphore_timedwait:
-    case EventKind::condition_wait:
-    case EventKind::condition_timedwait:
-    case EventKind::barrier_wait:
-    case EventKind::io:
-    case EventKind::send:
-    case EventKind::receive:
-      return true;
-    default:
-      return false;
-  }
-}
 
 class Collection {
  public:
@@ -112,7 +91,8 @@ class Collection {
   void call(const Event& event, const Segment& segment, SegmentIndex next) {
     if (Holding::is_release(event))
       release(event.subject, segment.end);
-    if (!may_wait(event.kind) || next == no_segment)
+    const bool may_wait = meets_others(event.kind) || event.kind == EventKind::io;
+    if (!may_wait || next == no_segment)
       return;
     const Segment& after = ideal_.segments[next];
     wait(event, segment, after);

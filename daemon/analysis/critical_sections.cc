@@ -1,23 +1,11 @@
 #include "analysis/critical_sections.h"
 
+#include "trace/event_kinds.h"
+
 namespace longpole::analysis {
 
 bool Holding::is_acquisition(const Event& event) {
-  if (event.outcome != Outcome::ok)
-    return false;
-  switch (event.kind) {
-    case EventKind::mutex_lock:
-    case EventKind::mutex_trylock:
-    case EventKind::mutex_timedlock:
-    case EventKind::rwlock_read:
-    case EventKind::rwlock_write:
-    case EventKind::semaphore_wait:
-    case EventKind::semaphore_trywait:
-    case EventKind::semaphore_timedwait:
-      return true;
-    default:
-      return false;
-  }
+  return event.outcome == Outcome::ok && acquires_object(event.kind);
 }
 
 bool Holding::is_release(const Event& event) {

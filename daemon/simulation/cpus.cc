@@ -55,6 +55,19 @@ std::uint32_t Cpus::idle_from(std::uint32_t from) const {
   return no_cpu;
 }
 
+std::uint32_t Cpus::last_or_idle(std::uint32_t thread, std::uint32_t waker) const {
+  if (rules_[thread].only_cpu != no_cpu)
+    return rules_[thread].only_cpu;
+  const std::uint32_t last = last_cpu_[thread];
+  if (last != no_cpu && idle(last))
+    return last;
+  if (const std::uint32_t first_idle = idle_from(0); first_idle != no_cpu)
+    return first_idle;
+  if (last != no_cpu)
+    return last;
+  return waker == no_cpu ? 0 : waker;
+}
+
 void Cpus::reschedule(std::uint32_t cpu) {
   if (is_asked_[cpu])
     return;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "trace/event_kinds.h"
+
 namespace longpole::simulation {
 namespace {
 
@@ -10,25 +12,7 @@ bool acquires(const Event& event) {
     return event.kind == EventKind::condition_timedwait;  // its mutex
   if (event.outcome != Outcome::ok || event.subject == unknown_count)
     return false;
-  switch (event.kind) {
-    case EventKind::thread_join:
-    case EventKind::mutex_lock:
-    case EventKind::mutex_trylock:
-    case EventKind::mutex_timedlock:
-    case EventKind::rwlock_read:
-    case EventKind::rwlock_write:
-    case EventKind::semaphore_wait:
-    case EventKind::semaphore_trywait:
-    case EventKind::semaphore_timedwait:
-    case EventKind::condition_wait:
-    case EventKind::condition_timedwait:
-    case EventKind::barrier_wait:
-    case EventKind::send:
-    case EventKind::receive:
-      return true;
-    default:
-      return false;
-  }
+  return event.kind == EventKind::thread_join || meets_others(event.kind);
 }
 
 }  // namespace

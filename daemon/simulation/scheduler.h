@@ -46,6 +46,10 @@ class Cpus {
   }
   // The first idle CPU at or after `from`, going round; no_cpu where none is.
   [[nodiscard]] std::uint32_t idle_from(std::uint32_t from) const;
+  // Where a scheduler that keeps threads where they were takes one up: on the CPU that it is bound
+  // to; else its last one if that is idle, else the first that is, else its last one; and one that
+  // has not run yet, on that of its waker.
+  [[nodiscard]] std::uint32_t last_or_idle(std::uint32_t thread, std::uint32_t waker) const;
 
   struct ThreadRules {
     std::uint32_t only_cpu = no_cpu;  // no_cpu: any

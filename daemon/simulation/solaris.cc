@@ -79,16 +79,7 @@ class Solaris final : public Scheduler {
 
   std::uint32_t place(std::uint32_t thread, OffCpu /*was*/, std::uint32_t waker,
                       std::int64_t /*now*/) override {
-    if (cpus_.rules(thread).only_cpu != no_cpu)
-      return cpus_.rules(thread).only_cpu;
-    const std::uint32_t last = cpus_.last_cpu(thread);
-    if (last != no_cpu && cpus_.idle(last))
-      return last;
-    if (const std::uint32_t idle = cpus_.idle_from(0); idle != no_cpu)
-      return idle;
-    if (last != no_cpu)
-      return last;
-    return waker == no_cpu ? 0 : waker;
+    return cpus_.last_or_idle(thread, waker);
   }
 
   void enqueue(std::uint32_t thread, std::uint32_t /*cpu*/, OffCpu was, std::int64_t now) override {

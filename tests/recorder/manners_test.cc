@@ -12,12 +12,6 @@
 namespace longpole::test {
 namespace {
 
-std::vector<RawThread> record(const Specimen& specimen) {
-  const RunDirectory directory;
-  run_recorded(specimen, directory);
-  return directory.threads();
-}
-
 TEST(Manners, ChildrenAreNotRecorded) {
   const RunDirectory directory;
   EXPECT_EQ(

@@ -22,28 +22,6 @@ using testing::ElementsAre;
 using testing::Ge;
 using testing::UnorderedElementsAre;
 
-std::vector<RawThread> record(const Specimen& specimen) {
-  const RunDirectory directory;
-  run_recorded(specimen, directory);
-  return directory.threads();
-}
-
-std::vector<int> results(const std::vector<longpole_record>& records) {
-  std::vector<int> found;
-  for (const longpole_record& record : records) {
-    found.push_back(record.result);
-  }
-  return found;
-}
-
-std::vector<longpole_record> with_flags(const std::vector<longpole_record>& records,
-                                        unsigned flags) {
-  std::vector<longpole_record> found;
-  std::copy_if(records.begin(), records.end(), std::back_inserter(found),
-               [flags](const longpole_record& record) { return flags_of(record) == flags; });
-  return found;
-}
-
 bool stamps_ascend(const RawThread& thread) {
   return std::is_sorted(
       thread.records.begin(), thread.records.end(),

@@ -6,7 +6,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
+#include <iterator>
 #include <utility>
 
 namespace longpole::test {
@@ -89,6 +91,28 @@ Outcome run_beside_idle_recorder(const Specimen& specimen) {
 Outcome run_recorded(const Specimen& specimen, const RunDirectory& directory) {
   return run(specimen,
              {{"LD_PRELOAD", kRecorder}, {LONGPOLE_DIRECTORY_VARIABLE, directory.path().string()}});
+}
+
+std::vector<RawThread> record(const Specimen& specimen) {
+  const RunDirectory directory;
+  run_recorded(specimen, directory);
+  return directory.threads();
+}
+
+std::vector<int> results(const std::vector<longpole_record>& records) {
+  std::vector<int> found;
+  for (const longpole_record& record : records) {
+    found.push_back(record.result);
+  }
+  return found;
+}
+
+std::vector<longpole_record> with_flags(const std::vector<longpole_record>& records,
+                                        unsigned flags) {
+  std::vector<longpole_record> found;
+  std::copy_if(records.begin(), records.end(), std::back_inserter(found),
+               [flags](const longpole_record& record) { return flags_of(record) == flags; });
+  return found;
 }
 
 }  // namespace longpole::test

@@ -39,4 +39,11 @@ Outcome run_bare(const Specimen& specimen);
 Outcome run_beside_idle_recorder(const Specimen& specimen);
 Outcome run_recorded(const Specimen& specimen, const RunDirectory& directory);
 
+// What is recorded of the specimen, however it ends.
+std::vector<RawThread> record(const Specimen& specimen);
+
+std::vector<int> results(const std::vector<longpole_record>& records);
+std::vector<longpole_record> with_flags(const std::vector<longpole_record>& records,
+                                        unsigned flags);
+
 }  // namespace longpole::test
