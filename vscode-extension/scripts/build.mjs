@@ -20,6 +20,15 @@ if (what === 'extension') {
     sourcemap: true,
     sourcesContent: false,
   });
+  await build({
+    ...common,
+    platform: 'browser',
+    target: 'chrome120',
+    format: 'iife',
+    entryPoints: { timeline: 'src/webview/main.ts' },
+    outdir: 'dist',
+    minify: true,
+  });
 } else if (what === 'tests') {
   rmSync(join(here, 'out'), { recursive: true, force: true });
   const tests = readdirSync(join(here, 'test'), { recursive: true })

@@ -20,6 +20,7 @@ import { RecordTasks } from './editor/recordTask';
 import { Session } from './editor/session';
 import { findSource, Sources } from './editor/sources';
 import { StatusBar } from './editor/statusBar';
+import { TimelineView, timelineViewId } from './editor/timelineView';
 
 let daemon: Daemon | undefined;
 
@@ -37,6 +38,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const running = daemon;
 
   const report = (error: unknown): void => void showError(error, log);
+  const timeline = new TimelineView(context, session, recordings, report);
   recorder.tasks = new RecordTasks(
     recordings,
     () => running.findProgram(),
@@ -66,6 +68,8 @@ export function activate(context: vscode.ExtensionContext): void {
     functionTree,
     recordingTree,
     recorder.tasks,
+    timeline,
+    vscode.window.registerWebviewViewProvider(timelineViewId, timeline),
     vscode.window.registerTreeDataProvider('longpole.functions', functionTree),
     vscode.window.registerTreeDataProvider('longpole.recordings', recordingTree),
     vscode.languages.registerHoverProvider([{ scheme: 'file' }], new Hovers(session, documents)),
@@ -75,6 +79,8 @@ export function activate(context: vscode.ExtensionContext): void {
     command('chooseTarget', () => recorder.choose(), true),
     command('openRecording', () => openRecording(session)),
     command('showOverview', () => showOverview(session)),
+    command('showTimeline', () => timeline.show()),
+    command('showLineInTimeline', (file?: string, line?: number, name?: string) => showInTimeline(timeline, documents, file, line, name)),
     command('setCpuCount', () => pickCpus(session, report)),
     command('toggleAnnotations', () => annotations.toggle()),
     command('clear', () => Promise.resolve(session.clear())),
@@ -120,6 +126,21 @@ async function showOverview(session: Session): Promise<void> {
   if (path !== undefined) {
     await vscode.commands.executeCommand('vscode.openWith', vscode.Uri.file(path), recordingViewType);
   }
+}
+
+/** A place of the recording; without one, the line of the cursor. */
+async function showInTimeline(timeline: TimelineView, documents: Documents, file?: unknown, line?: unknown, name?: unknown): Promise<void> {
+  if (typeof file === 'string' && typeof line === 'number') {
+    await timeline.showLine(file, line, typeof name === 'string' ? name : '');
+    return;
+  }
+  const editor = vscode.window.activeTextEditor;
+  const state = editor && documents.stateOf(editor.document);
+  const recorded = state?.kind === 'followed' ? state.lines.recordedLine(editor?.selection.active.line ?? 0) : undefined;
+  if (state === undefined || recorded === undefined) {
+    throw new Error('This line is not one of the recording: it is in another file, or was edited since.');
+  }
+  await timeline.showLine(state.file, recorded + 1);
 }
 
 async function goToLine(file: string, line: number): Promise<void> {

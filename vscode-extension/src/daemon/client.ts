@@ -1,15 +1,40 @@
 // The daemon's calls as promises, and nothing more: the generated client over a Unix socket.
 import { credentials, Metadata, status, type ClientReadableStream, type ServiceError } from '@grpc/grpc-js';
+import type { At, Step } from '../core/timeline/messages';
+import type { View } from '../core/timeline/model';
 import {
   LongpoleClient,
   RecordRequest,
+  Simulation,
+  type FindInTimelineResponse,
   type GetFunctionsResponse,
   type GetLinesResponse,
   type GetServerInfoResponse,
+  GetTimelineItemRequest_Step as ProtocolStep,
+  type GetTimelineItemResponse,
+  type GetTimelineResponse,
   type PredictResponse,
   type RecordResponse,
   type Recording,
 } from '../protocol/longpole/v1/longpole';
+
+/** One way to run a recording again. */
+export interface SimulatedRun {
+  readonly cpus: number;
+  readonly scheduler: string;
+}
+
+/** Both times 0: the whole run. */
+export interface PixelView extends View {
+  readonly pixels: number;
+}
+
+export interface TimelineContent {
+  /** Empty: those that do something. */
+  readonly rows: readonly number[];
+  readonly listThreads: boolean;
+  readonly withoutRows: boolean;
+}
 
 /** What the daemon refused, in its own words: they are written for the user. */
 export class DaemonError extends Error {
@@ -83,7 +108,38 @@ export class DaemonClient {
     const request = { handle, cpus: [...cpus] };
     return call((done) => this.client.getFunctions(request, new Metadata(), within(longCallMs), done));
   }
+
+  getTimeline(handle: bigint, run: SimulatedRun, view: PixelView, what: TimelineContent): Promise<GetTimelineResponse> {
+    const request = { handle, simulation: Simulation.create(run), view, ...what, rows: [...what.rows] };
+    return call((done) => this.client.getTimeline(request, new Metadata(), within(longCallMs), done));
+  }
+
+  getTimelineItem(handle: bigint, run: SimulatedRun, thread: number, place: At, step: Step): Promise<GetTimelineItemResponse> {
+    const at =
+      'event' in place ? ({ $case: 'event', value: place.event } as const) : ({ $case: 'timeNs', value: place.timeNs } as const);
+    const request = { handle, simulation: Simulation.create(run), thread, at, step: protocolSteps[step] };
+    return call((done) => this.client.getTimelineItem(request, new Metadata(), within(longCallMs), done));
+  }
+
+  /** A line, or where `line` is 0, a function. */
+  findInTimeline(
+    handle: bigint,
+    run: SimulatedRun,
+    view: PixelView,
+    what: { readonly file: string; readonly line: number; readonly function: string },
+  ): Promise<FindInTimelineResponse> {
+    const request = { handle, simulation: Simulation.create(run), view, file: what.file, line: what.line, function: what.function };
+    return call((done) => this.client.findInTimeline(request, new Metadata(), within(longCallMs), done));
+  }
 }
+
+const protocolSteps: Readonly<Record<Step, ProtocolStep>> = {
+  here: ProtocolStep.STEP_UNSPECIFIED,
+  next: ProtocolStep.STEP_NEXT,
+  previous: ProtocolStep.STEP_PREVIOUS,
+  nextSimilar: ProtocolStep.STEP_NEXT_SIMILAR,
+  previousSimilar: ProtocolStep.STEP_PREVIOUS_SIMILAR,
+};
 
 /** A failed call as what the user should read. */
 export function daemonError(error: Error): Error {

@@ -31,6 +31,8 @@ export class Session implements vscode.Disposable {
   private asking = 0;
   /** Raised by whatever makes an answer still on its way worthless. */
   private turn = 0;
+  /** Recordings that were asked about without being shown. */
+  private readonly others = new Map<string, Promise<OpenRecording>>();
 
   readonly onDidChange = this.changed.event;
 
@@ -124,6 +126,29 @@ export class Session implements vscode.Disposable {
     });
   }
 
+  /**
+   * Asks the daemon about the recording that is shown, or another one; a daemon that was started again is given its file first.
+   * Another one stays open for the next question, until `release`.
+   *
+   * @throws Error for the user: no recording is shown, or what the daemon says.
+   */
+  async ask<T>(path: string | undefined, question: (client: DaemonClient, handle: bigint) => Promise<T>): Promise<T> {
+    const open = path === undefined || path === this.shown?.path ? this.shown : await this.opened(path);
+    if (open === undefined) {
+      throw new Error('No recording is shown.');
+    }
+    const client = await this.clientFor(open);
+    return question(client, open.handle);
+  }
+
+  /** Closes what `ask` opened. */
+  release(): void {
+    for (const open of this.others.values()) {
+      void open.then((other) => this.close(other)).catch(() => undefined);
+    }
+    this.others.clear();
+  }
+
   clear(): void {
     const before = this.shown;
     this.turn++;
@@ -180,6 +205,20 @@ export class Session implements vscode.Disposable {
     ]);
     open.weights.addPredictions(predictions.predictions);
     open.weights.add(cpus, lines, functions);
+  }
+
+  private opened(path: string): Promise<OpenRecording> {
+    let open = this.others.get(path);
+    if (open === undefined) {
+      open = this.daemon.connection().then(async (connection) => {
+        const info = await connection.client.openRecording(path);
+        return { path, info, weights: new Weights(), connection, handle: info.handle };
+      });
+      // What could not be opened can be tried again.
+      open.catch(() => this.others.delete(path));
+      this.others.set(path, open);
+    }
+    return open;
   }
 
   /** The daemon may be another one since: then it is given the recording's file again. */

@@ -1,36 +1,15 @@
 // What the user sees when things are not as usual, and what needs no real recording: with a daemon that does as it is told.
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
+import { behaviourFile, fakeSettings, type Behaviour } from './fakes';
 import { eventually, Workbench, type Annotation } from './workbench';
-
-type Behaviour = 'usual' | 'as-the-file-says' | 'other-protocol' | 'crash-on-start' | 'crash-on-record' | 'refuse-record';
-
-const programs = mkdtempSync(join(tmpdir(), 'fakes-'));
-after(() => rmSync(programs, { recursive: true }));
-
-const behaviourFile = join(programs, 'behaviour');
-
-/** A program that is the fake daemon with this behaviour; the extension calls it with `serve --parent-stdin`. */
-function fake(behaviour: Behaviour): string {
-  const path = join(programs, behaviour);
-  const script = resolve('out/test/fake-daemon/fakeDaemon.js');
-  const word = behaviour === 'as-the-file-says' ? `"$(cat '${behaviourFile}')"` : behaviour;
-  writeFileSync(path, `#!/bin/sh\nexec node '${script}' ${word} "$@"\n`);
-  chmodSync(path, 0o755);
-  return path;
-}
-
-function settings(behaviour: Behaviour): Record<string, unknown> {
-  return { 'longpole.daemon.path': fake(behaviour), 'longpole.cpus': 8 };
-}
 
 async function start(behaviour: Behaviour, more: { trusted?: boolean } = {}): Promise<Workbench> {
   return Workbench.start({
     folder: 'test/editor/fixture',
-    settings: settings(behaviour),
+    settings: fakeSettings(behaviour),
     ...more,
   });
 }
@@ -184,10 +163,10 @@ void describe('with a daemon that works', () => {
   void test('the gutter is marked along the function when asked for', async () => {
     const marks = workbench.page.locator('.glyph-margin-widgets .cgmr[class*="ced-"]');
     assert.equal(await marks.count(), 0);
-    workbench.settings = { ...settings('usual'), 'longpole.annotations.gutter': true };
+    workbench.settings = { ...fakeSettings('usual'), 'longpole.annotations.gutter': true };
     await eventually(async () => (await marks.count()) === 8, () => 'eight marks: four lines of each function');
     assert.match(await marks.first().evaluate((mark) => getComputedStyle(mark).backgroundImage), /image\/svg/);
-    workbench.settings = settings('usual');
+    workbench.settings = fakeSettings('usual');
     await eventually(async () => (await marks.count()) === 0, () => 'no marks');
   });
 
@@ -213,7 +192,7 @@ void describe('with a daemon that works', () => {
 
   void test('text for the active line only, in a palette of another name', async () => {
     workbench.settings = {
-      ...settings('usual'),
+      ...fakeSettings('usual'),
       'longpole.annotations.lines': 'activeLine',
       'longpole.annotations.palette': 'viridis',
     };
@@ -226,7 +205,7 @@ void describe('with a daemon that works', () => {
     assert.ok((found.get(10)?.barWidth ?? 0) > 0, 'the bar stays');
     await workbench.goToLine(10);
     await workbench.untilAnnotations((annotations) => annotations.get(10)?.text === '20%', 'text on line 10');
-    workbench.settings = settings('usual');
+    workbench.settings = fakeSettings('usual');
     await workbench.untilAnnotations((annotations) => annotations.get(5)?.text.startsWith('80%') ?? false, 'all lines again');
   });
 

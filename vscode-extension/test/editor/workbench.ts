@@ -189,19 +189,24 @@ export class Workbench {
     await this.quickInput.waitFor({ state: 'hidden' });
   }
 
-  /** Presses the key until the input is there: a workbench that just came up, or a page that has the focus, may miss it. */
+  /**
+   * Presses the key until the input is there and takes the text: a workbench that just came up, or a page that has the focus, may
+   * miss the key, and an editor that opens meanwhile closes the input again.
+   */
   private async openQuickInput(key: string, text: string): Promise<void> {
     await eventually(
       async () => {
         await this.page.keyboard.press(key);
-        return this.quickInput.waitFor({ timeout: 3000 }).then(
-          () => true,
-          () => false,
-        );
+        try {
+          await this.quickInput.waitFor({ timeout: 3000 });
+          await this.quickInput.fill(text, { timeout: 3000 });
+          return true;
+        } catch {
+          return false;
+        }
       },
       () => `the input that ${key} opens`,
     );
-    await this.quickInput.fill(text);
   }
 
   /** Waits until the active file has edits that are not saved, or has none. */

@@ -1,0 +1,163 @@
+// What is said about the selection and about the interval that is shown: lines of text, some of which lead somewhere.
+import { basename } from '../paths';
+import { formatCount, formatShare, formatTime } from '../format';
+import { shortName } from '../functionNames';
+import { State, stateNames, type Item, type Place, type Row, type TimelineData, type TimelineObject, type View, type Waker } from './model';
+import { formatMoment, lengthOf } from './scale';
+import { signOf } from './symbols';
+import type { ShownThread } from './threads';
+
+export interface Detail {
+  readonly label: string;
+  readonly text: string;
+  /** Where the text leads. */
+  readonly place?: Place;
+  readonly event?: { readonly thread: number; readonly event: number };
+}
+
+/** "wait for a semaphore: items" */
+export function itemTitle(item: Item): string {
+  const call = item.kind === '' ? (stateNames[item.state] ?? '') : signOf(item.kind).text;
+  return item.object === undefined ? call : `${call}: ${objectName(item.object)}`;
+}
+
+export function itemDetails(item: Item, view: View, totalNs: number): Detail[] {
+  const moment = (ns: number): string => formatMoment(ns, { fromNs: view.fromNs, toNs: Math.max(view.toNs, ns) });
+  const { thread } = item;
+  const details: Detail[] = [];
+  if (item.place !== undefined && item.place.file !== '') {
+    details.push({ label: 'line', text: placeName(item.place), place: item.place });
+  }
+  const started = thread.function === '' ? '' : `, started with ${shortName(thread.function)}`;
+  details.push({ label: 'thread', text: `${thread.name}${started}`, ...(hasFile(item.createdAt) && { place: item.createdAt }) });
+  const cpu = item.cpu === undefined ? '' : ` on CPU ${item.cpu}`;
+  details.push({
+    label: stateNames[item.state] ?? 'then',
+    text: `${moment(item.startNs)} → ${moment(item.endNs)} (${formatTime(item.endNs - item.startNs)})${item.state === State.running ? cpu : ''}`,
+  });
+  if (item.made && item.kind !== '') {
+    const took = item.returnNs - item.callNs;
+    const outcome = item.outcome === '' || item.outcome === 'ok' ? '' : `, ${item.outcome}`;
+    const text = took > 0 ? `${moment(item.callNs)} → ${moment(item.returnNs)} (${formatTime(took)})` : moment(item.callNs);
+    details.push({ label: 'call', text: `${text}${cpu}${outcome}` });
+  }
+  if (item.totalNs > 0) {
+    details.push({ label: 'worked', text: `${formatTime(item.workNs)} of ${formatTime(item.totalNs)} since its call before` });
+  }
+  if (hasFile(item.workPlace)) {
+    details.push({ label: 'worked at', text: placeName(item.workPlace), place: item.workPlace });
+  }
+  if (item.wokenBy !== undefined) {
+    details.push(wakerDetail('woken by', item.wokenBy, moment));
+  }
+  if (item.cpuFrom !== undefined) {
+    details.push(wakerDetail('CPU from', item.cpuFrom, moment));
+  }
+  if (item.weight !== 0) {
+    const share = totalNs > 0 ? item.criticalNs / totalNs : 0;
+    details.push({ label: 'critical', text: `${formatTime(item.criticalNs)}, ${formatShare(share)} of the run; weight ${item.weight.toFixed(2)}` });
+  }
+  details.push({ label: 'thread lives', text: `${moment(thread.startNs)} → ${moment(thread.endNs)}, ${formatTime(thread.criticalNs)} critical` });
+  return details;
+}
+
+function wakerDetail(label: string, waker: Waker, moment: (ns: number) => string): Detail {
+  const where = hasFile(waker.place) ? ` (${placeName(waker.place)})` : '';
+  const by = waker.kind === '' ? '' : `, ${waker.kind}`;
+  return { label, text: `${waker.name}${by} at ${moment(waker.timeNs)}${where}`, event: { thread: waker.thread, event: waker.event } };
+}
+
+/** What the interval is used for; shares of it. */
+export function intervalDetails(data: TimelineData, view: View): Detail[] {
+  const { classes } = data;
+  const names = ['idle', 'serial', 'undersubscribed', 'parallel', 'oversubscribed'] as const;
+  const total = names.reduce((sum, name) => sum + classes[name], 0) || 1;
+  return names
+    .filter((name) => classes[name] > 0)
+    .map((name) => ({ label: name, text: `${formatShare(classes[name] / total)} · ${formatTime((classes[name] / total) * lengthOf(view))}` }));
+}
+
+/** One line about what is under the pointer, from what the panel has: no question to the daemon. */
+export function stretchText(row: Row, stretch: number, data: TimelineData): string {
+  const { stretches } = row;
+  const state = stretches.state[stretch] ?? 0;
+  const parts = [stateNames[state] ?? '', formatTime((stretches.endNs[stretch] ?? 0) - (stretches.startNs[stretch] ?? 0))];
+  const cpu = stretches.cpu[stretch] ?? 0;
+  if (state === State.running && cpu > 0) {
+    parts[0] += ` on CPU ${cpu - 1}`;
+  }
+  const object = data.objects[(stretches.object[stretch] ?? 0) - 1];
+  if (object !== undefined && state !== State.running) {
+    parts.push(`for ${objectName(object)}`);
+  }
+  const place = data.places[(stretches.place[stretch] ?? 0) - 1];
+  if (place !== undefined) {
+    parts.push(placeName(place));
+  }
+  return parts.join(' · ');
+}
+
+export function eventText(row: Row, event: number, data: TimelineData): string {
+  const { events } = row;
+  const object = data.objects[(events.object[event] ?? 0) - 1];
+  const place = data.places[(events.place[event] ?? 0) - 1];
+  const parts = [signOf(data.eventKinds[events.kind[event] ?? 0] ?? '').text];
+  if (object !== undefined) {
+    parts.push(objectName(object));
+  }
+  if (place !== undefined) {
+    parts.push(placeName(place));
+  }
+  return parts.join(' · ');
+}
+
+export function objectName({ kind, name }: TimelineObject): string {
+  return kind === 'thread-end' ? `the end of ${name}` : name === '' ? kind : name;
+}
+
+export function placeName({ file, line, function: name }: Place): string {
+  const where = file === '' ? '' : `${basename(file)}:${line}`;
+  return name === '' ? where : where === '' ? shortName(name) : `${shortName(name)} ${where}`;
+}
+
+function hasFile(place: Place | undefined): place is Place {
+  return place !== undefined && place.file !== '';
+}
+
+export interface Table {
+  readonly caption: string;
+  readonly head: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
+
+/** The interval in words: a row a thread, for those who do not see the picture. */
+export function threadTable(threads: readonly ShownThread[], view: View, most = 1000): Table {
+  const time = (ns: number): string => (ns === 0 ? '–' : formatTime(ns));
+  return {
+    caption: `Threads from ${formatMoment(view.fromNs, view)} to ${formatMoment(view.toNs, view)}`,
+    head: ['thread', 'running', 'waiting for a CPU', 'blocked', 'in I/O', 'sleeping', 'critical', 'calls'],
+    rows: threads.slice(0, most).map(({ thread }) => [
+      thread.name,
+      time(thread.times.runningNs),
+      time(thread.times.runnableNs),
+      time(thread.times.blockedNs),
+      time(thread.times.ioNs),
+      time(thread.times.sleepingNs),
+      time(thread.criticalInViewNs),
+      formatCount(thread.events),
+    ]),
+  };
+}
+
+/** What one thread does in the interval, stretch by stretch. */
+export function stretchTable(name: string, row: Row, data: TimelineData, view: View, most = 500): Table {
+  const rows: string[][] = [];
+  const { stretches } = row;
+  for (let at = 0; at < stretches.state.length && rows.length < most; at++) {
+    const [startNs, endNs] = [stretches.startNs[at] ?? 0, stretches.endNs[at] ?? 0];
+    if (endNs >= view.fromNs && startNs <= view.toNs) {
+      rows.push([formatMoment(startNs, view), formatMoment(endNs, view), stretchText(row, at, data)]);
+    }
+  }
+  return { caption: `What ${name} does`, head: ['from', 'to', 'what'], rows };
+}

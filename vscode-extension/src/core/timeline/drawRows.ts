@@ -1,0 +1,384 @@
+// The execution flow graph (Paper I, Figure 5, below): what each thread, or each CPU, does from moment to moment.
+//
+// States are told apart without their colours: running is a full bar, runnable a hatched one of half the height, I/O a dotted one,
+// blocked a dashed line, sleeping a line of dots. The critical path is the thick line.
+import { rowMiddle, visibleRows, type LaneLayout } from './layout';
+import { State, type Item, type Row, type TimelineData } from './model';
+import { lengthOf, xOf } from './scale';
+import { cpuRows, rowCount, type Lane, type Scene } from './scene';
+import type { Surface, Texture } from './surface';
+import { outline, signOf } from './symbols';
+import { categoryOf, heatOf, type Theme } from './theme';
+
+/** Far outside is outside: a canvas loses precision in coordinates that are large. */
+const farAway = 4000;
+
+export function drawRows(surface: Surface, scene: Scene, index: number, theme: Theme): void {
+  const lane = scene.lanes[index];
+  const layout = scene.layout.lanes[index];
+  if (lane === undefined || layout === undefined) {
+    return;
+  }
+  drawNames(surface, scene, lane, layout, theme);
+  const { rows } = layout;
+  surface.clipped(rows.x, rows.y, rows.width, rows.height, () => {
+    new RowPainter(surface, scene, lane, layout, theme).paint();
+  });
+  if (layout.contentHeight > rows.height) {
+    const size = Math.max(16, (rows.height / layout.contentHeight) * rows.height);
+    const at = rows.y + (layout.scroll / (layout.contentHeight - rows.height)) * (rows.height - size);
+    surface.rects([rows.x + rows.width + 6, at, 5, size], theme.blocked);
+  }
+}
+
+function drawNames(surface: Surface, scene: Scene, lane: Lane, layout: LaneLayout, theme: Theme): void {
+  const { names } = layout;
+  const { first, last } = visibleRows(layout, rowCount(lane, scene.rowsAre));
+  const size = layout.rowHeight >= 17 ? 12 : 11;
+  surface.clipped(names.x, names.y, names.width, names.height, () => {
+    for (let row = first; row < last; row++) {
+      const y = rowMiddle(layout, row) + size * 0.36;
+      if (scene.rowsAre === 'cpus') {
+        const isRest = row === cpuRows(lane) - 1;
+        surface.text(12, y, isRest ? 'short turns' : `CPU ${row}`, { colour: isRest ? theme.quiet : theme.foreground, size });
+        continue;
+      }
+      const shown = lane.threads[row];
+      if (shown !== undefined) {
+        const x = 12 + Math.min(4, shown.depth) * 8;
+        const isSelected = lane.selection?.thread.thread === shown.thread.thread;
+        const colour = isSelected ? theme.selection : theme.foreground;
+        surface.text(x, y, shown.thread.name, { colour, size, bold: isSelected }, names.width - x - 8);
+      }
+    }
+  });
+}
+
+/** Rectangles by what they are filled with, so that each filling is set once. */
+class Fillings {
+  private readonly byFilling = new Map<string, { colour: string; texture: Texture; xywh: number[] }>();
+
+  add(colour: string, texture: Texture, x: number, y: number, width: number, height: number): void {
+    const key = `${texture} ${colour}`;
+    let filling = this.byFilling.get(key);
+    if (filling === undefined) {
+      filling = { colour, texture, xywh: [] };
+      this.byFilling.set(key, filling);
+    }
+    filling.xywh.push(x, y, width, height);
+  }
+
+  fill(surface: Surface): void {
+    for (const { colour, texture, xywh } of this.byFilling.values()) {
+      surface.rects(xywh, colour, texture);
+    }
+    this.byFilling.clear();
+  }
+}
+
+class RowPainter {
+  private readonly fillings = new Fillings();
+  /** The row of each thread that is shown. */
+  private readonly rowOf: ReadonlyMap<number, number>;
+  private readonly bar: number;
+
+  constructor(
+    private readonly surface: Surface,
+    private readonly scene: Scene,
+    private readonly lane: Lane,
+    private readonly layout: LaneLayout,
+    private readonly theme: Theme,
+  ) {
+    this.rowOf = new Map(lane.threads.map(({ thread }, row) => [thread.thread, row]));
+    this.bar = Math.round(layout.rowHeight * 0.52);
+  }
+
+  paint(): void {
+    const { data } = this.lane;
+    const { first, last } = visibleRows(this.layout, rowCount(this.lane, this.scene.rowsAre));
+    const middles: number[] = [];
+    for (let row = first; row < last; row++) {
+      const y = rowMiddle(this.layout, row);
+      middles.push(this.layout.rows.x, y, this.layout.rows.x + this.layout.rows.width, y);
+    }
+    this.surface.lines(middles, { colour: this.theme.grid, width: 1 });
+    if (data === undefined) {
+      return;
+    }
+    if (this.scene.rowsAre === 'cpus') {
+      this.paintCpus(data);
+      return;
+    }
+    const seen = data.rows.filter(({ thread }) => {
+      const row = this.rowOf.get(thread);
+      return row !== undefined && row >= first && row < last;
+    });
+    this.paintStretches(seen, data);
+    this.paintSummaries(seen, data);
+    this.paintFound();
+    this.paintPath(data);
+    this.paintEvents(seen, data);
+    if (this.lane.selection !== undefined) {
+      this.paintSelection(this.lane.selection);
+    }
+  }
+
+  private x(ns: number): number {
+    const x = xOf(ns, this.scene.view, this.layout.rows.width);
+    return this.layout.rows.x + Math.min(Math.max(x, -farAway), this.layout.rows.width + farAway);
+  }
+
+  private y(thread: number): number {
+    return rowMiddle(this.layout, this.rowOf.get(thread) ?? -1);
+  }
+
+  private isOutside(fromX: number, toX: number): boolean {
+    return toX < this.layout.rows.x || fromX > this.layout.rows.x + this.layout.rows.width;
+  }
+
+  private paintStretches(rows: readonly Row[], data: TimelineData): void {
+    const { theme, fillings, bar } = this;
+    const byLock = this.scene.colourBy === 'lock';
+    const waits = new Map<string, number[]>();
+    const sleeps: number[] = [];
+    for (const { thread, stretches } of rows) {
+      const y = this.y(thread);
+      for (let at = 0; at < stretches.state.length; at++) {
+        const from = this.x(stretches.startNs[at] ?? 0);
+        const to = this.x(stretches.endNs[at] ?? 0);
+        if (this.isOutside(from, to)) {
+          continue;
+        }
+        // Half a pixel is to be seen, too.
+        const width = Math.max(to - from, 0.7);
+        switch (stretches.state[at]) {
+          case State.running:
+            fillings.add(this.colourOfRunning(data, stretches.place[at], stretches.weight[at]), 'solid', from, y - bar / 2, width, bar);
+            break;
+          case State.runnable:
+            fillings.add(theme.runnable, 'hatched', from, y - bar / 4, width, bar / 2);
+            break;
+          case State.io:
+            fillings.add(theme.io, 'dotted', from, y - bar / 2, width, bar);
+            break;
+          case State.sleeping:
+            sleeps.push(from, y, to, y);
+            break;
+          case undefined:
+          default: {
+            const object = data.objects[(stretches.object[at] ?? 0) - 1];
+            const colour = byLock && object !== undefined ? categoryOf(`${object.kind} ${object.name}`, theme) : theme.blocked;
+            const segments = waits.get(colour) ?? [];
+            segments.push(from, y, Math.max(to, from + 0.7), y);
+            waits.set(colour, segments);
+          }
+        }
+      }
+    }
+    for (const [colour, segments] of waits) {
+      this.surface.lines(segments, { colour, width: byLock && colour !== theme.blocked ? 3 : 1.2, dash: [3, 3] });
+    }
+    this.surface.lines(sleeps, { colour: theme.quiet, width: 1.4, dash: [1.4, 5] });
+    fillings.fill(this.surface);
+  }
+
+  private colourOfRunning(data: TimelineData, place: number | undefined, weight: number | undefined): string {
+    switch (this.scene.colourBy) {
+      case 'state':
+        return this.theme.running;
+      case 'weight':
+        return heatOf(weight ?? 0, this.theme);
+      case 'function':
+        return categoryOf(data.places[(place ?? 0) - 1]?.function ?? '', this.theme);
+      case 'lock':
+        return this.theme.quiet;
+    }
+  }
+
+  /** Each summarised pixel from the bottom up: what it ran, what it waited for a CPU, what it was in I/O. */
+  private paintSummaries(rows: readonly Row[], data: TimelineData): void {
+    const { theme, fillings, bar } = this;
+    const pixelNs = lengthOf(data.view) / Math.max(1, data.pixels);
+    for (const { thread, summaries } of rows) {
+      const bottom = this.y(thread) + bar / 2;
+      for (let at = 0; at < summaries.pixel.length; at++) {
+        const startNs = data.view.fromNs + (summaries.pixel[at] ?? 0) * pixelNs;
+        const from = this.x(startNs);
+        const to = this.x(startNs + pixelNs);
+        if (this.isOutside(from, to)) {
+          continue;
+        }
+        const share = (state: number): number => (summaries.shares[at * 5 + state - 1] ?? 0) / 255;
+        const height = (part: number): number => (part > 0 ? Math.max(1, part * bar) : 0);
+        const width = Math.max(to - from, 0.7);
+        let top = bottom;
+        const stack = (colour: string, texture: Texture, part: number): void => {
+          if (part > 0) {
+            top -= height(part);
+            fillings.add(colour, texture, from, top, width, height(part));
+          }
+        };
+        stack(this.colourOfRunning(data, summaries.place[at], summaries.weight[at]), 'solid', share(State.running));
+        stack(theme.runnable, 'solid', share(State.runnable));
+        stack(theme.io, 'solid', share(State.io));
+        if (top === bottom) {
+          fillings.add(theme.blocked, 'solid', from, bottom - bar / 2, width, 1.2);
+        }
+      }
+    }
+    fillings.fill(this.surface);
+  }
+
+  private paintFound(): void {
+    const { found } = this.lane;
+    if (found === undefined) {
+      return;
+    }
+    const pixelNs = lengthOf(found.view) / Math.max(1, found.pixels);
+    const marks: number[] = [];
+    for (const { thread, pixel } of found.rows) {
+      if (this.rowOf.has(thread)) {
+        const y = this.y(thread) + this.bar / 2 + 1;
+        for (const each of pixel) {
+          const from = this.x(found.view.fromNs + each * pixelNs);
+          const to = this.x(found.view.fromNs + (each + 1) * pixelNs);
+          marks.push(from - 0.5, y, Math.max(to - from, 1) + 1, 3);
+        }
+      }
+    }
+    this.surface.rects(marks, this.theme.found);
+  }
+
+  /** One line as long as the path stays on rows that are shown; dashed where time passes between two of its parts. */
+  private paintPath({ path }: TimelineData): void {
+    const { theme, surface } = this;
+    const width = this.layout.rowHeight >= 17 ? 3.2 : 2.6;
+    let points: number[] = [];
+    const gaps: number[] = [];
+    const finish = (): void => {
+      if (points.length >= 4) {
+        surface.polyline(points, { colour: theme.path, width });
+      }
+      points = [];
+    };
+    for (let at = 0; at < path.thread.length; at++) {
+      const thread = path.thread[at] ?? 0;
+      const from = this.x(path.startNs[at] ?? 0);
+      const to = this.x(path.endNs[at] ?? 0);
+      if (!this.rowOf.has(thread)) {
+        finish();
+        continue;
+      }
+      const y = this.y(thread);
+      const [lastX, lastY] = [points.at(-2), points.at(-1)];
+      if (lastX !== undefined && lastY !== undefined && from > lastX + 1.5) {
+        finish();
+        gaps.push(lastX, lastY, from, y);
+      }
+      points.push(from, y, Math.max(to, from), y);
+    }
+    finish();
+    surface.lines(gaps, { colour: theme.path, width: 1.6, dash: [1.6, 3] });
+  }
+
+  private paintEvents(rows: readonly Row[], data: TimelineData): void {
+    const size = this.layout.rowHeight >= 17 ? 4 : 3.2;
+    const cellNs = (lengthOf(data.view) / Math.max(1, data.pixels)) * data.eventCellPixels;
+    for (const { thread, events, counts } of rows) {
+      const y = this.y(thread);
+      for (let at = 0; at < counts.cell.length; at++) {
+        const startNs = data.view.fromNs + (counts.cell[at] ?? 0) * cellNs;
+        const from = this.x(startNs);
+        const to = this.x(startNs + cellNs);
+        if (!this.isOutside(from, to)) {
+          // Above the bar, the higher the more.
+          const height = Math.min(this.bar / 2, 1 + Math.log2(1 + (counts.count[at] ?? 0)) * 0.7);
+          const colour = this.theme.hues[signOf(data.eventKinds[counts.kind[at] ?? 0] ?? '').hue];
+          this.fillings.add(colour, 'solid', from, y - this.bar / 2 - height, Math.max(1, to - from - 0.5), height);
+        }
+      }
+      for (let at = 0; at < events.timeNs.length; at++) {
+        const x = this.x(events.timeNs[at] ?? 0);
+        if (!this.isOutside(x - size, x + size)) {
+          const { shape, hue } = signOf(data.eventKinds[events.kind[at] ?? 0] ?? '');
+          const middle = shape === 'up' ? y + this.bar / 2 : shape === 'down' ? y - this.bar / 2 : y;
+          this.surface.polygon(outline(shape, x, middle, size), this.theme.hues[hue], { colour: this.theme.background, width: 0.8 });
+        }
+      }
+    }
+    this.fillings.fill(this.surface);
+  }
+
+  private paintSelection(item: Item): void {
+    const { surface, theme, bar } = this;
+    const { thread } = item.thread;
+    if (!this.rowOf.has(thread)) {
+      return;
+    }
+    const y = this.y(thread);
+    const from = this.x(item.startNs) - 1.5;
+    const to = Math.max(this.x(item.endNs) + 1.5, from + 5);
+    const colour = this.scene.bright ? theme.selection : theme.quiet;
+    const half = bar / 2 + 3;
+    surface.polygon([from, y - half, to, y - half, to, y + half, from, y + half], undefined, { colour, width: 1.6 });
+    if (item.made) {
+      const at = this.x(item.callNs);
+      surface.polygon(outline('circle', at, y, bar), undefined, { colour, width: this.scene.bright ? 2 : 1.2 });
+    }
+    for (const [waker, dash] of [
+      [item.wokenBy, undefined],
+      [item.cpuFrom, [4, 3]],
+    ] as const) {
+      if (waker !== undefined && this.rowOf.has(waker.thread)) {
+        this.arrow(this.x(waker.timeNs), this.y(waker.thread), this.x(Math.max(waker.timeNs, item.endNs)), y, colour, dash);
+      }
+    }
+  }
+
+  private arrow(x1: number, y1: number, x2: number, y2: number, colour: string, dash: readonly number[] | undefined): void {
+    const length = Math.hypot(x2 - x1, y2 - y1);
+    if (length < 1) {
+      return;
+    }
+    const [dx, dy] = [(x2 - x1) / length, (y2 - y1) / length];
+    const head = 7;
+    const [bx, by] = [x2 - dx * head, y2 - dy * head];
+    this.surface.lines([x1, y1, bx, by], { colour, width: 1.6, ...(dash !== undefined && { dash }) });
+    this.surface.polygon([x2, y2, bx - dy * 3.6, by + dx * 3.6, bx + dy * 3.6, by - dx * 3.6], colour);
+  }
+
+  /** A row a CPU, in the colours of the threads. Turns shorter than a pixel go to a row of their own: their CPU is not known here. */
+  private paintCpus(data: TimelineData): void {
+    const { theme, fillings, bar } = this;
+    const rest = cpuRows(this.lane) - 1;
+    const pixelNs = lengthOf(data.view) / Math.max(1, data.pixels);
+    const short = new Map<number, number>();
+    const names = new Map(data.threads.map(({ thread, name }) => [thread, name]));
+    for (const { thread, stretches, summaries } of data.rows) {
+      const name = names.get(thread) ?? this.lane.threads[this.rowOf.get(thread) ?? -1]?.thread.name ?? String(thread);
+      const colour = categoryOf(name, theme);
+      for (let at = 0; at < stretches.state.length; at++) {
+        const from = this.x(stretches.startNs[at] ?? 0);
+        const to = this.x(stretches.endNs[at] ?? 0);
+        if (stretches.state[at] === State.running && !this.isOutside(from, to)) {
+          const cpu = (stretches.cpu[at] ?? 0) - 1;
+          const y = rowMiddle(this.layout, cpu >= 0 && cpu < rest ? cpu : rest);
+          fillings.add(colour, 'solid', from, y - bar / 2, Math.max(to - from - (to - from > 3 ? 1 : 0), 0.7), bar);
+        }
+      }
+      for (let at = 0; at < summaries.pixel.length; at++) {
+        const pixel = summaries.pixel[at] ?? 0;
+        short.set(pixel, (short.get(pixel) ?? 0) + (summaries.shares[at * 5] ?? 0) / 255);
+      }
+    }
+    const bottom = rowMiddle(this.layout, rest) + bar / 2;
+    for (const [pixel, running] of short) {
+      if (running > 0) {
+        const from = this.x(data.view.fromNs + pixel * pixelNs);
+        const height = Math.max(1, Math.min(1, running / this.lane.cpus) * bar);
+        fillings.add(theme.quiet, 'solid', from, bottom - height, Math.max(this.x(data.view.fromNs + (pixel + 1) * pixelNs) - from, 0.7), height);
+      }
+    }
+    fillings.fill(this.surface);
+  }
+}

@@ -1,0 +1,98 @@
+// What is under the pointer.
+import { isInside, rowMiddle } from './layout';
+import type { Stretches, TimelineData } from './model';
+import { xOf } from './scale';
+import { timeBelow } from './drawGraphs';
+import type { Scene } from './scene';
+
+export type Hit =
+  | { readonly kind: 'overview' | 'graph' | 'axis' | 'none' }
+  | { readonly kind: 'name'; readonly lane: number; readonly thread: number }
+  | { readonly kind: 'cpu'; readonly lane: number; readonly row: number; readonly timeNs: number }
+  | {
+      readonly kind: 'row';
+      readonly lane: number;
+      readonly thread: number;
+      readonly timeNs: number;
+      /** Index of a call that is drawn near, in the row's events. */
+      readonly event: number | undefined;
+      /** Index of the stretch, in the row's stretches. */
+      readonly stretch: number | undefined;
+    };
+
+const nearPixels = 6;
+
+export function hitTest(scene: Scene, x: number, y: number): Hit {
+  const { layout } = scene;
+  if (isInside(layout.overview, x, y)) {
+    return { kind: 'overview' };
+  }
+  if (isInside(layout.axis, x, y)) {
+    return { kind: 'axis' };
+  }
+  for (const [index, lane] of layout.lanes.entries()) {
+    if (isInside(lane.graph, x, y)) {
+      return { kind: 'graph' };
+    }
+    const shown = scene.lanes[index];
+    const row = Math.floor((y - lane.rows.y + lane.scroll) / lane.rowHeight);
+    const thread = shown?.threads[row]?.thread.thread;
+    if (isInside(lane.names, x, y) && thread !== undefined && scene.rowsAre === 'threads') {
+      return { kind: 'name', lane: index, thread };
+    }
+    if (!isInside(lane.rows, x, y)) {
+      continue;
+    }
+    const timeNs = timeBelow(scene, x);
+    if (scene.rowsAre === 'cpus') {
+      return { kind: 'cpu', lane: index, row, timeNs };
+    }
+    if (thread !== undefined) {
+      const data = shown?.data;
+      const isNear = Math.abs(y - rowMiddle(lane, row)) <= lane.rowHeight / 2;
+      return {
+        kind: 'row',
+        lane: index,
+        thread,
+        timeNs,
+        event: isNear ? eventNear(scene, data, thread, x) : undefined,
+        stretch: stretchAt(data, thread, timeNs),
+      };
+    }
+  }
+  return { kind: 'none' };
+}
+
+function eventNear(scene: Scene, data: TimelineData | undefined, thread: number, x: number): number | undefined {
+  const events = data?.rows.find((row) => row.thread === thread)?.events;
+  let best: number | undefined;
+  let nearest = nearPixels;
+  events?.timeNs.forEach((ns, at) => {
+    const distance = Math.abs(scene.layout.plotX + xOf(ns, scene.view, scene.layout.plotWidth) - x);
+    if (distance <= nearest) {
+      nearest = distance;
+      best = at;
+    }
+  });
+  return best;
+}
+
+function stretchAt(data: TimelineData | undefined, thread: number, ns: number): number | undefined {
+  const stretches = data?.rows.find((row) => row.thread === thread)?.stretches;
+  return stretches === undefined ? undefined : indexAt(stretches, ns);
+}
+
+/** The stretch that covers a moment; they are in order and do not overlap. */
+export function indexAt(stretches: Stretches, ns: number): number | undefined {
+  let [low, high] = [0, stretches.startNs.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((stretches.startNs[middle] ?? 0) <= ns) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  const at = low - 1;
+  return at >= 0 && (stretches.endNs[at] ?? 0) >= ns ? at : undefined;
+}

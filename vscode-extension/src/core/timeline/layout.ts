@@ -1,0 +1,103 @@
+// Where what is: from the size of the canvas to the places of graphs and rows. Everything is in pixels from the top left.
+//
+//              ┌ overview: the whole run, and which part is shown ┐
+//    histogram │ parallelism graph                                │
+//    ──────────┼──────────────────────────────────────────────────┤   a lane; two of them when two runs are compared
+//    names     │ execution flow graph, a row a thread or CPU      │
+//    ──────────┴──────────────────────────────────────────────────┘
+//                axis
+
+export interface Box {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+export interface LaneLayout {
+  readonly graph: Box;
+  readonly names: Box;
+  readonly rows: Box;
+  readonly rowHeight: number;
+  /** Pixels that the rows are scrolled down. */
+  readonly scroll: number;
+  /** All rows, one below the other. */
+  readonly contentHeight: number;
+}
+
+export interface Layout {
+  readonly width: number;
+  readonly height: number;
+  readonly plotX: number;
+  readonly plotWidth: number;
+  readonly overview: Box;
+  readonly axis: Box;
+  readonly lanes: readonly LaneLayout[];
+}
+
+export interface LayoutInput {
+  readonly width: number;
+  readonly height: number;
+  /** How many rows each lane has, and how far down each is scrolled. */
+  readonly lanes: readonly { readonly rows: number; readonly scroll: number }[];
+}
+
+const overviewHeight = 16;
+const axisHeight = 22;
+const gap = 6;
+const rightMargin = 26;
+const namesWidth = 150;
+const rowHeights: readonly number[] = [20, 17, 14];
+
+export function layOut({ width, height, lanes }: LayoutInput): Layout {
+  const plotX = Math.min(namesWidth, Math.floor(width / 4));
+  const plotWidth = Math.max(1, width - plotX - rightMargin);
+  const top = 2 + overviewHeight + gap;
+  const each = Math.max(40, (height - top - axisHeight) / Math.max(1, lanes.length));
+  const graphHeight = Math.round(Math.min(96, Math.max(36, each * 0.26)));
+  return {
+    width,
+    height,
+    plotX,
+    plotWidth,
+    overview: { x: plotX, y: 2, width: plotWidth, height: overviewHeight },
+    axis: { x: plotX, y: height - axisHeight, width: plotWidth, height: axisHeight },
+    lanes: lanes.map(({ rows, scroll }, index) => {
+      const y = top + index * each;
+      const rowsY = y + graphHeight + gap + 4;
+      const rowsHeight = Math.max(0, y + each - rowsY - 2);
+      const rowHeight = rowHeights.find((candidate) => rows * candidate <= rowsHeight) ?? rowHeights.at(-1) ?? 14;
+      const contentHeight = rows * rowHeight;
+      return {
+        graph: { x: plotX, y: y + 4, width: plotWidth, height: graphHeight - 4 },
+        names: { x: 0, y: rowsY, width: plotX, height: rowsHeight },
+        rows: { x: plotX, y: rowsY, width: plotWidth, height: rowsHeight },
+        rowHeight,
+        scroll: Math.min(Math.max(0, scroll), Math.max(0, contentHeight - rowsHeight)),
+        contentHeight,
+      };
+    }),
+  };
+}
+
+/** The rows that can be seen, from the first up to but not including the last. */
+export function visibleRows(lane: LaneLayout, count: number): { first: number; last: number } {
+  const first = Math.max(0, Math.floor(lane.scroll / lane.rowHeight));
+  return { first, last: Math.min(count, Math.ceil((lane.scroll + lane.rows.height) / lane.rowHeight)) };
+}
+
+/** The middle of a row, which may be outside of what can be seen. */
+export function rowMiddle(lane: LaneLayout, row: number): number {
+  return lane.rows.y - lane.scroll + (row + 0.5) * lane.rowHeight;
+}
+
+/** The scroll position that brings a row into the middle, when it cannot be seen. */
+export function scrollTo(lane: LaneLayout, row: number): number {
+  const top = row * lane.rowHeight;
+  const seen = top >= lane.scroll && top + lane.rowHeight <= lane.scroll + lane.rows.height;
+  return seen ? lane.scroll : Math.max(0, top - (lane.rows.height - lane.rowHeight) / 2);
+}
+
+export function isInside(box: Box, x: number, y: number): boolean {
+  return x >= box.x && x < box.x + box.width && y >= box.y && y < box.y + box.height;
+}

@@ -1,0 +1,78 @@
+// What the panel and the extension say to each other. Both sides are ours, but what the panel says is checked all the same where it
+// leads to a file being opened or written.
+import type { Found, Item, Place, TimelineData, View } from './model';
+
+export interface LaneInfo {
+  /** "8 CPUs, linux" */
+  readonly title: string;
+  readonly cpus: number;
+  /** Lanes of the same recording have the same events. */
+  readonly recording: string;
+}
+
+export type At = { readonly event: number } | { readonly timeNs: number };
+
+export const steps = ['here', 'next', 'previous', 'nextSimilar', 'previousSimilar'] as const;
+export type Step = (typeof steps)[number];
+
+export interface DataRequest {
+  readonly kind: 'data';
+  /** Of the lanes that it is about; an answer to a question about other ones is thrown away. */
+  readonly generation: number;
+  readonly lane: number;
+  readonly what: 'rows' | 'interval' | 'overview';
+  readonly view: View;
+  readonly pixels: number;
+  readonly rows: readonly number[];
+}
+
+export interface ItemRequest {
+  readonly kind: 'item';
+  readonly generation: number;
+  readonly lane: number;
+  readonly thread: number;
+  readonly at: At;
+  readonly step: Step;
+  /** Comes back with the answer. */
+  readonly purpose: 'select' | 'follow' | 'keep';
+}
+
+export type FromPanel =
+  | { readonly kind: 'ready' }
+  | DataRequest
+  | ItemRequest
+  | { readonly kind: 'find'; readonly generation: number; readonly lane: number; readonly view: View; readonly pixels: number }
+  | { readonly kind: 'open'; readonly place: Place }
+  | { readonly kind: 'pick'; readonly threads: readonly PickThread[] }
+  | { readonly kind: 'scheduler' | 'compare' | 'compareNot' | 'findNot' }
+  | { readonly kind: 'save'; readonly format: 'png' | 'svg'; readonly content: string };
+
+export interface PickThread {
+  readonly thread: number;
+  readonly name: string;
+  readonly function: string;
+  readonly picked: boolean;
+}
+
+export type ToPanel =
+  | { readonly kind: 'show'; readonly generation: number; readonly title: string; readonly lanes: readonly LaneInfo[] }
+  | {
+      readonly kind: 'data';
+      readonly generation: number;
+      readonly lane: number;
+      readonly what: DataRequest['what'];
+      readonly data: TimelineData;
+    }
+  | {
+      readonly kind: 'item';
+      readonly generation: number;
+      readonly lane: number;
+      readonly purpose: ItemRequest['purpose'];
+      readonly step: Step;
+      /** undefined: there is none, and `problem` says why. */
+      readonly item: Item | undefined;
+      readonly problem: string;
+    }
+  | { readonly kind: 'found'; readonly generation: number; readonly lane: number; readonly found: Found | undefined; readonly jump: boolean }
+  | { readonly kind: 'picked'; readonly threads: readonly number[] | undefined }
+  | { readonly kind: 'problem'; readonly text: string };

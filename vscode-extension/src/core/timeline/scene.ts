@@ -1,0 +1,43 @@
+// What is on the screen at one moment: everything that the drawing needs to know, and nothing that changes by itself.
+import type { Layout } from './layout';
+import type { Found, Item, TimelineData, View } from './model';
+import type { ColourBy } from './theme';
+import type { ShownThread } from './threads';
+
+/** One simulated run. Two of them share the time axis when they are compared. */
+export interface Lane {
+  /** "8 CPUs, linux" */
+  readonly title: string;
+  readonly cpus: number;
+  /** Undefined until the daemon has answered. */
+  readonly data: TimelineData | undefined;
+  /** The whole run, in few pixels. */
+  readonly overview: TimelineData | undefined;
+  readonly threads: readonly ShownThread[];
+  readonly selection: Item | undefined;
+  readonly found: Found | undefined;
+}
+
+export interface Scene {
+  readonly layout: Layout;
+  readonly view: View;
+  readonly lanes: readonly Lane[];
+  readonly colourBy: ColourBy;
+  readonly rowsAre: 'threads' | 'cpus';
+  /** An interval that is being marked. */
+  readonly marked: View | undefined;
+  /** The selection is drawn bright; it flashes when it has been found by a key. */
+  readonly bright: boolean;
+}
+
+/** Rows of CPUs that are drawn at most. */
+const mostCpuRows = 256;
+
+/** A row a CPU, and one for turns that are too short to be told apart. */
+export function cpuRows(lane: Lane): number {
+  return Math.min(lane.cpus, mostCpuRows) + 1;
+}
+
+export function rowCount(lane: Lane, rowsAre: Scene['rowsAre']): number {
+  return rowsAre === 'threads' ? lane.threads.length : cpuRows(lane);
+}

@@ -1,0 +1,31 @@
+// What the timeline is drawn on: a canvas in the panel, an SVG document in a picture. Coordinates are pixels from the top left.
+
+/** `hatched` and `dotted` tell states apart for those who do not see the colours. */
+export type Texture = 'solid' | 'hatched' | 'dotted';
+
+export interface Stroke {
+  readonly colour: string;
+  readonly width: number;
+  readonly dash?: readonly number[];
+}
+
+export interface TextStyle {
+  readonly colour: string;
+  readonly size: number;
+  readonly align?: 'left' | 'right' | 'centre';
+  readonly bold?: boolean;
+}
+
+export interface Surface {
+  /** Rectangles, four numbers each: x, y, width, height. */
+  rects(xywh: readonly number[], colour: string, texture?: Texture): void;
+  /** Lines, four numbers each: x, y to x, y. */
+  lines(segments: readonly number[], stroke: Stroke): void;
+  /** One line through points of two numbers each. */
+  polyline(points: readonly number[], stroke: Stroke): void;
+  polygon(points: readonly number[], fill: string | undefined, stroke?: Stroke): void;
+  /** Text on a baseline; `longest` pixels of it. */
+  text(x: number, y: number, text: string, style: TextStyle, longest?: number): void;
+  /** Draws with everything outside of the rectangle left as it is. */
+  clipped(x: number, y: number, width: number, height: number, draw: () => void): void;
+}

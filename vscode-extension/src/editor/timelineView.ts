@@ -1,0 +1,323 @@
+// The timeline in the panel: what its page asks for comes from the daemon, what it selects opens beside it.
+//
+// It shows one simulation of the shown recording, on the number of CPUs that the window shows, and beside it another one when asked
+// to: of other CPUs, another scheduler, or another recording. The page holds what its pixels need and no more.
+import { writeFile } from 'node:fs/promises';
+import * as vscode from 'vscode';
+import { formatCpus, formatSpeedup } from '../core/format';
+import { shortName } from '../core/functionNames';
+import { timelineData, timelineFound, timelineItem } from '../core/timeline/fromProtocol';
+import type { DataRequest, FromPanel, ItemRequest, LaneInfo, PickThread, ToPanel } from '../core/timeline/messages';
+import type { View } from '../core/timeline/model';
+import type { SimulatedRun } from '../daemon/client';
+import type { Recordings } from './recordings';
+import { recordingName } from './recordings';
+import type { Session } from './session';
+import { timelinePage } from './timelinePage';
+
+export const timelineViewId = 'longpole.timeline';
+
+interface LaneChoice {
+  readonly scheduler: string;
+  /** undefined: the window's. */
+  readonly cpus: number | undefined;
+  /** undefined: the shown recording. */
+  readonly path: string | undefined;
+}
+
+/** What is looked for in all simulations. */
+interface Search {
+  readonly title: string;
+  readonly file: string;
+  readonly line: number;
+  readonly function: string;
+}
+
+const schedulers: readonly (readonly [string, string])[] = [
+  ['linux', "today's fair scheduler, with its costs"],
+  ['shared', 'all that can run share the CPUs evenly: the paper’s'],
+  ['ideal', 'a CPU for each thread'],
+  ['fifo', 'fixed priorities, preemptive'],
+  ['linux-2.2', 'Linux of 1999'],
+  ['solaris', 'Solaris 2.x, threads on LWPs'],
+];
+
+const schedulerKey = 'longpole.timelineScheduler';
+const mostThreadsListed = 20_000;
+const wholeRunPixels = 1000;
+
+export class TimelineView implements vscode.WebviewViewProvider, vscode.Disposable {
+  private view: vscode.WebviewView | undefined;
+  private isReady = false;
+  private generation = 0;
+  /** What the lanes are of; the page is told when it changes. */
+  private shown = '';
+  private other: LaneChoice | undefined;
+  private search: Search | undefined;
+  private readonly subscriptions: vscode.Disposable[];
+
+  constructor(
+    private readonly context: vscode.ExtensionContext,
+    private readonly session: Session,
+    private readonly recordings: Recordings,
+    private readonly report: (error: unknown) => void,
+  ) {
+    this.subscriptions = [session.onDidChange(() => this.sessionChanged())];
+  }
+
+  dispose(): void {
+    this.subscriptions.forEach((subscription) => void subscription.dispose());
+  }
+
+  resolveWebviewView(view: vscode.WebviewView): void {
+    this.view = view;
+    this.isReady = false;
+    const { webview } = view;
+    const folder = vscode.Uri.joinPath(this.context.extensionUri, 'dist');
+    webview.options = { enableScripts: true, localResourceRoots: [folder] };
+    webview.onDidReceiveMessage((message: FromPanel) => void this.take(message).catch(this.report));
+    view.onDidDispose(() => {
+      this.view = undefined;
+      this.isReady = false;
+      this.session.release();
+    });
+    webview.html = timelinePage(webview.asWebviewUri(vscode.Uri.joinPath(folder, 'timeline.js')).toString(), webview.cspSource);
+  }
+
+  async show(): Promise<void> {
+    if (this.session.recording === undefined) {
+      throw new Error('Record a program, or open a recording: its timeline is shown then.');
+    }
+    await vscode.commands.executeCommand(`${timelineViewId}.focus`);
+  }
+
+  /** Marks where a line, or with its name a function, is at work. */
+  async showLine(file: string, line: number, name = ''): Promise<void> {
+    const where = `${file.slice(file.lastIndexOf('/') + 1)}:${line}`;
+    this.search = { title: name === '' ? where : shortName(name), file: name === '' ? file : '', line: name === '' ? line : 0, function: name };
+    await this.show();
+    if (this.isReady) {
+      await this.find(0, { fromNs: 0, toNs: 0 }, 0, true);
+    }
+  }
+
+  private lanes(): LaneChoice[] {
+    const scheduler = this.context.workspaceState.get<string>(schedulerKey) ?? 'linux';
+    const own: LaneChoice = { scheduler, cpus: undefined, path: undefined };
+    return this.other === undefined ? [own] : [own, this.other];
+  }
+
+  private cpusOf({ cpus, scheduler }: LaneChoice): number {
+    const wanted = cpus ?? this.session.cpus;
+    // A machine has no more.
+    return scheduler === 'shared' || scheduler === 'ideal' ? wanted : Math.min(wanted, 1024);
+  }
+
+  private sessionChanged(): void {
+    if (this.session.recording === undefined || this.session.busy) {
+      return;
+    }
+    this.tellLanes();
+  }
+
+  /** Tells the page what there is to be asked for, when that has changed. */
+  private tellLanes(again = false): void {
+    const { recording } = this.session;
+    if (!this.isReady || recording === undefined) {
+      return;
+    }
+    const lanes: LaneInfo[] = this.lanes().map((lane) => {
+      const path = lane.path ?? recording.path;
+      const name = lane.path === undefined ? '' : `${recordingName(path)}, `;
+      return { title: `${name}${formatCpus(this.cpusOf(lane))}, ${lane.scheduler}`, cpus: this.cpusOf(lane), recording: path };
+    });
+    // The same file may be another recording by now.
+    const shown = JSON.stringify([lanes, String(recording.info.handle), String(recording.info.startedAtUnixNs)]);
+    if (shown !== this.shown || again) {
+      this.shown = shown;
+      this.generation++;
+      const title = recordingName(recording.path);
+      this.post({ kind: 'show', generation: this.generation, title, lanes });
+      if (this.search !== undefined) {
+        this.lanes().forEach((_lane, index) => void this.find(index, { fromNs: 0, toNs: 0 }, 0, true).catch(this.report));
+      }
+    }
+  }
+
+  private post(message: ToPanel): void {
+    void this.view?.webview.postMessage(message);
+  }
+
+  private async take(message: FromPanel): Promise<void> {
+    switch (message.kind) {
+      case 'ready':
+        this.isReady = true;
+        this.tellLanes(true);
+        break;
+      case 'data':
+        await this.answerData(message);
+        break;
+      case 'item':
+        await this.answerItem(message);
+        break;
+      case 'find':
+        if (message.generation === this.generation) {
+          await this.find(message.lane, message.view, message.pixels, false);
+        }
+        break;
+      case 'findNot':
+        this.search = undefined;
+        this.lanes().forEach((_lane, lane) => this.post({ kind: 'found', generation: this.generation, lane, found: undefined, jump: false }));
+        break;
+      case 'open':
+        await vscode.commands.executeCommand('longpole.goToLine', message.place.file, message.place.line);
+        break;
+      case 'pick':
+        await this.pick(message.threads);
+        break;
+      case 'scheduler':
+        await this.chooseScheduler();
+        break;
+      case 'compare':
+        await this.chooseOther();
+        break;
+      case 'compareNot':
+        this.other = undefined;
+        this.session.release();
+        this.tellLanes();
+        break;
+      case 'save':
+        await this.save(message.format, message.content);
+        break;
+    }
+  }
+
+  private simulation(lane: LaneChoice): SimulatedRun {
+    return { cpus: this.cpusOf(lane), scheduler: lane.scheduler };
+  }
+
+  private async answerData({ generation, lane: index, what, view, pixels, rows }: DataRequest): Promise<void> {
+    const lane = this.lanes()[index];
+    if (generation !== this.generation || lane === undefined) {
+      return;
+    }
+    const content = { rows, listThreads: what !== 'rows', withoutRows: what !== 'rows' || rows.length === 0 };
+    try {
+      const answer = await this.session.ask(lane.path, (client, handle) =>
+        client.getTimeline(handle, this.simulation(lane), { ...view, pixels }, content),
+      );
+      this.post({ kind: 'data', generation, lane: index, what, data: timelineData(answer) });
+    } catch (error) {
+      if (generation === this.generation) {
+        this.post({ kind: 'problem', text: error instanceof Error ? error.message : String(error) });
+      }
+    }
+  }
+
+  private async answerItem({ generation, lane: index, thread, at, step, purpose }: ItemRequest): Promise<void> {
+    const lane = this.lanes()[index];
+    if (generation !== this.generation || lane === undefined) {
+      return;
+    }
+    const reply = { kind: 'item', generation, lane: index, purpose, step } as const;
+    try {
+      const answer = await this.session.ask(lane.path, (client, handle) => 
+        client.getTimelineItem(handle, this.simulation(lane), thread, at, step),
+      );
+      this.post({ ...reply, item: timelineItem(answer), problem: '' });
+    } catch (error) {
+      this.post({ ...reply, item: undefined, problem: error instanceof Error ? error.message : String(error) });
+    }
+  }
+
+  /** A view of length 0 is the whole run. */
+  private async find(index: number, view: View, pixels: number, jump: boolean): Promise<void> {
+    const lane = this.lanes()[index];
+    const { search, generation } = this;
+    if (lane === undefined || search === undefined) {
+      return;
+    }
+    const run = this.simulation(lane);
+    const asked = { ...view, pixels: pixels === 0 ? wholeRunPixels : Math.round(pixels) };
+    const answer = await this.session.ask(lane.path, (client, handle) => client.findInTimeline(handle, run, asked, search));
+    let answered = view;
+    if (view.toNs === view.fromNs) {
+      const nothing = { rows: [], listThreads: false, withoutRows: true };
+      const whole = await this.session.ask(lane.path, (client, handle) => client.getTimeline(handle, run, { ...view, pixels: 1 }, nothing));
+      answered = { fromNs: 0, toNs: whole.totalNs };
+    }
+    if (search === this.search) {
+      this.post({ kind: 'found', generation, lane: index, found: timelineFound(answer, search.title, answered, asked.pixels), jump });
+    }
+  }
+
+  private async pick(threads: readonly PickThread[]): Promise<void> {
+    if (threads.length > mostThreadsListed) {
+      throw new Error(`A list of ${threads.length} threads is too long to choose from.`);
+    }
+    const items = threads.map(({ thread, name, function: started, picked }) => ({ label: name, description: shortName(started), picked, thread }));
+    const chosen = await vscode.window.showQuickPick(items, {
+      title: 'Longpole: Threads to Show',
+      placeHolder: 'Type a name or a function; the box above selects all that are listed',
+      canPickMany: true,
+      matchOnDescription: true,
+    });
+    if (chosen !== undefined) {
+      const all = chosen.length === items.length || chosen.length === 0;
+      this.post({ kind: 'picked', threads: all ? undefined : chosen.map(({ thread }) => thread) });
+    }
+  }
+
+  private async chooseScheduler(): Promise<void> {
+    const items = schedulers.map(([label, description]) => ({ label, description }));
+    const chosen = await vscode.window.showQuickPick(items, { title: 'Longpole: Scheduler of the Timeline' });
+    if (chosen !== undefined) {
+      await this.context.workspaceState.update(schedulerKey, chosen.label);
+      this.tellLanes();
+    }
+  }
+
+  private async chooseOther(): Promise<void> {
+    const [own] = this.lanes();
+    const { recording } = this.session;
+    if (own === undefined || recording === undefined) {
+      return;
+    }
+    const item = (label: string, description: string, other: LaneChoice): vscode.QuickPickItem & { other?: LaneChoice } => ({ label, description, other });
+    const separator = (label: string): vscode.QuickPickItem & { other?: LaneChoice } => ({ label, kind: vscode.QuickPickItemKind.Separator });
+    const counts = this.session.choices
+      .filter((cpus) => cpus !== this.session.cpus)
+      .map((cpus) => {
+        const speedup = recording.weights.prediction(cpus)?.speedup;
+        return item(formatCpus(cpus), speedup === undefined ? '' : formatSpeedup(speedup), { ...own, cpus });
+      });
+    const others = schedulers.filter(([name]) => name !== own.scheduler).map(([name, text]) => item(name, text, { ...own, scheduler: name }));
+    const kept = (await this.recordings.list())
+      .filter(({ path }) => path !== recording.path)
+      .map(({ path, name, modifiedMs }) => item(name, new Date(modifiedMs).toLocaleString(), { ...own, path }));
+    const items = [separator('other numbers of CPUs'), ...counts, separator('other schedulers'), ...others, separator('other recordings'), ...kept];
+    const chosen = await vscode.window.showQuickPick(items, {
+      title: 'Longpole: Compare the Timeline With',
+      placeHolder: 'Both are drawn above each other, on one time axis',
+      matchOnDescription: true,
+    });
+    if (chosen?.other !== undefined) {
+      this.other = chosen.other;
+      this.tellLanes();
+    }
+  }
+
+  private async save(format: 'png' | 'svg', content: string): Promise<void> {
+    const { recording } = this.session;
+    const folder = vscode.workspace.workspaceFolders?.[0]?.uri ?? vscode.Uri.file(process.env['HOME'] ?? '/');
+    const name = `${recording === undefined ? 'timeline' : recordingName(recording.path)} ${formatCpus(this.session.cpus)}.${format}`;
+    const target = await vscode.window.showSaveDialog({
+      title: 'Longpole: Save Picture',
+      defaultUri: vscode.Uri.joinPath(folder, name),
+      filters: { Pictures: [format] },
+    });
+    if (target !== undefined) {
+      await writeFile(target.fsPath, format === 'png' ? Buffer.from(content, 'base64') : content);
+    }
+  }
+}

@@ -1,0 +1,133 @@
+// One simulated run as the panel knows it, and what it still has to ask for.
+//
+// Three questions: `rows` fills the view and as much again on each side, so that moving finds pixels that are there already;
+// `interval` says what is true of the visible interval exactly, once it rests; `overview` is the whole run, once.
+import type { DataRequest, LaneInfo } from '../core/timeline/messages';
+import type { Found, Item, TimelineData, View } from '../core/timeline/model';
+import { lengthOf, within, wholeRun } from '../core/timeline/scale';
+import type { Lane } from '../core/timeline/scene';
+import { shownThreads, type ShownThread, type ThreadChoice } from '../core/timeline/threads';
+
+const mostPixels = 16_000;
+const overviewPixels = 600;
+/** Rows that are asked for beyond those that can be seen. */
+const moreRows = 12;
+const mostRows = 500;
+
+export class LaneState {
+  data: TimelineData | undefined;
+  interval: TimelineData | undefined;
+  overview: TimelineData | undefined;
+  selection: Item | undefined;
+  found: Found | undefined;
+  scroll = 0;
+  threads: readonly ShownThread[] = [];
+  private readonly asked = new Set<DataRequest['what']>();
+  /** The last questions: one that was answered is not asked again, whatever the answer was. */
+  private readonly last = new Map<DataRequest['what'], string>();
+
+  constructor(readonly info: LaneInfo) {}
+
+  get totalNs(): number {
+    return this.overview?.totalNs ?? this.data?.totalNs ?? 0;
+  }
+
+  /** Which threads there are is learnt with the interval; before that, from the whole run. */
+  chooseThreads(choice: ThreadChoice): void {
+    this.threads = shownThreads((this.interval ?? this.overview)?.threads ?? [], choice);
+  }
+
+  take(what: DataRequest['what'], data: TimelineData): void {
+    this.asked.delete(what);
+    if (what === 'rows') {
+      this.data = data;
+    } else if (what === 'interval') {
+      this.interval = data;
+    } else {
+      this.overview = data;
+    }
+  }
+
+  /** An answer did not come. */
+  fail(): void {
+    this.asked.clear();
+    this.last.clear();
+  }
+
+  /** The next question, when there is one that is not on its way. `first` and `last`: the rows that can be seen. */
+  question(
+    what: DataRequest['what'],
+    view: View,
+    totalNs: number,
+    width: number,
+    first: number,
+    last: number,
+  ): Omit<DataRequest, 'generation' | 'lane'> | undefined {
+    if (this.asked.has(what)) {
+      return undefined;
+    }
+    switch (what) {
+      case 'overview':
+        return this.overview === undefined ? this.ask({ what, view: { fromNs: 0, toNs: 0 }, pixels: overviewPixels, rows: [] }) : undefined;
+      case 'interval':
+        return this.interval === undefined || this.interval.view.fromNs !== view.fromNs || this.interval.view.toNs !== view.toNs
+          ? this.ask({ what, view, pixels: 16, rows: [] })
+          : undefined;
+      case 'rows': {
+        const seen = this.threads.slice(first, last).map(({ thread }) => thread.thread);
+        return this.covers(view, width, seen) ? undefined : this.ask(this.rowsQuestion(view, totalNs, width, first, last));
+      }
+    }
+  }
+
+  private ask(question: Omit<DataRequest, 'kind' | 'generation' | 'lane'>): Omit<DataRequest, 'generation' | 'lane'> | undefined {
+    const words = JSON.stringify(question);
+    if (this.last.get(question.what) === words) {
+      return undefined;
+    }
+    this.last.set(question.what, words);
+    this.asked.add(question.what);
+    return { kind: 'data', ...question };
+  }
+
+  /** Whether what is there shows these threads in this view, at the resolution of the screen. */
+  private covers(view: View, width: number, threads: readonly number[]): boolean {
+    const { data } = this;
+    if (data === undefined) {
+      return false;
+    }
+    const ratio = lengthOf(data.view) / data.pixels / (lengthOf(view) / width);
+    // Half a nanosecond may be lost in the arithmetic.
+    const inside = data.view.fromNs <= view.fromNs + 1 && data.view.toNs >= view.toNs - 1;
+    const there = new Set(data.rows.map(({ thread }) => thread));
+    return inside && Math.abs(ratio - 1) < 0.01 && threads.every((thread) => there.has(thread));
+  }
+
+  private rowsQuestion(view: View, totalNs: number, width: number, first: number, last: number): Omit<DataRequest, 'kind' | 'generation' | 'lane'> {
+    // Of two runs the shorter one is empty behind its end.
+    const run = wholeRun(totalNs);
+    const length = lengthOf(view);
+    const wanted: View = {
+      fromNs: Math.max(run.fromNs, view.fromNs - length / 2),
+      toNs: Math.min(run.toNs, view.toNs + length / 2),
+    };
+    const pixels = Math.max(1, Math.min(mostPixels, Math.round((lengthOf(wanted) / length) * width)));
+    const rows = this.threads
+      .slice(Math.max(0, first - moreRows), Math.min(last + moreRows, first - moreRows + mostRows))
+      .map(({ thread }) => thread.thread);
+    return { what: 'rows', view: within(wanted, run.toNs), pixels, rows };
+  }
+
+  scene(): Lane {
+    const { data, interval } = this;
+    return {
+      title: this.info.title,
+      cpus: this.info.cpus,
+      data: data && interval ? { ...data, threads: interval.threads, levels: interval.levels, classes: interval.classes } : data,
+      overview: this.overview,
+      threads: this.threads,
+      selection: this.selection,
+      found: this.found,
+    };
+  }
+}

@@ -1,0 +1,432 @@
+// The timeline as it is shown: what it knows, what it asks for, and what it draws. Mouse and keys are in gestures.ts.
+//
+// All state that is worth keeping is in `kept` and survives the page; everything else is asked for again.
+import { formatTime } from '../core/format';
+import { itemTitle } from '../core/timeline/details';
+import { drawTimeline } from '../core/timeline/draw';
+import { History } from '../core/timeline/history';
+import { layOut, rowMiddle, scrollTo, visibleRows, type Layout } from '../core/timeline/layout';
+import type { At, ItemRequest, Step, ToPanel } from '../core/timeline/messages';
+import type { Item, View } from '../core/timeline/model';
+import { centred, formatMoment, isSame, lengthOf, within, wholeRun } from '../core/timeline/scale';
+import { rowCount, type Scene } from '../core/timeline/scene';
+import { drawDetails, drawNote, drawTable } from './beside';
+import { CanvasSurface } from './canvasSurface';
+import { LaneState } from './lane';
+import { editor, page, type Kept } from './page';
+import { element } from './sidebar';
+import { themeOfEditor } from './themeOfEditor';
+
+/** A burst of wheel or keys is one step of the history. */
+const burstMs = 600;
+/** The view rests when it has not moved for so long. */
+const restMs = 120;
+const flashes = 6;
+const flashMs = 140;
+
+export class Timeline {
+  readonly kept: Kept = {
+    view: undefined,
+    recording: '',
+    colourBy: 'state',
+    sortBy: 'start',
+    hideIdle: true,
+    rowsAre: 'threads',
+    picked: undefined,
+    selected: undefined,
+    ...editor.getState(),
+  };
+  lanes: LaneState[] = [];
+  private generation = -1;
+  history = new History(this.kept.view ?? wholeRun(0));
+  private lastMove = 0;
+  marked: View | undefined;
+  private bright = true;
+  private frame = 0;
+  private rest: number | undefined;
+  private flashing: number | undefined;
+  theme = themeOfEditor();
+  private surface: CanvasSurface | undefined;
+  private context: CanvasRenderingContext2D | undefined;
+  private readonly frameMs: number[] = [];
+
+  constructor() {
+    page.rows.value = this.kept.rowsAre;
+    page.sort.value = this.kept.sortBy;
+    page.colour.value = this.kept.colourBy;
+    page.idle.checked = this.kept.hideIdle;
+    new ResizeObserver(() => this.resized()).observe(page.stage);
+    new MutationObserver(() => this.themeChanged()).observe(document.body, { attributes: true, attributeFilter: ['class', 'data-vscode-theme-id'] });
+    this.resized();
+  }
+
+  // What the extension says.
+
+  take(message: ToPanel): void {
+    if ('generation' in message && message.kind !== 'show' && message.generation !== this.generation) {
+      return;
+    }
+    switch (message.kind) {
+      case 'show':
+        this.show(message);
+        break;
+      case 'data': {
+        const lane = this.lanes[message.lane];
+        lane?.take(message.what, message.data);
+        if (message.lane === 0 && message.what === 'overview') {
+          this.firstLook(message.data.totalNs);
+        }
+        this.threadsChanged();
+        break;
+      }
+      case 'item':
+        this.itemCame(message.lane, message.item, message.purpose, message.step, message.problem);
+        break;
+      case 'found': {
+        const lane = this.lanes[message.lane];
+        if (lane !== undefined) {
+          lane.found = message.found;
+          this.jumpToFound(lane, message.jump);
+        }
+        drawDetails(this);
+        this.redraw();
+        break;
+      }
+      case 'picked':
+        this.keep({ picked: message.threads });
+        this.threadsChanged();
+        break;
+      case 'problem':
+        this.lanes.forEach((lane) => lane.fail());
+        this.showProblem(message.text);
+        break;
+    }
+  }
+
+  private show(message: ToPanel & { kind: 'show' }): void {
+    const before = this.lanes;
+    this.generation = message.generation;
+    this.lanes = message.lanes.map((info, index) => {
+      const lane = new LaneState(info);
+      lane.scroll = before[index]?.scroll ?? 0;
+      return lane;
+    });
+    page.title.replaceChildren(element('b', message.title), ` ${message.lanes.map((lane) => lane.title).join('  ↔  ')}`);
+    page.scheduler.textContent = /, (.*)$/.exec(message.lanes[0]?.title ?? '')?.[1] ?? '';
+    const recording = message.lanes[0]?.recording ?? '';
+    if (recording !== this.kept.recording) {
+      this.keep({ recording, view: undefined, selected: undefined, picked: undefined });
+      this.history = new History(wholeRun(0));
+    }
+    page.details.replaceChildren();
+    this.redraw();
+    this.wantOverviews();
+  }
+
+  private firstLook(totalNs: number): void {
+    const view = this.kept.view === undefined ? wholeRun(totalNs) : within(this.kept.view, totalNs);
+    this.history.drift(view);
+    this.wantData();
+    // The selected event stays selected, and in view, on whatever it is simulated.
+    const { selected } = this.kept;
+    if (selected !== undefined) {
+      this.ask(0, selected.thread, { event: selected.event }, 'here', 'keep');
+    }
+  }
+
+  private showProblem(text: string): void {
+    page.live.textContent = text;
+    page.details.replaceChildren(element('p', text, 'problem'));
+  }
+
+  private itemCame(index: number, item: Item | undefined, purpose: ItemRequest['purpose'], step: Step, problem: string): void {
+    const lane = this.lanes[index];
+    if (lane === undefined) {
+      return;
+    }
+    if (item === undefined) {
+      if (purpose === 'select') {
+        page.live.textContent = problem;
+        drawNote(this, problem);
+      } else {
+        lane.selection = undefined;
+      }
+      this.redraw();
+      return;
+    }
+    lane.selection = item;
+    if (purpose !== 'follow') {
+      this.keep({ selected: { thread: item.thread.thread, event: item.event } });
+      const { picked } = this.kept;
+      if (picked !== undefined && !picked.includes(item.thread.thread)) {
+        this.keep({ picked: [...picked, item.thread.thread] });
+        this.threadsChanged();
+      }
+      this.bringIntoView(lane, item, step !== 'here' || purpose === 'keep');
+      page.live.textContent = `${itemTitle(item)}, ${item.thread.name}, ${formatMoment(item.made ? item.callNs : item.startNs, this.view)}`;
+      this.lanes.forEach((other, otherIndex) => {
+        if (other !== lane && other.info.recording === lane.info.recording) {
+          this.ask(otherIndex, item.thread.thread, { event: item.event }, 'here', 'follow');
+        }
+      });
+      drawDetails(this);
+      if (step !== 'here') {
+        this.flash();
+      }
+    }
+    this.redraw();
+  }
+
+  /** What was looked for comes to the centre (Paper I, section 3.3); what was only clicked stays where it is. */
+  private bringIntoView(lane: LaneState, item: Item, toCentre: boolean): void {
+    const at = item.made ? item.callNs : item.startNs;
+    const isSeen = at >= this.view.fromNs && at <= this.view.toNs;
+    if (toCentre && (!isSeen || lane === this.lanes[0])) {
+      const isFar = at < this.view.fromNs + lengthOf(this.view) * 0.1 || at > this.view.toNs - lengthOf(this.view) * 0.1;
+      if (isFar || !isSeen) {
+        this.move(centred(this.view, at, this.totalNs));
+      }
+    }
+    const row = lane.threads.findIndex(({ thread }) => thread.thread === item.thread.thread);
+    const layout = this.layout().lanes[this.lanes.indexOf(lane)];
+    if (row >= 0 && layout !== undefined && this.kept.rowsAre === 'threads') {
+      lane.scroll = scrollTo(layout, row);
+    }
+  }
+
+  private jumpToFound(lane: LaneState, jump: boolean): void {
+    const { found } = lane;
+    if (found === undefined || !jump || lane !== this.lanes[0]) {
+      return;
+    }
+    page.live.textContent = `${found.title}: ${formatTime(found.timeNs)} in ${found.rows.length} threads`;
+    if (found.rows.length === 0) {
+      const at = found.nextNs ?? found.previousNs;
+      if (at !== undefined) {
+        this.move(centred(this.view, at, this.totalNs));
+      }
+      return;
+    }
+    const row = lane.threads.findIndex(({ thread }) => found.rows.some((each) => each.thread === thread.thread));
+    const layout = this.layout().lanes[0];
+    if (row >= 0 && layout !== undefined) {
+      lane.scroll = scrollTo(layout, row);
+    }
+  }
+
+  // Where we are.
+
+  get view(): View {
+    return this.history.view;
+  }
+
+  get totalNs(): number {
+    return Math.max(0, ...this.lanes.map((lane) => lane.totalNs));
+  }
+
+  move(view: View, isBurst = false): void {
+    const now = performance.now();
+    if (isBurst && now - this.lastMove < burstMs) {
+      this.history.drift(view);
+    } else {
+      this.history.go(view);
+    }
+    this.lastMove = isBurst ? now : 0;
+    this.moved();
+  }
+
+  moved(): void {
+    this.keep({ view: this.view });
+    this.redraw();
+    this.wantData();
+  }
+
+  keep(change: Partial<Kept>): void {
+    Object.assign(this.kept, change);
+    editor.setState(this.kept);
+  }
+
+  layout(): Layout {
+    return layOut({
+      width: page.stage.clientWidth,
+      height: page.stage.clientHeight,
+      lanes: this.lanes.map((lane) => ({ rows: rowCount(lane.scene(), this.kept.rowsAre), scroll: lane.scroll })),
+    });
+  }
+
+  scene(): Scene {
+    return {
+      layout: this.layout(),
+      view: this.view,
+      lanes: this.lanes.map((lane) => lane.scene()),
+      colourBy: this.kept.colourBy,
+      rowsAre: this.kept.rowsAre,
+      marked: this.marked,
+      bright: this.bright,
+    };
+  }
+
+  // What we ask for.
+
+  private wantOverviews(): void {
+    this.lanes.forEach((lane, index) => this.question(lane, index, 'overview'));
+  }
+
+  wantData(): void {
+    this.lanes.forEach((lane, index) => {
+      if (lane.overview !== undefined) {
+        this.question(lane, index, 'rows');
+      }
+    });
+    clearTimeout(this.rest);
+    this.rest = setTimeout(() => this.rested(), restMs);
+  }
+
+  private rested(): void {
+    this.lanes.forEach((lane, index) => {
+      if (lane.overview !== undefined) {
+        this.question(lane, index, 'interval');
+      }
+      if (lane.found !== undefined && !isSame(lane.found.view, this.view)) {
+        editor.postMessage({ kind: 'find', generation: this.generation, lane: index, view: this.view, pixels: this.layout().plotWidth });
+      }
+    });
+    drawDetails(this);
+    drawTable(this);
+  }
+
+  private question(lane: LaneState, index: number, what: 'rows' | 'interval' | 'overview'): void {
+    const layout = this.layout();
+    const box = layout.lanes[index];
+    if (box === undefined || page.stage.clientWidth === 0) {
+      return;
+    }
+    const seen = this.kept.rowsAre === 'cpus' ? { first: 0, last: lane.threads.length } : visibleRows(box, lane.threads.length);
+    const question = lane.question(what, this.view, this.totalNs, Math.max(1, Math.floor(layout.plotWidth)), seen.first, Math.min(seen.last, seen.first + 480));
+    if (question !== undefined) {
+      editor.postMessage({ ...question, generation: this.generation, lane: index });
+    }
+  }
+
+  ask(lane: number, thread: number, at: At, step: Step, purpose: ItemRequest['purpose']): void {
+    editor.postMessage({ kind: 'item', generation: this.generation, lane, thread, at, step, purpose });
+  }
+
+  threadsChanged(): void {
+    const picked = this.kept.picked === undefined ? undefined : new Set(this.kept.picked);
+    for (const lane of this.lanes) {
+      lane.chooseThreads({ sortBy: this.kept.sortBy, hideIdle: this.kept.hideIdle, picked });
+    }
+    this.redraw();
+    drawDetails(this);
+    drawTable(this);
+    this.wantData();
+  }
+
+  // What we draw.
+
+  private resized(): void {
+    const scale = devicePixelRatio;
+    page.canvas.width = Math.round(page.stage.clientWidth * scale);
+    page.canvas.height = Math.round(page.stage.clientHeight * scale);
+    document.body.classList.toggle('narrow', document.body.clientWidth < 640);
+    this.context = page.canvas.getContext('2d', { alpha: false }) ?? undefined;
+    this.surface = this.context && new CanvasSurface(this.context, getComputedStyle(document.body).fontFamily);
+    this.draw();
+    this.wantData();
+  }
+
+  private themeChanged(): void {
+    this.theme = themeOfEditor();
+    this.resized();
+  }
+
+  redraw(): void {
+    this.frame ||= requestAnimationFrame(() => {
+      this.frame = 0;
+      this.draw();
+    });
+  }
+
+  draw(): void {
+    const { context, surface, theme } = this;
+    if (context === undefined || surface === undefined || page.stage.clientWidth === 0) {
+      return;
+    }
+    const start = performance.now();
+    const scene = this.scene();
+    context.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
+    context.fillStyle = theme.background;
+    context.fillRect(0, 0, scene.layout.width, scene.layout.height);
+    drawTimeline(surface, scene, theme);
+    this.frameMs.push(performance.now() - start);
+    this.frameMs.splice(0, this.frameMs.length - 240);
+    this.tell(scene);
+  }
+
+  /** What a test, or a person with the developer tools, can see of a canvas. */
+  private tell(scene: Scene): void {
+    const { dataset } = page.canvas;
+    dataset['from'] = String(Math.round(this.view.fromNs));
+    dataset['to'] = String(Math.round(this.view.toNs));
+    dataset['threads'] = scene.lanes.map((lane) => lane.threads.slice(0, 20).map(({ thread }) => thread.name.slice(0, 60)).join(',')).join(' | ');
+    const [lane] = scene.lanes;
+    const [box] = scene.layout.lanes;
+    if (lane !== undefined && box !== undefined) {
+      dataset['rows'] = JSON.stringify(Object.fromEntries(lane.threads.slice(0, 20).map(({ thread }, row) => [thread.name.slice(0, 60), rowMiddle(box, row)])));
+    }
+    dataset['drawn'] = scene.lanes.map((lane) => (lane.data === undefined ? 'nothing' : lane.data.rows.length)).join(' | ');
+    dataset['frameMs'] = (this.frameMs.reduce((sum, ms) => sum + ms, 0) / Math.max(1, this.frameMs.length)).toFixed(2);
+    dataset['worstFrameMs'] = Math.max(...this.frameMs).toFixed(2);
+    for (const button of document.querySelectorAll<HTMLButtonElement>('[data-action]')) {
+      const { action } = button.dataset;
+      button.disabled = (action === 'back' && !this.history.canGoBack) || (action === 'forward' && !this.history.canGoForward);
+    }
+  }
+
+  private flash(): void {
+    clearInterval(this.flashing);
+    let left = flashes;
+    this.flashing = setInterval(() => {
+      left--;
+      this.bright = left <= 0 || !this.bright;
+      if (left <= 0) {
+        clearInterval(this.flashing);
+      }
+      this.redraw();
+    }, flashMs);
+  }
+
+  step(step: Step): void {
+    const selection = this.lanes[0]?.selection;
+    if (selection !== undefined) {
+      this.ask(0, selection.thread.thread, { event: selection.event }, step, 'select');
+    } else {
+      drawNote(this, 'Select an event first: with a click, or with the arrow keys.');
+    }
+  }
+
+  choose(change: Partial<Pick<Kept, 'colourBy' | 'sortBy' | 'hideIdle' | 'rowsAre'>>): void {
+    this.keep(change);
+    page.rows.value = this.kept.rowsAre;
+    page.idle.checked = this.kept.hideIdle;
+    this.threadsChanged();
+  }
+
+  unselect(): void {
+    this.lanes.forEach((lane) => (lane.selection = undefined));
+    this.keep({ selected: undefined });
+    drawDetails(this);
+    this.redraw();
+  }
+
+  scrollBy(index: number, pixels: number): void {
+    const lane = this.lanes[index];
+    const box = this.layout().lanes[index];
+    if (lane !== undefined && box !== undefined) {
+      lane.scroll = Math.min(Math.max(0, box.scroll + pixels), Math.max(0, box.contentHeight - box.rows.height));
+      this.redraw();
+      this.wantData();
+    }
+  }
+}

@@ -1,0 +1,256 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { itemDetails, itemTitle, stretchText, threadTable } from '../../src/core/timeline/details';
+import { drawTimeline } from '../../src/core/timeline/draw';
+import { timelineData, timelineItem } from '../../src/core/timeline/fromProtocol';
+import { History } from '../../src/core/timeline/history';
+import { hitTest } from '../../src/core/timeline/hit';
+import { layOut, rowMiddle, scrollTo, visibleRows } from '../../src/core/timeline/layout';
+import type { Row, Thread, TimelineData } from '../../src/core/timeline/model';
+import { around, centred, formatMoment, lengthOf, pan, ticks, timeAt, within, wholeRun, xOf, zoom, zoomStep } from '../../src/core/timeline/scale';
+import type { Lane, Scene } from '../../src/core/timeline/scene';
+import type { Surface, Texture } from '../../src/core/timeline/surface';
+import { SvgSurface } from '../../src/core/timeline/svgSurface';
+import { allSigns, outline, signOf } from '../../src/core/timeline/symbols';
+import { categoryOf, darkTheme, heatOf, lightTheme } from '../../src/core/timeline/theme';
+import { shownThreads } from '../../src/core/timeline/threads';
+import { fakeTimeline, fakeTimelineItem, hostileName } from '../fake-daemon/fakeTimeline';
+import { GetTimelineItemRequest, GetTimelineRequest } from '../../src/protocol/longpole/v1/longpole';
+
+function data(cpus: number, fromNs = 0, toNs = 0, pixels = 900): TimelineData {
+  const request = GetTimelineRequest.create({ simulation: { cpus }, view: { fromNs, toNs, pixels }, listThreads: true });
+  return timelineData(fakeTimeline(request, '/src/pipeline.c'));
+}
+
+function scene(shown: TimelineData, more: Partial<Scene> = {}, lane: Partial<Lane> = {}): Scene {
+  const threads = shownThreads(shown.threads, { sortBy: 'number', hideIdle: true, picked: undefined });
+  const layout = layOut({ width: 1100, height: 400, lanes: [{ rows: threads.length, scroll: 0 }] });
+  const lanes = [{ title: 'one', cpus: 2, data: shown, overview: shown, threads, selection: undefined, found: undefined, ...lane }];
+  return { layout, view: shown.view, lanes, colourBy: 'state', rowsAre: 'threads', marked: undefined, bright: true, ...more };
+}
+
+void describe('the time axis', () => {
+  void test("zooms by VPPB's steps with the left end where it is, and undoes itself", () => {
+    const view = { fromNs: 1000, toNs: 4000 };
+    assert.deepEqual(zoomStep(view, 3, 10_000), { fromNs: 1000, toNs: 2000 });
+    assert.deepEqual(zoomStep(zoomStep(view, 1.5, 10_000), 1 / 1.5, 10_000), view);
+    assert.deepEqual(zoomStep(view, 1 / 3, 5000), { fromNs: 0, toNs: 5000 }, 'no further than the run');
+  });
+
+  void test('what is under the pointer stays there', () => {
+    for (const anchor of [0, 300, 999]) {
+      const zoomed = zoom({ fromNs: 0, toNs: 1000 }, 2.5, anchor, 1000);
+      assert.ok(Math.abs(xOf(anchor, zoomed, 700) - xOf(anchor, { fromNs: 0, toNs: 1000 }, 700)) < 1e-9);
+    }
+  });
+
+  void test('no view leaves the run or is shorter than some nanoseconds', () => {
+    let view = wholeRun(1e9);
+    for (let step = 0; step < 100; step++) {
+      view = zoom(view, 3, 123_456_789, 1e9);
+    }
+    assert.equal(lengthOf(view), 10);
+    assert.deepEqual(pan(view, -1e18, 1e9), { fromNs: 0, toNs: 10 });
+    assert.deepEqual(within({ fromNs: 5, toNs: 1e30 }, 100), { fromNs: 0, toNs: 100 });
+    assert.equal(centred({ fromNs: 0, toNs: 100 }, 500, 1000).fromNs, 450);
+    const close = around(200, 300, 1000);
+    assert.ok(close.fromNs < 200 && close.toNs > 300);
+    assert.equal(timeAt(xOf(77, close, 640), close, 640), 77);
+  });
+
+  void test('ticks are round, apart, inside, and told apart by their texts', () => {
+    for (const view of [wholeRun(1.75e9), { fromNs: 1_000_000_000, toNs: 1_000_000_900 }, { fromNs: 3, toNs: 33 }, wholeRun(7.2e12)]) {
+      const marks = ticks(view, 900);
+      assert.ok(marks.length >= 3 && marks.length <= 11, JSON.stringify(marks));
+      assert.equal(new Set(marks.map(({ text }) => text)).size, marks.length, JSON.stringify(marks));
+      assert.ok(marks.every(({ ns }) => ns >= view.fromNs && ns <= view.toNs));
+    }
+    assert.deepEqual(ticks(wholeRun(1.75e9), 900).map(({ text }) => text).slice(0, 3), ['0.0 s', '0.2 s', '0.4 s']);
+    assert.equal(formatMoment(850_000_000, wholeRun(1.75e9)), '0.85 s');
+  });
+});
+
+void test('the history goes back and forward, and forgets what lay ahead', () => {
+  const [a, b, c] = [wholeRun(1000), { fromNs: 0, toNs: 100 }, { fromNs: 50, toNs: 100 }];
+  const history = new History(a);
+  history.go(b);
+  history.go(b);
+  history.drift(c);
+  assert.deepEqual([history.back(), history.canGoBack], [a, false]);
+  assert.deepEqual(history.forward(), c);
+  history.back();
+  history.go(b);
+  assert.equal(history.canGoForward, false);
+});
+
+void test('threads are sorted, hidden, picked, and stand below their creators', () => {
+  const thread = (number: number, creator: number | undefined, startNs: number, criticalNs: number, active = true): Thread => ({
+    thread: number,
+    name: `t${number}`,
+    function: '',
+    creator,
+    startNs,
+    endNs: 100,
+    active,
+    criticalNs,
+    criticalInViewNs: 0,
+    times: { runningNs: 0, runnableNs: 0, blockedNs: 0, ioNs: 0, sleepingNs: 0 },
+    events: 0,
+    started: number !== 9,
+  });
+  const threads = [thread(0, undefined, 0, 5), thread(1, 0, 20, 9), thread(2, 1, 30, 1), thread(3, 0, 10, 7, false), thread(9, 0, 1, 1)];
+  const order = (choice: Parameters<typeof shownThreads>[1]): string =>
+    shownThreads(threads, choice).map(({ thread: shown, depth }) => `${'.'.repeat(depth)}${shown.name}`).join(' ');
+  const all = { hideIdle: false, picked: undefined };
+  assert.equal(order({ sortBy: 'number', ...all }), 't0 t1 t2 t3', 'one that never started has no row');
+  assert.equal(order({ sortBy: 'start', ...all }), 't0 t3 t1 t2');
+  assert.equal(order({ sortBy: 'critical', ...all }), 't1 t3 t0 t2');
+  assert.equal(order({ sortBy: 'creator', ...all }), 't0 .t3 .t1 ..t2');
+  assert.equal(order({ sortBy: 'number', hideIdle: true, picked: new Set([1, 3]) }), 't1');
+  assert.equal(order({ sortBy: 'creator', hideIdle: false, picked: new Set([2, 3]) }), 't3 t2');
+  const ring = [thread(0, 1, 0, 0), thread(1, 0, 0, 0)];
+  assert.ok(shownThreads(ring, { sortBy: 'creator', ...all }).length <= 2, 'a ring of creators ends');
+});
+
+void test('what is drawn at a place is what is found there', () => {
+  const shown = data(2);
+  const picture = scene(shown);
+  const lane = picture.layout.lanes[0];
+  assert.ok(lane);
+  const x = (ns: number): number => picture.layout.plotX + xOf(ns, picture.view, picture.layout.plotWidth);
+  const hit = hitTest(picture, x(150e6), rowMiddle(lane, 2));
+  assert.deepEqual({ ...hit, timeNs: 0 }, { kind: 'row', lane: 0, thread: 2, timeNs: 0, event: undefined, stretch: 0 });
+  const post = hitTest(picture, x(250e6) + 3, rowMiddle(lane, 2));
+  assert.ok(post.kind === 'row' && post.event !== undefined, 'a call is found from some pixels away');
+  assert.equal(hitTest(picture, 20, rowMiddle(lane, 1)).kind, 'name');
+  assert.equal(hitTest(picture, x(1e8), lane.graph.y + 5).kind, 'graph');
+  assert.equal(hitTest(picture, x(1e8), picture.layout.overview.y + 5).kind, 'overview');
+  assert.equal(hitTest(picture, 5, 5).kind, 'none');
+});
+
+void test('rows that do not fit are scrolled, and a row is brought into the middle', () => {
+  const tall = layOut({ width: 800, height: 300, lanes: [{ rows: 200, scroll: 1e9 }] }).lanes[0];
+  assert.ok(tall);
+  assert.equal(visibleRows(tall, 200).last, 200, 'not further than the end');
+  const again = layOut({ width: 800, height: 300, lanes: [{ rows: 200, scroll: scrollTo(tall, 20) }] }).lanes[0];
+  assert.ok(again);
+  assert.ok(Math.abs(rowMiddle(again, 20) - (again.rows.y + again.rows.height / 2)) < 2);
+  assert.equal(scrollTo(again, 20), again.scroll, 'what can be seen stays');
+  const two = layOut({ width: 800, height: 600, lanes: [{ rows: 3, scroll: 0 }, { rows: 3, scroll: 0 }] });
+  assert.ok((two.lanes[0]?.rows.y ?? 0) + (two.lanes[0]?.rows.height ?? 0) <= (two.lanes[1]?.graph.y ?? 0));
+});
+
+/** Remembers the rectangles. */
+class Recorder implements Surface {
+  readonly filled: { xywh: readonly number[]; colour: string; texture: Texture }[] = [];
+  rects(xywh: readonly number[], colour: string, texture: Texture = 'solid'): void {
+    for (let at = 0; at < xywh.length; at += 4) {
+      this.filled.push({ xywh: xywh.slice(at, at + 4), colour, texture });
+    }
+  }
+  lines(): void {}
+  polyline(): void {}
+  polygon(): void {}
+  text(): void {}
+  clipped(_x: number, _y: number, _width: number, _height: number, draw: () => void): void {
+    draw();
+  }
+}
+
+void test('nothing that runs is drawn as nothing, and nothing idle as busy, at any zoom', () => {
+  for (const [fromNs, toNs] of [
+    [0, 0],
+    [240e6, 400e6],
+    [250e6, 262e6],
+  ] as const) {
+    const shown = data(2, fromNs, toNs);
+    const exact = data(2, fromNs, toNs, 16_000);
+    const picture = scene(shown);
+    const recorder = new Recorder();
+    drawTimeline(recorder, picture, darkTheme);
+    const lane = picture.layout.lanes[0];
+    assert.ok(lane);
+    const at = (ns: number): number => picture.layout.plotX + xOf(ns, picture.view, picture.layout.plotWidth);
+    picture.lanes[0]?.threads.forEach(({ thread }, row) => {
+      const middle = rowMiddle(lane, row);
+      const bars = recorder.filled.filter(
+        ({ colour, xywh: [, y = 0, , height = 0] }) => colour === darkTheme.running && y <= middle + 8 && y + height >= middle - 8,
+      );
+      const stretches = exact.rows.find((each) => each.thread === thread.thread)?.stretches;
+      stretches?.state.forEach((state, index) => {
+        const [from, to] = [Math.max(at(stretches.startNs[index] ?? 0), lane.rows.x), Math.min(at(stretches.endNs[index] ?? 0), lane.rows.x + lane.rows.width)];
+        const covered = bars.some(({ xywh: [x = 0, , width = 0] }) => x < to + 1 && x + width > from - 1);
+        if (state === 1 && to > from) {
+          assert.ok(covered, `${thread.name} runs from ${from} to ${to} and is not drawn`);
+        } else if (to - from > 6) {
+          const inside = bars.some(({ xywh: [x = 0, , width = 0] }) => x < to - 2 && x + width > from + 2);
+          assert.ok(!inside, `${thread.name} does not run from ${from} to ${to} and is drawn so`);
+        }
+      });
+    });
+  }
+});
+
+void test('a picture is well-formed whatever things are called', () => {
+  const shown = data(2);
+  for (const more of [{}, { colourBy: 'function' }, { colourBy: 'lock' }, { colourBy: 'weight' }, { rowsAre: 'cpus' }, { marked: { fromNs: 1, toNs: 5e8 } }] as const) {
+    const surface = new SvgSurface(1100, 400, lightTheme.background);
+    const item = fakeTimelineItem(
+      GetTimelineItemRequest.create({ simulation: { cpus: 2 }, thread: 1, at: { $case: 'event', value: 0 } }),
+      '/src/pipeline.c',
+    );
+    assert.ok(item);
+    drawTimeline(surface, scene(shown, more, { selection: timelineItem(item) }), lightTheme);
+    const svg = surface.document(`${hostileName}\u0000\ud800`);
+    assert.ok(!svg.includes('<img'), 'markup is text');
+    // eslint-disable-next-line no-control-regex
+    assert.doesNotMatch(svg, /[\u0000\ud800]|NaN|undefined|Infinity/);
+    const open = [...svg.matchAll(/<(\w+)(?:\s[^>]*[^/>])?>/g)].map((match) => match[1]).sort();
+    const closed = [...svg.matchAll(/<\/(\w+)>/g)].map((match) => match[1]).sort();
+    assert.deepEqual(open, closed);
+  }
+});
+
+void test('the selection is told in words, with places and wakers that lead on', () => {
+  const answer = fakeTimelineItem(
+    GetTimelineItemRequest.create({ simulation: { cpus: 2 }, thread: 1, at: { $case: 'event', value: 0 } }),
+    '/src/pipeline.c',
+  );
+  assert.ok(answer);
+  const item = timelineItem(answer);
+  assert.equal(itemTitle(item), 'wait for a semaphore: items');
+  const details = itemDetails(item, wholeRun(670e6), 670e6);
+  const text = details.map(({ label, text: said }) => `${label}: ${said}`).join('\n');
+  assert.match(text, /line: consume pipeline\.c:10/);
+  assert.match(text, /thread: consumer, started with consume/);
+  assert.match(text, /blocked: 50 ms → 250 ms \(200 ms\)/);
+  assert.match(text, /woken by: producer 1, post at 250 ms \(produce pipeline\.c:5\)/);
+  assert.deepEqual(details.find(({ label }) => label === 'woken by')?.event, { thread: 2, event: 0 });
+  assert.equal(details.find(({ label }) => label === 'line')?.place?.line, 10);
+});
+
+void test('the table tells the interval', () => {
+  const shown = data(2);
+  const table = threadTable(shownThreads(shown.threads, { sortBy: 'number', hideIdle: false, picked: undefined }), shown.view);
+  assert.deepEqual(table.rows[2]?.slice(0, 5), ['producer 1', '200 ms', '–', '–', '–']);
+  const row = shown.rows.find(({ thread }) => thread === 2) as Row;
+  assert.equal(stretchText(row, 0, shown), 'running on CPU 0 · 200 ms · produce pipeline.c:5');
+});
+
+void test('signs: releases point up, waits down; every one has corners and a colour', () => {
+  assert.equal(signOf('post').shape, 'up');
+  assert.equal(signOf('wait').shape, 'down');
+  assert.equal(signOf('of a later daemon').shape, 'circle');
+  for (const [, { shape, hue }] of allSigns()) {
+    assert.ok(outline(shape, 0, 0, 4).every(Number.isFinite));
+    assert.match(darkTheme.hues[hue], /^#/);
+    assert.match(lightTheme.hues[hue], /^#/);
+  }
+});
+
+void test('heat goes with the weight, a category with the name alone', () => {
+  assert.equal(heatOf(0, darkTheme), darkTheme.heat[0]);
+  assert.equal(heatOf(1, darkTheme), darkTheme.heat.at(-1));
+  assert.equal(heatOf(-2, darkTheme), darkTheme.heat.at(-1), 'what slows the whole down is as hot');
+  assert.equal(categoryOf('merge', darkTheme), categoryOf('merge', darkTheme));
+});
