@@ -9,6 +9,7 @@ import { shortName } from '../core/functionNames';
 import { timelineData, timelineFound, timelineItem } from '../core/timeline/fromProtocol';
 import type { DataRequest, FromPanel, ItemRequest, LaneInfo, PickThread, ToPanel } from '../core/timeline/messages';
 import type { View } from '../core/timeline/model';
+import { pack } from '../core/timeline/pack';
 import type { SimulatedRun } from '../daemon/client';
 import type { Recordings } from './recordings';
 import { recordingName } from './recordings';
@@ -206,7 +207,7 @@ export class TimelineView implements vscode.WebviewViewProvider, vscode.Disposab
       const answer = await this.session.ask(lane.path, (client, handle) =>
         client.getTimeline(handle, this.simulation(lane), { ...view, pixels }, content),
       );
-      this.post({ kind: 'data', generation, lane: index, what, data: timelineData(answer) });
+      this.post({ kind: 'data', generation, lane: index, what, data: pack(timelineData(answer)) });
     } catch (error) {
       if (generation === this.generation) {
         this.post({ kind: 'problem', text: error instanceof Error ? error.message : String(error) });
@@ -247,7 +248,7 @@ export class TimelineView implements vscode.WebviewViewProvider, vscode.Disposab
       answered = { fromNs: 0, toNs: whole.totalNs };
     }
     if (search === this.search) {
-      this.post({ kind: 'found', generation, lane: index, found: timelineFound(answer, search.title, answered, asked.pixels), jump });
+      this.post({ kind: 'found', generation, lane: index, found: pack(timelineFound(answer, search.title, answered, asked.pixels)), jump });
     }
   }
 

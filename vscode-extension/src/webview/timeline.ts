@@ -7,7 +7,8 @@ import { drawTimeline } from '../core/timeline/draw';
 import { History } from '../core/timeline/history';
 import { layOut, rowMiddle, scrollTo, visibleRows, type Layout } from '../core/timeline/layout';
 import type { At, ItemRequest, Step, ToPanel } from '../core/timeline/messages';
-import type { Item, View } from '../core/timeline/model';
+import type { Found, Item, TimelineData, View } from '../core/timeline/model';
+import { unpack } from '../core/timeline/pack';
 import { centred, formatMoment, isSame, lengthOf, within, wholeRun } from '../core/timeline/scale';
 import { rowCount, type Scene } from '../core/timeline/scene';
 import { drawDetails, drawNote, drawTable } from './beside';
@@ -72,9 +73,10 @@ export class Timeline {
         break;
       case 'data': {
         const lane = this.lanes[message.lane];
-        lane?.take(message.what, message.data);
+        const data = unpack<TimelineData>(message.data);
+        lane?.take(message.what, data);
         if (message.lane === 0 && message.what === 'overview') {
-          this.firstLook(message.data.totalNs);
+          this.firstLook(data.totalNs);
         }
         this.threadsChanged();
         break;
@@ -85,7 +87,7 @@ export class Timeline {
       case 'found': {
         const lane = this.lanes[message.lane];
         if (lane !== undefined) {
-          lane.found = message.found;
+          lane.found = message.found && unpack<Found>(message.found);
           this.jumpToFound(lane, message.jump);
         }
         drawDetails(this);

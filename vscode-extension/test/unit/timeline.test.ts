@@ -7,6 +7,7 @@ import { History } from '../../src/core/timeline/history';
 import { hitTest } from '../../src/core/timeline/hit';
 import { layOut, rowMiddle, scrollTo, visibleRows } from '../../src/core/timeline/layout';
 import type { Row, Thread, TimelineData } from '../../src/core/timeline/model';
+import { pack, unpack } from '../../src/core/timeline/pack';
 import { around, centred, formatMoment, lengthOf, pan, ticks, timeAt, within, wholeRun, xOf, zoom, zoomStep } from '../../src/core/timeline/scale';
 import type { Lane, Scene } from '../../src/core/timeline/scene';
 import type { Surface, Texture } from '../../src/core/timeline/surface';
@@ -235,6 +236,18 @@ void test('the table tells the interval', () => {
   assert.deepEqual(table.rows[2]?.slice(0, 5), ['producer 1', '200 ms', '–', '–', '–']);
   const row = shown.rows.find(({ thread }) => thread === 2) as Row;
   assert.equal(stretchText(row, 0, shown), 'running on CPU 0 · 200 ms · produce pipeline.c:5');
+});
+
+void test('what is packed for a message comes out as it was, wherever its bytes lie', () => {
+  const shown = data(2);
+  const { json, bytes } = pack(shown);
+  const moved = new Uint8Array(bytes.length + 3);
+  moved.set(bytes, 3);
+  for (const place of [bytes, moved.subarray(3)]) {
+    const { rows, parallelism, path, threads } = unpack<TimelineData>({ json, bytes: place });
+    assert.deepEqual([rows, parallelism, path, threads.length], [shown.rows, shown.parallelism, shown.path, shown.threads.length]);
+  }
+  assert.deepEqual(unpack(pack({ a: null, numbers: 'a name', b: [] })), { a: null, numbers: 'a name', b: [] });
 });
 
 void test('signs: releases point up, waits down; every one has corners and a colour', () => {

@@ -1,6 +1,7 @@
 // What the panel and the extension say to each other. Both sides are ours, but what the panel says is checked all the same where it
 // leads to a file being opened or written.
-import type { Found, Item, Place, TimelineData, View } from './model';
+import type { Item, Place, View } from './model';
+import type { Packed } from './pack';
 
 export interface LaneInfo {
   /** "8 CPUs, linux" */
@@ -61,7 +62,8 @@ export type ToPanel =
       readonly generation: number;
       readonly lane: number;
       readonly what: DataRequest['what'];
-      readonly data: TimelineData;
+      /** Of TimelineData. */
+      readonly data: Packed;
     }
   | {
       readonly kind: 'item';
@@ -73,6 +75,13 @@ export type ToPanel =
       readonly item: Item | undefined;
       readonly problem: string;
     }
-  | { readonly kind: 'found'; readonly generation: number; readonly lane: number; readonly found: Found | undefined; readonly jump: boolean }
+  | {
+      readonly kind: 'found';
+      readonly generation: number;
+      readonly lane: number;
+      /** Of Found. */
+      readonly found: Packed | undefined;
+      readonly jump: boolean;
+    }
   | { readonly kind: 'picked'; readonly threads: readonly number[] | undefined }
   | { readonly kind: 'problem'; readonly text: string };
