@@ -60,6 +60,7 @@ std::optional<Computer> computer_named(std::string_view scheduler) {
 
 Computer with_one_cpu(Computer computer) {
   computer.machine.cpus = 1;
+  computer.machine.nodes.clear();
   if (!computer.machine.speeds.empty())
     computer.machine.speeds.erase(computer.machine.speeds.begin() + 1,
                                   computer.machine.speeds.end());

@@ -147,6 +147,17 @@ Expected<std::vector<std::uint32_t>> read_speeds(const std::string& text) {
   return speeds;
 }
 
+// 0: none were given.
+Expected<std::uint32_t> read_nodes(const ComputerOptions& options, std::uint32_t fewest_cpus) {
+  if (options.nodes.empty() != options.node_latency.empty())
+    return bad_input(options.nodes.empty() ? "--node-latency " + options.node_latency
+                                           : "--nodes " + options.nodes,
+                     "--nodes and --node-latency go together");
+  if (options.nodes.empty())
+    return 0;
+  return parse_number("--nodes", options.nodes, 1, fewest_cpus);
+}
+
 Expected<Computer> read_scheduler(const ComputerOptions& options) {
   const std::string name = options.scheduler.empty() ? default_scheduler : options.scheduler;
   if (const auto computer = analysis::computer_named(name))
@@ -179,6 +190,8 @@ std::optional<std::string> of_machines(const ComputerOptions& options) {
       {"--priority", &options.priority},
       {"--nice", &options.nice},
       {"--latency", &options.latency},
+      {"--nodes", &options.nodes},
+      {"--node-latency", &options.node_latency},
       {"--speeds", &options.speeds},
       {"--switch-cost", &options.switch_cost},
       {"--migration-cost", &options.migration_cost},
@@ -193,6 +206,20 @@ std::optional<std::string> of_machines(const ComputerOptions& options) {
 }
 
 }  // namespace
+
+void add_machine_options(CLI::App& command, ComputerOptions& options) {
+  const auto add = [&](const char* name, std::string& value, const char* type, const char* help) {
+    command.add_option(name, value, help)->type_name(type);
+  };
+  add("--latency", options.latency, "DURATION", "How long a signal takes from one CPU to another");
+  add("--nodes", options.nodes, "N", "The CPUs are in so many nodes, the first ones in the first");
+  add("--node-latency", options.node_latency, "DURATION",
+      "With --nodes: how long a signal takes from one node to another");
+  add("--speeds", options.speeds, "LIST",
+      "How fast each CPU is against the one that recorded, as in 1,1,0.5");
+  add("--switch-cost", options.switch_cost, "DURATION",
+      "CPU time that it takes a CPU to change to another thread");
+}
 
 void add_computer_options(CLI::App& command, ComputerOptions& options) {
   const auto add = [&](const char* name, std::string& value, const char* type,
@@ -217,11 +244,7 @@ void add_computer_options(CLI::App& command, ComputerOptions& options) {
   add("--bind", options.bind, "T=CPU,..", "Bind threads to CPUs, counted from 0");
   add("--priority", options.priority, "T=N,..", "Priorities of threads; a larger one is higher");
   add("--nice", options.nice, "T=N,..", "Nice values of threads, -20 to 19, under linux");
-  add("--latency", options.latency, "DURATION", "How long a signal takes from one CPU to another");
-  add("--speeds", options.speeds, "LIST",
-      "How fast each CPU is against the one that recorded, as in 1,1,0.5");
-  add("--switch-cost", options.switch_cost, "DURATION",
-      "CPU time that it takes a CPU to change to another thread");
+  add_machine_options(command, options);
   add("--migration-cost", options.migration_cost, "DURATION",
       "CPU time that it takes a thread to take up on another CPU");
   add("--devices", options.devices, "NAME",
@@ -257,14 +280,18 @@ Expected<std::vector<Computer>> read_computers(const ComputerOptions& options,
   const std::uint32_t fewest = *std::min_element(cpus.begin(), cpus.end());
   if (auto read = read_threads(options, recording, fewest, machine); !read)
     return tl::unexpected(read.error());
-  auto read = read_duration("--latency", options.latency, machine.latency)
-                  .and_then([&] {
-                    return read_duration("--switch-cost", options.switch_cost, machine.switch_cost);
-                  })
-                  .and_then([&] {
-                    return read_duration("--migration-cost", options.migration_cost,
-                                         machine.migration_cost);
-                  });
+  auto read =
+      read_duration("--latency", options.latency, machine.latency)
+          .and_then([&] {
+            return read_duration("--switch-cost", options.switch_cost, machine.switch_cost);
+          })
+          .and_then([&] {
+            return read_duration("--migration-cost", options.migration_cost,
+                                 machine.migration_cost);
+          })
+          .and_then([&] {
+            return read_duration("--node-latency", options.node_latency, machine.node_latency);
+          });
   if (!read)
     return tl::unexpected(read.error());
   if (!options.devices.empty() && options.devices != "queued" && options.devices != "parallel")
@@ -284,6 +311,9 @@ Expected<std::vector<Computer>> read_computers(const ComputerOptions& options,
   const auto speeds = read_speeds(options.speeds);
   if (!speeds)
     return tl::unexpected(speeds.error());
+  const auto nodes = read_nodes(options, fewest);
+  if (!nodes)
+    return tl::unexpected(nodes.error());
 
   std::vector<Computer> computers;
   for (const std::uint32_t count : cpus) {
@@ -297,6 +327,9 @@ Expected<std::vector<Computer>> read_computers(const ComputerOptions& options,
                        fmt::format("{} speeds for {} CPUs", speeds->size(), count),
                        "give one for each CPU");
     machine.cpus = count;
+    machine.nodes.clear();
+    for (std::uint32_t cpu = 0; *nodes > 0 && cpu < count; ++cpu)
+      machine.nodes.push_back(static_cast<std::uint32_t>(std::uint64_t{cpu} * *nodes / count));
     if (!speeds->empty())
       machine.speeds.assign(speeds->begin(), speeds->begin() + count);
     computers.push_back(*computer);

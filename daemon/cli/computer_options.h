@@ -20,6 +20,8 @@ struct ComputerOptions {
   std::string priority;
   std::string nice;
   std::string latency;
+  std::string nodes;
+  std::string node_latency;
   std::string speeds;
   std::string switch_cost;
   std::string migration_cost;
@@ -32,6 +34,9 @@ inline constexpr const char* default_scheduler = "shared";
 
 // `options` must live until the command line has been parsed.
 void add_computer_options(CLI::App& command, ComputerOptions& options);
+
+// Those of them that say what the machine is like, and nothing of its threads.
+void add_machine_options(CLI::App& command, ComputerOptions& options);
 
 // What can be said before the recording has been read: of the scheduler and the models.
 [[nodiscard]] Expected<void> check_names(const ComputerOptions& options);

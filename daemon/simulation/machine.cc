@@ -72,8 +72,13 @@ Expected<void> check(const Machine& machine, const Recording& recording) {
   if (std::any_of(machine.speeds.begin(), machine.speeds.end(),
                   [](std::uint32_t speed) { return speed < slowest || speed > fastest; }))
     return wrong("a CPU's speed is out of range", "choose 0.001 to 1000");
+  if (!machine.nodes.empty() && machine.nodes.size() != machine.cpus)
+    return wrong(std::to_string(machine.nodes.size()) + " CPUs are in nodes, of " +
+                     std::to_string(machine.cpus),
+                 "name the node of each CPU");
   const bool costs_are_sane =
-      is_cost(machine.latency) && is_cost(machine.switch_cost) && is_cost(machine.migration_cost) &&
+      is_cost(machine.latency) && is_cost(machine.node_latency) && is_cost(machine.switch_cost) &&
+      is_cost(machine.migration_cost) &&
       std::all_of(machine.primitive_cost.begin(), machine.primitive_cost.end(), is_cost);
   if (!costs_are_sane)
     return wrong("a cost or the latency is out of range", "choose 0 to 1 s");

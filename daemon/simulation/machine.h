@@ -5,6 +5,7 @@
 // override the recording), Paper II section 4 (devices), Paper VII section 2 (latency).
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -52,6 +53,10 @@ struct Machine {
   // Until a signal from one CPU is seen on another, also by a waiter that arrives meanwhile. On the
   // same CPU it is seen at once.
   Nanoseconds latency{};
+  // NUMA: the node of each CPU; empty: all are in one. Between CPUs of different nodes a signal takes
+  // `node_latency` in place of `latency` (Paper VII section 8).
+  std::vector<std::uint32_t> nodes;
+  Nanoseconds node_latency{};
   Nanoseconds switch_cost{};     // CPU time until a CPU has taken up another thread than its last
   Nanoseconds migration_cost{};  // and until a thread has taken up on another CPU than its last
   // CPU time that a call of each kind takes besides what was recorded, by EventKind.
@@ -67,6 +72,15 @@ struct Machine {
   // Times that the CPU may be taken from a thread that could have gone on. A program of hundreds of
   // days would otherwise be simulated for hours.
   std::uint64_t most_preemptions = 200'000'000;
+
+  [[nodiscard]] Nanoseconds longest_latency() const {
+    return nodes.empty() ? latency : std::max(latency, node_latency);
+  }
+  [[nodiscard]] Nanoseconds latency_between(std::uint32_t from, std::uint32_t to) const {
+    if (from == to)
+      return {};
+    return nodes.empty() || nodes[from] == nodes[to] ? latency : node_latency;
+  }
 };
 
 // That the machine can run the recording: sensible numbers, no thread bound to a CPU that is not

@@ -31,7 +31,7 @@ Wide bound_on_end(const Recording& recording, const Survey& survey, const Machin
   const Wide slowed = (Wide{survey.work.count()} + events * (dearest * cost.count() + 1)) *
                       std::max(recorded_speed, speed) / std::min(speed, recorded_speed);
   return slowed + switches * ((machine.switch_cost + machine.migration_cost).count() + 1) +
-         3 * events * machine.latency.count();
+         3 * events * machine.longest_latency().count();
 }
 
 }  // namespace
@@ -57,7 +57,7 @@ class Simulator {
     }
     for (std::size_t cpu = 0; cpu < machine.speeds.size(); ++cpu)
       on_cpu_[cpu].speed = machine.speeds[cpu];
-    if (machine.latency > Nanoseconds{})
+    if (machine.longest_latency() > Nanoseconds{})
       in_flight_.emplace(recording, survey);
     for (const Nanoseconds cost : machine.primitive_cost)
       has_costs_ |= cost > Nanoseconds{};
@@ -199,8 +199,12 @@ class Simulator {
   }
 
   [[nodiscard]] bool is_under_way(const SignalsInFlight::Signal& signal, std::uint32_t cpu) const {
-    return signal.cpu != no_cpu && signal.cpu != cpu &&
-           signal.time + machine_.latency.count() > now_;
+    return signal.cpu != no_cpu && arrival(signal, cpu) > now_;
+  }
+
+  [[nodiscard]] std::int64_t arrival(const SignalsInFlight::Signal& signal,
+                                     std::uint32_t cpu) const {
+    return signal.time + machine_.latency_between(signal.cpu, cpu).count();
   }
 
   // Its call was answered, but the answer has not come to its CPU.
@@ -210,7 +214,7 @@ class Simulator {
     leave_cpu(thread, Next::blocks, signal.stretch);
     state.doing = Doing::signalled;
     state.cpu = cpu;
-    next_.set(thread, signal.time + machine_.latency.count());
+    next_.set(thread, arrival(signal, cpu));
   }
 
   // True when the thread has a further event to go to.
@@ -297,11 +301,14 @@ class Simulator {
   void make_ready(std::uint32_t thread, std::uint32_t waker) {
     ThreadState& state = threads_[thread];
     const std::uint32_t cpu = scheduler_->place(thread, state.was, waker, now_);
-    if (machine_.latency > Nanoseconds{} && waker != no_cpu && cpu != waker) {
-      state.doing = Doing::signalled;
-      state.cpu = cpu;
-      next_.set(thread, now_ + machine_.latency.count());
-      return;
+    if (in_flight_ && waker != no_cpu) {
+      const Nanoseconds latency = machine_.latency_between(waker, cpu);
+      if (latency > Nanoseconds{}) {
+        state.doing = Doing::signalled;
+        state.cpu = cpu;
+        next_.set(thread, now_ + latency.count());
+        return;
+      }
     }
     queue(thread, cpu);
   }
@@ -452,9 +459,13 @@ class Keeper final : public StretchConsumer {
 
 Expected<SimulatedEnd> simulate(const Recording& recording, const Machine& machine,
                                 StretchConsumer& consumer, const WaitFors* pairs) {
+  return simulate(recording, Survey(recording, pairs), machine, consumer);
+}
+
+Expected<SimulatedEnd> simulate(const Recording& recording, const Survey& survey,
+                                const Machine& machine, StretchConsumer& consumer) {
   if (auto checked = check(machine, recording); !checked)
     return tl::unexpected(checked.error());
-  const Survey survey(recording, pairs);
   const Wide bound = bound_on_end(recording, survey, machine);
   if (bound > latest_end)
     return over_limit("cannot simulate the recording on this machine",

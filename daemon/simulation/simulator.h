@@ -72,6 +72,10 @@ class StretchConsumer {
                                               StretchConsumer& consumer,
                                               const WaitFors* pairs = nullptr);
 
+// With the survey of that recording: for whoever simulates it on many machines.
+[[nodiscard]] Expected<SimulatedEnd> simulate(const Recording& recording, const Survey& survey,
+                                              const Machine& machine, StretchConsumer& consumer);
+
 struct SimulatedRun {
   SimulatedEnd end;
   LargeArray<Stretch> stretches;
