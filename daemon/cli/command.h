@@ -25,6 +25,7 @@ void add_record(CLI::App& app, Chosen& chosen);
 void add_simulate(CLI::App& app, Chosen& chosen);
 void add_report(CLI::App& app, Chosen& chosen);
 void add_what_if(CLI::App& app, Chosen& chosen);
+void add_allocate(CLI::App& app, Chosen& chosen);
 void add_bound(CLI::App& app, Chosen& chosen);
 void add_validate(CLI::App& app, Chosen& chosen);
 void add_dump(CLI::App& app, Chosen& chosen);

@@ -114,6 +114,7 @@ int run(std::vector<std::string> arguments) {
   add_simulate(app, chosen);
   add_report(app, chosen);
   add_what_if(app, chosen);
+  add_allocate(app, chosen);
   add_bound(app, chosen);
   add_validate(app, chosen);
   add_dump(app, chosen);

@@ -1,0 +1,95 @@
+// The test bench of the searches for a binding: how long the program takes with its threads bound so.
+//
+//   TestBench bench(recording, machine, workers);
+//   const std::vector<Trial> trials = bench.test(bindings);
+//
+// A test is a simulation of the bound program on the machine, by the simulator that `simulate` asks,
+// and by the model that it would take (analysis/forecast.h): the same time comes out. What does not
+// change between two bindings (the survey of the recording, its pairs) is found once, bindings that
+// differ in nothing that counts are tested once, and those of a call are tested side by side.
+//
+// Not safe to use from several threads at once; uses up to `workers` itself.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "allocation/binding.h"
+#include "simulation/models.h"
+#include "simulation/simulator.h"
+#include "simulation/wait_fors.h"
+
+namespace longpole::allocation {
+
+// Two threads that one CPU kept apart, or one signal between CPUs, and how long that held up the end
+// of the program: of what decided when it ended.
+struct Delay {
+  std::uint32_t thread = 0;   // that waited
+  std::uint32_t culprit = 0;  // that had the CPU meanwhile, or whose signal was under way
+  bool by_latency = false;
+  Nanoseconds time{};
+};
+
+class DelayFinder;
+
+struct Trial {
+  // Completion time; the longest there is where the program stands still.
+  Nanoseconds total{};
+  simulation::Model model = simulation::Model::direct;
+  bool deadlocks = false;
+  std::optional<std::vector<Delay>> delays;  // where asked for: in order of thread and culprit
+};
+
+class TestBench {
+ public:
+  enum class Delays : bool { no, yes };
+
+  // `recording` must outlive it, and its condition counts be known
+  // (simulation::with_known_condition_counts). What `machine` says of bindings is not looked at.
+  TestBench(const Recording& recording, simulation::Machine machine, unsigned workers);
+  ~TestBench();
+  TestBench(const TestBench&) = delete;
+  TestBench& operator=(const TestBench&) = delete;
+
+  // A CPU beyond those of the machine is a shadow: there only for the test (Paper IV section 4).
+  // Errors: those of the machine.
+  [[nodiscard]] Expected<std::vector<Trial>> test(std::span<const Binding> bindings,
+                                                  Delays delays = Delays::no);
+  // Threads bound as the recording says, or not at all.
+  [[nodiscard]] Expected<Trial> test_unbound();
+
+  [[nodiscard]] Binding canonical(const Binding& binding) const {
+    return interchangeable_.canonical(binding);
+  }
+  [[nodiscard]] const Recording& recording() const { return recording_; }
+  [[nodiscard]] std::uint32_t cpus() const { return machine_.cpus; }
+  [[nodiscard]] unsigned workers() const { return workers_; }
+  // Simulations so far.
+  [[nodiscard]] std::uint64_t simulated() const { return simulated_; }
+
+ private:
+  struct Paired;
+  [[nodiscard]] const Paired* paired(simulation::Model model);
+  [[nodiscard]] simulation::Machine bound(const Binding& binding) const;
+  // `finder`: where delays are asked for.
+  [[nodiscard]] Expected<Trial> simulate(const simulation::Machine& machine, DelayFinder* finder);
+
+  const Recording& recording_;
+  simulation::Machine machine_;
+  unsigned workers_;
+  Interchangeable interchangeable_;
+  std::array<std::unique_ptr<Paired>, simulation::model_count> paired_;
+  std::array<std::once_flag, simulation::model_count> paired_once_;
+  std::map<Binding, Trial> known_;
+  std::vector<std::unique_ptr<DelayFinder>> finders_;  // one a worker: their memory is used again
+  std::atomic<std::uint64_t> simulated_ = 0;
+};
+
+}  // namespace longpole::allocation

@@ -1,0 +1,110 @@
+#include "cli/binding_text.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <charconv>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "cli/human.h"
+#include "cli/text_table.h"
+
+namespace longpole::cli {
+namespace {
+
+constexpr std::size_t code_width = 100;
+
+// "worker.12" is worker, 12.
+struct Numbered {
+  std::string_view stem;  // with the dot
+  std::uint64_t number = 0;
+};
+std::optional<Numbered> numbered(std::string_view name) {
+  const std::size_t dot = name.rfind('.');
+  if (dot == std::string_view::npos || dot + 1 == name.size() || name[dot + 1] == '0')
+    return std::nullopt;
+  Numbered out{name.substr(0, dot + 1), 0};
+  const auto [end, error] =
+      std::from_chars(name.data() + dot + 1, name.data() + name.size(), out.number);
+  if (error != std::errc() || end != name.data() + name.size())
+    return std::nullopt;
+  return out;
+}
+
+std::string names_text(const std::vector<std::string_view>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size();) {
+    std::size_t next = i + 1;
+    const auto first = numbered(names[i]);
+    while (first && next < names.size()) {
+      const auto follows = numbered(names[next]);
+      if (!follows || follows->stem != first->stem || follows->number != first->number + (next - i))
+        break;
+      ++next;
+    }
+    text += text.empty() ? "" : ", ";
+    text += printable(names[i]);
+    if (next - i > 1)
+      text += fmt::format("-{}", first->number + (next - i) - 1);
+    i = next;
+  }
+  return text.empty() ? "–" : text;
+}
+
+// The CPUs in order of threads, as a list of C.
+std::string initializers(const allocation::Binding& binding) {
+  std::string text;
+  std::string line = "       ";
+  for (std::size_t i = 0; i < binding.size(); ++i) {
+    const std::string item = fmt::format(" {}{}", binding[i], i + 1 < binding.size() ? "," : "");
+    if (line.size() + item.size() > code_width) {
+      text += line + "\n";
+      line = "       ";
+    }
+    line += item;
+  }
+  return text + line;
+}
+
+}  // namespace
+
+std::string binding_table(const Recording& recording, const allocation::Binding& binding,
+                          std::uint32_t cpus) {
+  TextTable table({{"CPU"}, {"threads", TextTable::Align::left}});
+  for (std::uint32_t cpu = 0; cpu < cpus; ++cpu) {
+    std::vector<std::string_view> names;
+    for (std::size_t thread = 0; thread < binding.size(); ++thread) {
+      if (binding[thread] == cpu)
+        names.emplace_back(recording.threads[thread].name);
+    }
+    table.add({fmt::format("{}", cpu), names_text(names)});
+  }
+  return table.text(0);
+}
+
+std::string binding_code(const Recording& recording, const allocation::Binding& binding) {
+  return fmt::format(
+      R"(In the program, with the threads numbered as they are created ({} is 0): call bind_thread()
+in each of them first of all.
+
+  static void bind_thread(unsigned number) {{ // needs _GNU_SOURCE, pthread.h and sched.h
+    static const unsigned short cpu_of[] = {{
+{}}};
+    cpu_set_t cpus;
+    CPU_ZERO(&cpus);
+    CPU_SET(cpu_of[number], &cpus);
+    pthread_setaffinity_np(pthread_self(), sizeof cpus, &cpus);
+  }}
+
+From outside, once all threads of process PID are there:
+
+  set -- {}
+  for thread in $(ls /proc/PID/task | sort -n); do taskset -cp $1 $thread; shift; done
+)",
+      printable(recording.threads.front().name), initializers(binding),
+      fmt::format("{}", fmt::join(binding, " ")));
+}
+
+}  // namespace longpole::cli
