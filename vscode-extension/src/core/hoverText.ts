@@ -18,6 +18,8 @@ export interface HoverOptions {
   readonly chart: string;
   /** The address that leads to a function; empty: none. */
   readonly linkTo: (weight: FunctionWeight) => string;
+  /** The address that shows the subject in the timeline; empty: none. */
+  readonly timeline: string;
 }
 
 /** The hover's text; undefined when there is nothing to say. */
@@ -31,13 +33,13 @@ export function hoverMarkdown(weights: Weights, subject: HoverSubject, options: 
   if (line !== undefined) {
     const name = weight?.name ?? line.functions.join(', ');
     parts.push(
-      heading(`Line ${line.line}`, name === '' ? '' : `in ${linked(shortName(name), weight, options)}`) +
+      heading(`Line ${line.line}`, name === '' ? '' : `in ${linked(shortName(name), weight, options)}`, options) +
         verdict(line.criticalNs.get(options.cpus) ?? 0, totalNs, options.cpus),
     );
   } else if (weight !== undefined) {
     const place = weight.file === '' ? '' : `${basename(weight.file)}:${weight.firstLine}`;
     parts.push(
-      heading(linked(shortName(weight.name), weight, options), escapeMarkdown(place)) + verdict(functionCriticalNs(weight, options.cpus), totalNs, options.cpus),
+      heading(linked(shortName(weight.name), weight, options), escapeMarkdown(place), options) + verdict(functionCriticalNs(weight, options.cpus), totalNs, options.cpus),
     );
   }
   parts.push(table(weights, subject, options));
@@ -50,8 +52,9 @@ export function hoverMarkdown(weights: Weights, subject: HoverSubject, options: 
 }
 
 /** Both are Markdown. */
-function heading(title: string, place: string): string {
-  return `**${title}**${place === '' ? '' : `&nbsp;&nbsp;${quiet(place)}`}  \n`;
+function heading(title: string, place: string, { timeline }: HoverOptions): string {
+  const lead = timeline === '' ? '' : `&nbsp;&nbsp;[Show in timeline](${timeline})`;
+  return `**${title}**${place === '' ? '' : `&nbsp;&nbsp;${quiet(place)}`}${lead}  \n`;
 }
 
 function linked(name: string, weight: FunctionWeight | undefined, options: HoverOptions): string {

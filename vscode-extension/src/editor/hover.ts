@@ -2,7 +2,7 @@
 import * as vscode from 'vscode';
 import { shareChart, type ChartColours } from '../core/chart';
 import { shortName } from '../core/functionNames';
-import { hoverMarkdown } from '../core/hoverText';
+import { hoverMarkdown, type HoverSubject } from '../core/hoverText';
 import { functionShare, type FunctionWeight, type LineWeight, type Weights } from '../core/weights';
 import type { Documents } from './documents';
 import type { Session } from './session';
@@ -37,6 +37,7 @@ export class Hovers implements vscode.HoverProvider {
       cpus: this.session.cpus,
       columns: this.session.columns,
       linkTo: (weight) => (weight.file === '' || weight.firstLine === 0 ? '' : definitionLink(weight)),
+      timeline: timelineLink(state.file, subject),
       chart: subject.weight === undefined ? '' : this.chart(weights, subject.weight),
     });
     if (text === undefined) {
@@ -46,7 +47,7 @@ export class Hovers implements vscode.HoverProvider {
     const content = new vscode.MarkdownString(text + edited);
     // For the colours of the table. What comes from the recording is escaped.
     content.supportHtml = true;
-    content.isTrusted = { enabledCommands: ['longpole.goToLine'] };
+    content.isTrusted = { enabledCommands: ['longpole.goToLine', 'longpole.showLineInTimeline'] };
     return new vscode.Hover(content, wordRange);
   }
 
@@ -108,6 +109,11 @@ function visibleLine(line: LineWeight | undefined): LineWeight | undefined {
 
 function definitionLink(weight: FunctionWeight): string {
   return `command:longpole.goToLine?${encodeURIComponent(JSON.stringify([weight.file, weight.firstLine]))}`;
+}
+
+function timelineLink(file: string, { line, weight }: HoverSubject): string {
+  const place = line !== undefined ? [file, line.line] : weight !== undefined ? [weight.file, weight.firstLine, weight.name] : [];
+  return `command:longpole.showLineInTimeline?${encodeURIComponent(JSON.stringify(place))}`;
 }
 
 /** An image knows no theme colours. */

@@ -27,20 +27,25 @@ export class CanvasSurface implements Surface {
     this.stroke(stroke);
   }
 
-  polyline(points: readonly number[], stroke: Stroke): void {
-    this.trace(points);
-    this.stroke(stroke);
-  }
-
-  polygon(points: readonly number[], fill: string | undefined, stroke?: Stroke): void {
-    this.trace(points);
-    this.context.closePath();
+  polygons(shapes: readonly (readonly number[])[], fill: string | undefined, stroke?: Stroke): void {
+    const { context } = this;
+    context.beginPath();
+    for (const points of shapes) {
+      for (let at = 0; at + 1 < points.length; at += 2) {
+        if (at === 0) {
+          context.moveTo(points[0] ?? 0, points[1] ?? 0);
+        } else {
+          context.lineTo(points[at] ?? 0, points[at + 1] ?? 0);
+        }
+      }
+      context.closePath();
+    }
     if (stroke !== undefined) {
       this.stroke(stroke);
     }
     if (fill !== undefined) {
-      this.context.fillStyle = fill;
-      this.context.fill();
+      context.fillStyle = fill;
+      context.fill();
     }
   }
 
@@ -81,19 +86,10 @@ export class CanvasSurface implements Surface {
     return `${shown}…`;
   }
 
-  private trace(points: readonly number[]): void {
-    const { context } = this;
-    context.beginPath();
-    for (let at = 0; at + 1 < points.length; at += 2) {
-      context.lineTo(points[at] ?? 0, points[at + 1] ?? 0);
-    }
-  }
-
   private stroke({ colour, width, dash }: Stroke): void {
     const { context } = this;
     context.strokeStyle = colour;
     context.lineWidth = width;
-    context.lineJoin = 'round';
     context.setLineDash(dash === undefined ? [] : [...dash]);
     context.stroke();
   }

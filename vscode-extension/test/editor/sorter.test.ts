@@ -136,6 +136,34 @@ void describe('recording the sorter', () => {
     }
   });
 
+  void test('the timeline: the merges, one after the other, are the critical path; the bubble sorts are beside it', async () => {
+    const { page } = workbench;
+    await workbench.runCommand('Longpole: Show Timeline');
+    const panel = workbench.webview();
+    const canvas = panel.locator('canvas');
+    const box = await page.locator('.part.panel').boundingBox();
+    assert.ok(box);
+    await page.mouse.move(box.x + box.width / 2, box.y - 1);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width / 2, 300, { steps: 4 });
+    await page.mouse.up();
+    const threads = async (): Promise<string> => (await canvas.getAttribute('data-threads')) ?? '';
+    await eventually(async () => (await threads()).startsWith('main,initThr.1,'), () => 'the threads');
+    for (const theme of ['light', 'high-contrast', 'dark'] as const) {
+      workbench.settings = settings(theme);
+      await page.locator(`.monaco-workbench.${theme === 'light' ? 'vs' : theme === 'dark' ? 'vs-dark' : 'hc-black'}`).waitFor();
+      await eventually(async () => (await canvas.getAttribute('data-drawn')) === '22', () => 'all rows');
+      await workbench.screenshot(`timeline-${theme}`);
+    }
+    await canvas.focus();
+    await page.keyboard.press('t');
+    await panel.getByRole('row', { name: /^bubble_sort\.3 \d+ ms .* – \d+$/ }).waitFor();
+    await panel.getByRole('row', { name: /^thrMerge\.7 .* [\d.]+ m?s \d+$/ }).click();
+    await panel.locator('aside').getByText(/^thrMerge\.7/).first().waitFor();
+    await page.getByRole('button', { name: /Hide Panel/ }).first().click();
+    await page.locator('.part.panel').waitFor({ state: 'hidden' });
+  });
+
   void test('status bar → 1 CPU → the annotation on bubble_sort appears', async () => {
     assert.match(await workbench.statusText(), /^8 CPUs · [\d.]+×$/);
     await workbench.statusItem.click();

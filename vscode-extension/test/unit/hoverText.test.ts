@@ -5,7 +5,7 @@ import { file, weights } from './numbers';
 
 const all = weights();
 const merge = all.functionsOf(file).find(({ name }) => name === 'merge');
-const options = { cpus: 8, columns: [1, 2, 8], chart: '', linkTo: () => '' };
+const options = { cpus: 8, columns: [1, 2, 8], chart: '', linkTo: () => '', timeline: '' };
 
 /** The text without colours and entities. */
 function plain(markdown: string | undefined): string {
@@ -63,4 +63,6 @@ void test('the name of the function leads to it', () => {
   const [merge] = known.heaviestFunctions(8, 1);
   const text = hoverMarkdown(known, { line: undefined, weight: merge }, { ...options, linkTo: () => 'command:go' });
   assert.match(text ?? '', /^\*\*\[merge\]\(command:go\)\*\*/);
+  const shown = hoverMarkdown(known, { line: undefined, weight: merge }, { ...options, timeline: 'command:show' });
+  assert.match(shown ?? '', /^\*\*merge\*\*[^\n]*sorter[^\n]*\[Show in timeline\]\(command:show\) {2}\n/);
 });

@@ -150,8 +150,7 @@ class Recorder implements Surface {
     }
   }
   lines(): void {}
-  polyline(): void {}
-  polygon(): void {}
+  polygons(): void {}
   text(): void {}
   clipped(_x: number, _y: number, _width: number, _height: number, draw: () => void): void {
     draw();

@@ -14,12 +14,13 @@ export function drawOverview(surface: Surface, scene: Scene, theme: Theme): void
   if (data === undefined) {
     return;
   }
-  drawArea(surface, data, data.view, box, peakOf(data), theme, false);
+  const top = Math.min(meanPeakOf(data), mostShown(scene.lanes[0]?.cpus ?? 1));
+  surface.clipped(box.x, box.y, box.width, box.height, () => drawArea(surface, data, data.view, box, top, theme, false));
   const from = box.x + xOf(scene.view.fromNs, data.view, box.width);
   const to = Math.max(from + 2, box.x + xOf(scene.view.toNs, data.view, box.width));
   const left = Math.max(box.x, from);
   const right = Math.min(box.x + box.width, to);
-  surface.polygon([left, box.y, right, box.y, right, box.y + box.height, left, box.y + box.height], undefined, {
+  surface.polygons([[left, box.y, right, box.y, right, box.y + box.height, left, box.y + box.height]], undefined, {
     colour: theme.foreground,
     width: 1.4,
   });
@@ -52,10 +53,11 @@ export function drawParallelism(surface: Surface, scene: Scene, index: number, t
     return;
   }
   const { data } = lane;
-  const top = data === undefined ? lane.cpus : Math.max(peakOf(data), Math.min(lane.cpus, Math.max(4, peakOf(data) * 2)));
+  const peak = data === undefined ? lane.cpus : peakOf(data);
+  const top = Math.min(Math.max(peak, Math.min(lane.cpus, Math.max(4, peak * 2))), mostShown(lane.cpus));
   if (data !== undefined) {
     surface.clipped(box.x, box.y - 2, box.width, box.height + 4, () => drawArea(surface, data, scene.view, box, top, theme, true));
-    drawHistogram(surface, data, lane, box, top, theme);
+    surface.clipped(0, box.y - 2, box.x, box.height + 6, () => drawHistogram(surface, data, lane, box, top, theme));
   }
   const baseline = box.y + box.height;
   surface.lines([box.x, baseline + 0.5, box.x + box.width, baseline + 0.5], { colour: theme.blocked, width: 1 });
@@ -63,14 +65,20 @@ export function drawParallelism(surface: Surface, scene: Scene, index: number, t
     const y = baseline - (lane.cpus / top) * box.height;
     surface.lines([box.x, y, box.x + box.width, y], { colour: theme.quiet, width: 1, dash: [3, 4] });
     surface.text(box.x + box.width + 4, y + 4, String(lane.cpus), { colour: theme.quiet, size: 11 });
-  } else {
-    surface.text(box.x + box.width + 4, box.y + 8, String(top), { colour: theme.quiet, size: 11 });
+  }
+  if (lane.cpus > top || peak > top) {
+    surface.text(box.x + box.width + 3, box.y + 8, peak > top ? `${peak}` : String(top), { colour: theme.quiet, size: 10 }, 22);
   }
   const isAlone = scene.lanes.length === 1;
   surface.text(12, box.y + 9, isAlone ? 'running' : lane.title, { colour: theme.foreground, size: 12, bold: !isAlone }, box.x - 74);
   if (isAlone) {
     surface.text(12, box.y + 24, `on ${formatCpus(lane.cpus)}`, { colour: theme.quiet, size: 11 }, 70);
   }
+}
+
+/** Of hundreds that wait for a few CPUs, the CPUs must still be seen: what reaches higher is cut off, and its height written beside. */
+function mostShown(cpus: number): number {
+  return Math.max(8, cpus * 3);
 }
 
 /** Running threads, and on top of them those that could run. `exact`: with the most and the least of a pixel, not only its mean. */
@@ -148,6 +156,11 @@ export function peakOf(data: TimelineData): number {
     peak = Math.max(peak, mostRunning[pixel] ?? 0, mostRunnable[pixel] ?? 0, Math.ceil(mean));
   }
   return peak;
+}
+
+/** For a picture of means: a moment with many threads must not flatten all the rest. */
+function meanPeakOf({ parallelism: { meanRunning, meanRunnable } }: TimelineData): number {
+  return meanRunning.reduce((peak, mean, pixel) => Math.max(peak, mean + (meanRunnable[pixel] ?? 0)), 1);
 }
 
 function pixelAt(ns: number, data: TimelineData): number {

@@ -249,40 +249,44 @@ class RowPainter {
     this.surface.rects(marks, this.theme.found);
   }
 
-  /** One line as long as the path stays on rows that are shown; dashed where time passes between two of its parts. */
+  /** Along the rows and across them, so of rectangles; dashed where time passes between two parts. */
   private paintPath({ path }: TimelineData): void {
     const { theme, surface } = this;
+    const { rows } = this.layout;
     const width = this.layout.rowHeight >= 17 ? 3.2 : 2.6;
-    let points: number[] = [];
+    const line: number[] = [];
     const gaps: number[] = [];
-    const finish = (): void => {
-      if (points.length >= 4) {
-        surface.polyline(points, { colour: theme.path, width });
-      }
-      points = [];
-    };
+    let before: { readonly x: number; readonly y: number } | undefined;
     for (let at = 0; at < path.thread.length; at++) {
       const thread = path.thread[at] ?? 0;
-      const from = this.x(path.startNs[at] ?? 0);
-      const to = this.x(path.endNs[at] ?? 0);
       if (!this.rowOf.has(thread)) {
-        finish();
+        before = undefined;
         continue;
       }
+      const from = this.x(path.startNs[at] ?? 0);
+      const to = Math.max(this.x(path.endNs[at] ?? 0), from);
       const y = this.y(thread);
-      const [lastX, lastY] = [points.at(-2), points.at(-1)];
-      if (lastX !== undefined && lastY !== undefined && from > lastX + 1.5) {
-        finish();
-        gaps.push(lastX, lastY, from, y);
+      if (before !== undefined && from > before.x + 1.5) {
+        gaps.push(before.x, before.y, from, y);
+      } else if (before !== undefined && before.y !== y && !this.isOutside(from, from)) {
+        const top = Math.max(Math.min(before.y, y), rows.y - width);
+        const bottom = Math.min(Math.max(before.y, y), rows.y + rows.height + width);
+        if (bottom > top) {
+          line.push(from - width / 2, top - width / 2, width, bottom - top + width);
+        }
       }
-      points.push(from, y, Math.max(to, from), y);
+      if (y > rows.y - width && y < rows.y + rows.height + width && !this.isOutside(from, to)) {
+        line.push(from - width / 2, y - width / 2, to - from + width, width);
+      }
+      before = { x: to, y };
     }
-    finish();
+    surface.rects(line, theme.path);
     surface.lines(gaps, { colour: theme.path, width: 1.6, dash: [1.6, 3] });
   }
 
   private paintEvents(rows: readonly Row[], data: TimelineData): void {
     const size = this.layout.rowHeight >= 17 ? 4 : 3.2;
+    const signs = new Map<string, number[][]>();
     const cellNs = (lengthOf(data.view) / Math.max(1, data.pixels)) * data.eventCellPixels;
     for (const { thread, events, counts } of rows) {
       const y = this.y(thread);
@@ -302,11 +306,17 @@ class RowPainter {
         if (!this.isOutside(x - size, x + size)) {
           const { shape, hue } = signOf(data.eventKinds[events.kind[at] ?? 0] ?? '');
           const middle = shape === 'up' ? y + this.bar / 2 : shape === 'down' ? y - this.bar / 2 : y;
-          this.surface.polygon(outline(shape, x, middle, size), this.theme.hues[hue], { colour: this.theme.background, width: 0.8 });
+          const colour = this.theme.hues[hue];
+          const shapes = signs.get(colour) ?? [];
+          shapes.push(outline(shape, x, middle, size));
+          signs.set(colour, shapes);
         }
       }
     }
     this.fillings.fill(this.surface);
+    for (const [colour, shapes] of signs) {
+      this.surface.polygons(shapes, colour, { colour: this.theme.background, width: 0.8 });
+    }
   }
 
   private paintSelection(item: Item): void {
@@ -320,10 +330,10 @@ class RowPainter {
     const to = Math.max(this.x(item.endNs) + 1.5, from + 5);
     const colour = this.scene.bright ? theme.selection : theme.quiet;
     const half = bar / 2 + 3;
-    surface.polygon([from, y - half, to, y - half, to, y + half, from, y + half], undefined, { colour, width: 1.6 });
+    surface.polygons([[from, y - half, to, y - half, to, y + half, from, y + half]], undefined, { colour, width: 1.6 });
     if (item.made) {
       const at = this.x(item.callNs);
-      surface.polygon(outline('circle', at, y, bar), undefined, { colour, width: this.scene.bright ? 2 : 1.2 });
+      surface.polygons([outline('circle', at, y, bar)], undefined, { colour, width: this.scene.bright ? 2 : 1.2 });
     }
     for (const [waker, dash] of [
       [item.wokenBy, undefined],
@@ -344,7 +354,7 @@ class RowPainter {
     const head = 7;
     const [bx, by] = [x2 - dx * head, y2 - dy * head];
     this.surface.lines([x1, y1, bx, by], { colour, width: 1.6, ...(dash !== undefined && { dash }) });
-    this.surface.polygon([x2, y2, bx - dy * 3.6, by + dx * 3.6, bx + dy * 3.6, by - dx * 3.6], colour);
+    this.surface.polygons([[x2, y2, bx - dy * 3.6, by + dx * 3.6, bx + dy * 3.6, by - dx * 3.6]], colour);
   }
 
   /** A row a CPU, in the colours of the threads. Turns shorter than a pixel go to a row of their own: their CPU is not known here. */

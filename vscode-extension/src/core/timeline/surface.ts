@@ -21,9 +21,8 @@ export interface Surface {
   rects(xywh: readonly number[], colour: string, texture?: Texture): void;
   /** Lines, four numbers each: x, y to x, y. */
   lines(segments: readonly number[], stroke: Stroke): void;
-  /** One line through points of two numbers each. */
-  polyline(points: readonly number[], stroke: Stroke): void;
-  polygon(points: readonly number[], fill: string | undefined, stroke?: Stroke): void;
+  /** Closed shapes, each of points of two numbers, with their outline below their filling. */
+  polygons(shapes: readonly (readonly number[])[], fill: string | undefined, stroke?: Stroke): void;
   /** Text on a baseline; `longest` pixels of it. */
   text(x: number, y: number, text: string, style: TextStyle, longest?: number): void;
   /** Draws with everything outside of the rectangle left as it is. */

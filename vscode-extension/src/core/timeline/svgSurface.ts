@@ -38,15 +38,11 @@ export class SvgSurface implements Surface {
     }
   }
 
-  polyline(points: readonly number[], stroke: Stroke): void {
-    if (points.length >= 4) {
-      this.parts.push(`<polyline points="${points.map(n).join(' ')}" fill="none" stroke-linejoin="round" ${strokeOf(stroke)}/>`);
-    }
-  }
-
-  polygon(points: readonly number[], fill: string | undefined, stroke?: Stroke): void {
-    const outline = stroke === undefined ? '' : ` ${strokeOf(stroke)}`;
-    this.parts.push(`<polygon points="${points.map(n).join(' ')}" fill="${fill === undefined ? 'none' : c(fill)}"${outline}/>`);
+  polygons(shapes: readonly (readonly number[])[], fill: string | undefined, stroke?: Stroke): void {
+    const path = shapes.map((points) => `M${points.map(n).join(' ')}z`).join('');
+    // Below, as on a canvas: half an outline would eat up a small shape.
+    const outline = stroke === undefined ? '' : ` paint-order="stroke" ${strokeOf(stroke)}`;
+    this.parts.push(`<path d="${path}" fill="${fill === undefined ? 'none' : c(fill)}"${outline}/>`);
   }
 
   text(x: number, y: number, text: string, style: TextStyle, longest?: number): void {
