@@ -9,7 +9,6 @@
 namespace longpole::testing {
 namespace {
 
-using grpc::StatusCode;
 using ::testing::ElementsAre;
 
 constexpr double ms = 1e6;
