@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstring>
 
+#include "encode_records.h"
 #include "next_definition.h"
 #include "process.h"
 
@@ -40,15 +41,16 @@ bool file_may_reach(std::uint64_t bytes) {
 }
 
 // Where a new chunk begins in the file, or -1.
-std::int64_t claim_unit() {
+std::int64_t claim_bytes(std::uint32_t bytes) {
   longpole_control& shared = control();
-  const std::uint32_t unit = __atomic_fetch_add(&shared.next_unit, 1, __ATOMIC_RELAXED);
-  if (unit >= shared.max_units) {
+  const std::uint32_t units = bytes / LONGPOLE_UNIT_BYTES;
+  const std::uint32_t unit = __atomic_fetch_add(&shared.next_unit, units, __ATOMIC_RELAXED);
+  if (unit > shared.max_units || shared.max_units - unit < units) {
     stop_recording(LONGPOLE_STOP_TOO_MANY_UNITS, 0);
     return -1;
   }
   const std::int64_t offset = std::int64_t{unit} * LONGPOLE_UNIT_BYTES;
-  if (!file_may_reach(static_cast<std::uint64_t>(offset) + kChunkBytes)) {
+  if (!file_may_reach(static_cast<std::uint64_t>(offset) + bytes)) {
     stop_recording(LONGPOLE_STOP_NO_SPACE, EFBIG);
     return -1;
   }
@@ -111,7 +113,7 @@ bool write_all(int descriptor, const void* data, std::size_t bytes, std::int64_t
 
 longpole_chunk* make_chunk(std::uint32_t thread, std::uint32_t sequence, std::uint32_t creator,
                            std::uint64_t start_function) {
-  const std::int64_t offset = claim_unit();
+  const std::int64_t offset = claim_bytes(kChunkBytes);
   const int descriptor = offset < 0 ? -1 : descriptor_or_stop();
   if (descriptor < 0) {
     return nullptr;
@@ -134,33 +136,68 @@ longpole_chunk* make_chunk(std::uint32_t thread, std::uint32_t sequence, std::ui
   return chunk;
 }
 
-bool empty_chunk(longpole_chunk* chunk) {
-  const std::int64_t offset = claim_unit();
+unsigned char* make_scratch() {
+  void* scratch = mmap(nullptr, LONGPOLE_LARGEST_CHUNK, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (scratch == MAP_FAILED) {
+    stop_recording(LONGPOLE_STOP_NO_MAPPING, errno);
+    return nullptr;
+  }
+  return static_cast<unsigned char*>(scratch);
+}
+
+Emptied empty_chunk(longpole_chunk* chunk, unsigned char* scratch) {
+  constexpr std::size_t kRecords = (kChunkBytes - kFirstSlot) / sizeof(longpole_record);
+  static_assert(sizeof(longpole_chunk) + kRecords * kLongestEncoding <= LONGPOLE_LARGEST_CHUNK);
+  const auto* first = reinterpret_cast<const longpole_record*>(
+      reinterpret_cast<const unsigned char*>(chunk) + kFirstSlot);
+  const std::size_t encoded =
+      encode_records(first, first + kRecords, scratch + sizeof(longpole_chunk));
+  if (encoded == 0) {
+    return Emptied::kNo;
+  }
+  const std::size_t used = sizeof(longpole_chunk) + encoded;
+  longpole_chunk header = *chunk;
+  header.used = sizeof(longpole_chunk) + kRecords * sizeof(longpole_record);
+  header.bytes = static_cast<std::uint32_t>((used + LONGPOLE_UNIT_BYTES - 1) / LONGPOLE_UNIT_BYTES *
+                                            LONGPOLE_UNIT_BYTES);
+  // SIGKILL does not come in the middle of a page that is written. Otherwise the form comes last, so
+  // that half a copy does not count.
+  const bool at_once = used <= LONGPOLE_UNIT_BYTES;
+  header.form = at_once ? LONGPOLE_FORM_ENCODED : LONGPOLE_FORM_NOTHING;
+  header.encoded_bytes = static_cast<std::uint32_t>(encoded);
+  std::memcpy(scratch, &header, sizeof(header));
+  const std::int64_t offset = claim_bytes(header.bytes);
   const int descriptor = offset < 0 ? -1 : descriptor_or_stop();
   if (descriptor < 0) {
-    return false;
+    return Emptied::kStopped;
   }
-  // The header comes last: a copy that the disk had no room for does not count.
-  constexpr std::size_t kRecordBytes = kChunkBytes - sizeof(longpole_chunk);
-  longpole_chunk header = *chunk;
-  header.used = header.bytes;
-  if (!write_all(descriptor, chunk + 1, kRecordBytes,
-                 offset + static_cast<std::int64_t>(sizeof(header))) ||
-      !write_all(descriptor, &header, sizeof(header), offset)) {
-    return false;
+  if (!write_all(descriptor, scratch, used, offset)) {
+    return Emptied::kStopped;
   }
-  // While it is being emptied the chunk is none; the copy counts.
-  __atomic_store_n(&chunk->bytes, 0, __ATOMIC_RELEASE);
+  const std::uint32_t form = LONGPOLE_FORM_ENCODED;
+  if (!at_once && !write_all(descriptor, &form, sizeof(form),
+                             offset + static_cast<std::int64_t>(offsetof(longpole_chunk, form)))) {
+    return Emptied::kStopped;
+  }
+  // While it is being emptied the chunk holds nothing; the copy counts.
+  __atomic_store_n(&chunk->form, LONGPOLE_FORM_NOTHING, __ATOMIC_RELEASE);
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
-  std::memset(chunk + 1, 0, kRecordBytes);
+  std::memset(chunk + 1, 0, kChunkBytes - sizeof(longpole_chunk));
   chunk->sequence = header.sequence + 1;
-  __atomic_store_n(&chunk->bytes, kChunkBytes, __ATOMIC_RELEASE);
-  return true;
+  __atomic_store_n(&chunk->form, LONGPOLE_FORM_RECORDS, __ATOMIC_RELEASE);
+  return Emptied::kYes;
 }
 
 void unmap_chunk(longpole_chunk* chunk) {
   if (chunk != nullptr) {
     munmap(chunk, kChunkBytes);
+  }
+}
+
+void unmap_scratch(unsigned char* scratch) {
+  if (scratch != nullptr) {
+    munmap(scratch, LONGPOLE_LARGEST_CHUNK);
   }
 }
 

@@ -1,7 +1,7 @@
 // Chunks of the file `events`. A thread appends to one that is mapped, reserved on disk and filled
 // with pages before use: writing a record never faults, not even on a full disk. When it is full its
-// content moves to a chunk that is written, not mapped, and the same few hot pages are used again:
-// ten times cheaper than pages that are new to the thread.
+// content moves, encoded, to a chunk that is written, not mapped, and the same few hot pages are used
+// again: far cheaper than pages that are new to the thread.
 //
 // Threads: any. Signals must be blocked by the caller. Errors: null or false, and the recording has
 // stopped.
@@ -20,11 +20,25 @@ inline constexpr std::uint32_t kChunkBytes = LONGPOLE_CHUNK_BYTES;
 longpole_chunk* make_chunk(std::uint32_t thread, std::uint32_t sequence, std::uint32_t creator,
                            std::uint64_t start_function);
 
+// The first slots are spared so that a few handlers that interrupt each other right at the end of a
+// chunk all see that they ran over.
+inline constexpr std::uintptr_t kFirstSlot = 256;
+
+// Room to encode a chunk in, for one thread. Null when there is no memory.
+unsigned char* make_scratch();
+
+enum class Emptied : std::uint8_t {
+  kYes,
+  kNo,       // a slot is not filled: what was to fill it was interrupted, and may still do so
+  kStopped,  // the recording
+};
+
 // Moves the records away and leaves the chunk empty, the next in sequence.
-bool empty_chunk(longpole_chunk* chunk);
+Emptied empty_chunk(longpole_chunk* chunk, unsigned char* scratch);
 
 // Null is allowed.
 void unmap_chunk(longpole_chunk* chunk);
+void unmap_scratch(unsigned char* scratch);
 
 // While it lives no signal handler runs in the calling thread; errno comes out as it went in.
 class SignalsBlocked {

@@ -73,25 +73,20 @@ void exchange_identity(longpole_chunk* announced) {
   log.spare = announced;
 }
 
-bool every_slot_is_filled(const longpole_chunk* chunk) {
-  for (std::uintptr_t slot = first_slot(chunk); slot < end_of(chunk);
-       slot += sizeof(longpole_record)) {
-    if (reinterpret_cast<const longpole_record*>(slot)->kind_and_flags == LONGPOLE_NOTHING) {
-      return false;
-    }
-  }
-  return true;
-}
-
 bool make_room() {
   ThreadLog& log = thread_log;
   longpole_chunk* full = log.chunk;
-  if (every_slot_is_filled(full)) {
-    if (!empty_chunk(full)) {
-      return false;
+  if (log.scratch == nullptr) {
+    log.scratch = make_scratch();
+  }
+  if (log.scratch == nullptr) {
+    return false;
+  }
+  if (const Emptied emptied = empty_chunk(full, log.scratch); emptied != Emptied::kNo) {
+    if (emptied == Emptied::kYes) {
+      use_chunk(full);
     }
-    use_chunk(full);
-    return true;
+    return emptied == Emptied::kYes;
   }
   longpole_chunk* fresh =
       make_chunk(full->thread, full->sequence + 1, full->creator, full->start_function);
@@ -161,10 +156,13 @@ void end_thread_log() {
   unmap_chunk(log.previous);
   unmap_chunk(log.chunk);
   unmap_chunk(log.spare);
+  unmap_scratch(log.scratch);
+  log.scratch = nullptr;
   log.previous = log.chunk = log.spare = nullptr;
 }
 
 __attribute__((noinline, cold)) longpole_record* claim_slot_slowly() {
+  const std::uint64_t begin = stamp();
   const SignalsBlocked blocked;
   ThreadLog& log = thread_log;
   bool ready = false;
@@ -175,7 +173,12 @@ __attribute__((noinline, cold)) longpole_record* claim_slot_slowly() {
         break;
       case ThreadLog::State::kLive:
         // A handler may have made room since the claim that ran over.
-        ready = is_slot_of(log.chunk, log.next_slot) || make_room();
+        ready = is_slot_of(log.chunk, log.next_slot);
+        if (!ready && make_room()) {
+          ready = true;
+          const std::uint64_t now = stamp();
+          write_record(now, LONGPOLE_OVERHEAD, 0, now - begin, 0, 0, 0);
+        }
         break;
       case ThreadLog::State::kEnded:
         break;

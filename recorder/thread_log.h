@@ -38,8 +38,9 @@ struct ThreadLog {
   // The one before, kept for what a handler may have interrupted between the claim of a slot and its
   // filling: that slot must stay where it is.
   longpole_chunk* previous;
-  longpole_chunk* spare;  // made for a thread whose pthread_create failed
-  const void* exit_site;  // the caller of pthread_exit
+  unsigned char* scratch;  // to encode chunks in; none before the first is full
+  longpole_chunk* spare;   // made for a thread whose pthread_create failed
+  const void* exit_site;   // the caller of pthread_exit
   std::uint32_t number;
   State state;
   // Under the thread clock: of the last record, and of the last that has the CPU time.
@@ -64,9 +65,6 @@ void end_thread_log();
 
 longpole_record* claim_slot_slowly();
 
-// The first slots are spared so that a few handlers that interrupt each other right at the end of a
-// chunk all see that they ran over.
-inline constexpr std::uintptr_t kFirstSlot = 256;
 inline constexpr std::uintptr_t kPlaceMask = kChunkBytes - 1;
 
 // Null: no place; the record is counted as dropped.

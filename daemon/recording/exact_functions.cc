@@ -1,7 +1,6 @@
 #include "recording/exact_functions.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <limits>
 #include <utility>
 
@@ -9,7 +8,6 @@ namespace longpole::recording {
 namespace {
 
 constexpr std::uint32_t nothing = 0xffffffffU;
-constexpr const char* recorder_library = "liblongpole-recorder.so";
 
 }  // namespace
 
@@ -60,13 +58,6 @@ StackId ExactFunctions::graft(StackId caller, StackId path, StackId last) {
   for (std::size_t i = frames.size(); i-- > 0;)
     caller = extend(caller, frames[i]);
   return caller;
-}
-
-bool ExactFunctions::is_recorder(FunctionId function) const {
-  const ModuleId module = recording_.functions[function.index()].module;
-  return module.known() &&
-         std::filesystem::path(recording_.modules[module.index()].path).filename() ==
-             recorder_library;
 }
 
 std::uint32_t ExactFunctions::node(std::uint32_t parent, FunctionId function, StackId caller) {
@@ -124,16 +115,13 @@ StackId ExactFunctions::site_in(std::uint32_t in, StackId site) {
 }
 
 // Stamps of records and of samples differ by a little: a sample that lies in another function that says
-// when it is entered belongs to the stretch before or after, and counts for nothing. So does one of
-// the recording itself.
+// when it is entered belongs to the stretch before or after, and counts for nothing.
 void ExactFunctions::take_sample(std::uint32_t in, const MergedSample& sample, bool deepest) {
   Node& node = nodes_[in];
   const StackId path = paths_[sample.path];
   StackId own;
   for (StackId at = path; at.known() && !own.known(); at = recording_.stacks[at.index()].caller) {
     const FunctionId function = recording_.stacks[at.index()].function;
-    if (is_recorder(function))
-      return;
     if (function == node.function)
       own = at;
     else if (has_entries_[function.index()] && !deepest)

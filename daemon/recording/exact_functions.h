@@ -50,7 +50,6 @@ class ExactFunctions {
   StackId site_in(std::uint32_t in, StackId site);
   StackId extend(StackId caller, Stack frame);
   StackId graft(StackId caller, StackId path, StackId last);
-  [[nodiscard]] bool is_recorder(FunctionId function) const;
 
   Recording& recording_;
   std::vector<FunctionId> functions_;

@@ -3,8 +3,10 @@
 // is left out and counted.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -12,30 +14,71 @@
 
 namespace longpole::recording {
 
+// The records of one chunk, as they lie in the file.
+struct RawChunk {
+  std::span<const std::uint8_t> bytes;
+  bool encoded = false;
+};
+
+// Takes encoded records apart, one by one.
+class RecordDecoder {
+ public:
+  explicit RecordDecoder(std::span<const std::uint8_t> bytes) : rest_(bytes) {}
+
+  // The next record; none at the end, or where the rest is no record.
+  [[nodiscard]] std::optional<longpole_record> next();
+  [[nodiscard]] bool at_end() const { return rest_.empty(); }
+
+ private:
+  struct Known {
+    std::uint64_t object = 0;
+    std::uint64_t site = 0;
+    std::uint64_t rest = 0;
+  };
+
+  bool take_word(std::uint64_t& word);
+  bool take_stamp();
+
+  std::span<const std::uint8_t> rest_;
+  std::array<Known, LONGPOLE_ENCODING_PLACES> places_{};
+  std::uint64_t stamp_ = 0;
+};
+
+template <typename Visit>
+void for_each_record(const RawChunk& chunk, const Visit& visit) {
+  if (chunk.encoded) {
+    RecordDecoder decoder(chunk.bytes);
+    while (const std::optional<longpole_record> record = decoder.next())
+      visit(*record);
+    return;
+  }
+  for (std::size_t at = 0; at + sizeof(longpole_record) <= chunk.bytes.size();
+       at += sizeof(longpole_record)) {
+    longpole_record record;
+    std::memcpy(&record, chunk.bytes.data() + at, sizeof record);
+    if (LONGPOLE_KIND(record.kind_and_flags) != LONGPOLE_NOTHING)
+      visit(record);
+  }
+}
+
 struct RawThread {
   std::uint32_t number = 0;
   std::int32_t tid = 0;  // 0: numbered, but has not begun
   std::uint64_t start_function = 0;
   std::uint64_t handle = 0;
-  std::vector<std::span<const std::uint8_t>> slots;  // of its chunks, in order
+  std::vector<RawChunk> chunks;  // in order
 
   // Calls `visit(const longpole_record&)` for every record, in order.
   template <typename Visit>
   void for_each_record(const Visit& visit) const {
-    for (const std::span<const std::uint8_t> chunk : slots)
-      for (std::size_t at = 0; at + sizeof(longpole_record) <= chunk.size();
-           at += sizeof(longpole_record)) {
-        longpole_record record;
-        std::memcpy(&record, chunk.data() + at, sizeof record);
-        if (LONGPOLE_KIND(record.kind_and_flags) != LONGPOLE_NOTHING)
-          visit(record);
-      }
+    for (const RawChunk& chunk : chunks)
+      recording::for_each_record(chunk, visit);
   }
 };
 
 struct RawEvents {
   std::vector<RawThread> threads;  // by number
-  std::uint64_t damaged = 0;       // chunks that were left out
+  std::uint64_t damaged = 0;       // chunks that were left out, in whole or in part
 };
 
 // The spans point into `events`.

@@ -36,15 +36,19 @@ std::optional<longpole_control> read_control(const fs::path& run_directory) {
   return read_at<longpole_control>(file.get(), 0);
 }
 
-// Records in a chunk that is still being filled: the first empty slot, by bisection.
-std::uint64_t filled_slots(int fd, std::uint64_t chunk, std::uint32_t bytes) {
+std::uint64_t records_in(int fd, std::uint64_t at, const longpole_chunk& chunk) {
+  if (chunk.form == LONGPOLE_FORM_NOTHING)
+    return 0;
+  if (chunk.used > sizeof chunk)
+    return (chunk.used - sizeof chunk) / sizeof(longpole_record);
+  // It is still being filled: the first empty slot, by bisection.
   std::uint64_t low = 0;
-  std::uint64_t high = (bytes - sizeof(longpole_chunk)) / sizeof(longpole_record);
+  std::uint64_t high = (chunk.bytes - sizeof chunk) / sizeof(longpole_record);
   while (low < high) {
     const std::uint64_t middle = (low + high) / 2;
-    const auto kind = read_at<std::uint8_t>(fd, chunk + sizeof(longpole_chunk) +
-                                                    middle * sizeof(longpole_record) +
-                                                    offsetof(longpole_record, kind_and_flags));
+    const auto kind =
+        read_at<std::uint8_t>(fd, at + sizeof chunk + middle * sizeof(longpole_record) +
+                                      offsetof(longpole_record, kind_and_flags));
     if (kind.value_or(0) != 0)
       low = middle + 1;
     else
@@ -133,11 +137,8 @@ std::uint64_t count_records(const fs::path& run_directory) {
     if (!header)
       break;
     const bool is_chunk = header->bytes != 0 && header->bytes % LONGPOLE_UNIT_BYTES == 0;
-    if (is_chunk && header->used > sizeof(longpole_chunk))
-      records += (std::min(header->used, header->bytes) - sizeof(longpole_chunk)) /
-                 sizeof(longpole_record);
-    else if (is_chunk)
-      records += filled_slots(events.get(), at, header->bytes);
+    if (is_chunk)
+      records += records_in(events.get(), at, *header);
     at += is_chunk ? header->bytes : LONGPOLE_UNIT_BYTES;
   }
   return records;

@@ -5,7 +5,6 @@
 namespace longpole::recording {
 namespace {
 namespace fs = std::filesystem;
-constexpr const char* library = "liblongpole-recorder.so";
 }  // namespace
 
 Expected<fs::path> find_recorder(const fs::path& asked_for) {
@@ -23,7 +22,7 @@ Expected<fs::path> find_recorder(const fs::path& asked_for) {
   std::string tried;
   for (const fs::path& directory :
        {here / "../lib", here / "../lib/longpole", here / "../" LONGPOLE_LIBRARY_DIRECTORY, here}) {
-    const fs::path candidate = (directory / library).lexically_normal();
+    const fs::path candidate = (directory / recorder_file_name).lexically_normal();
     if (fs::is_regular_file(candidate, error))
       return candidate;
     tried += (tried.empty() ? "" : ", ") + candidate.string();

@@ -7,6 +7,8 @@
 
 namespace longpole::recording {
 
+inline constexpr const char* recorder_file_name = "liblongpole-recorder.so";
+
 // `asked_for` when it is not empty; else by its place relative to our own executable: in ../lib (a
 // build tree), in ../lib/longpole or the multiarch directory's longpole (a package), or beside it
 // (the editor's extension).

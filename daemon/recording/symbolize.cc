@@ -13,6 +13,7 @@
 
 #include "recording/exact_functions.h"
 #include "recording/profiles.h"
+#include "recording/recorder_library.h"
 
 namespace longpole::recording {
 namespace {
@@ -44,14 +45,19 @@ class Symbolizer {
  public:
   Symbolizer(MergedRun run, const std::vector<symbols::Mapping>& mappings, std::string program)
       : run_(std::move(run)), program_(std::move(program)) {
-    for (const symbols::Mapping& mapping : mappings)
+    for (const symbols::Mapping& mapping : mappings) {
       table_.add_mapping(mapping);
+      if (std::filesystem::path(mapping.path).filename() == recorder_file_name)
+        recorder_.push_back({mapping.start, mapping.end});
+    }
   }
 
   Recording symbolize();
 
  private:
   StackId resolve_site(const CallSite& site);
+  bool is_recorder(std::uint64_t address) const;
+  bool is_recording(const std::vector<std::uint64_t>& path) const;
   bool is_user(StackId stack) const { return stack.known() && table_.user_frame(stack) == stack; }
   FunctionId start_function(const MergedThread& thread);
   FunctionId outermost_user_function(StackId stack) const;
@@ -64,6 +70,11 @@ class Symbolizer {
   MergedRun run_;
   std::string program_;
   SymbolTable table_;
+  struct Range {
+    std::uint64_t start;
+    std::uint64_t end;
+  };
+  std::vector<Range> recorder_;                        // where its code lies
   std::vector<StackId> sites_;                         // by index into run_.sites
   std::vector<StackId> paths_;                         // by index into run_.paths
   std::vector<FunctionId> functions_;                  // by index into run_.functions
@@ -85,6 +96,25 @@ StackId Symbolizer::resolve_site(const CallSite& site) {
       return table_.user_frame(outer);
   }
   return own;
+}
+
+bool Symbolizer::is_recorder(std::uint64_t address) const {
+  return std::ranges::any_of(recorder_, [address](const Range& range) {
+    return range.start <= address && address < range.end;
+  });
+}
+
+// Whether a sample is of the recorder's own work, whose cost is taken out. A call of the program passes
+// through one frame of the recorder: more of them, or the innermost, are its own.
+bool Symbolizer::is_recording(const std::vector<std::uint64_t>& path) const {
+  bool before = true;
+  for (const std::uint64_t address : path) {
+    const bool here = is_recorder(address);
+    if (here && before)
+      return true;
+    before = here || (run_.run.source == Source::portable && address == path.front());
+  }
+  return false;
 }
 
 FunctionId Symbolizer::outermost_user_function(StackId stack) const {
@@ -129,7 +159,7 @@ Recording Symbolizer::symbolize() {
   for (const CallSite& site : run_.sites)
     sites_.push_back(resolve_site(site));
   for (const std::vector<std::uint64_t>& path : run_.paths)
-    paths_.push_back(table_.stack(path, Addresses::exact));
+    paths_.push_back(is_recording(path) ? StackId::none() : table_.stack(path, Addresses::exact));
 
   recording_.run = std::move(run_.run);
   recording_.notices = std::move(run_.notices);

@@ -115,6 +115,7 @@ class Builder {
   void visit_outside_wait(const longpole_record& record, unsigned flags);
   void visit_function(const longpole_record& record, bool enters);
   void leave_functions(std::size_t depth);
+  void take_out_overhead(std::int64_t begin);
   void begin_call(const longpole_record& record, const CallForm& form, std::int64_t time);
   void finish_call(std::size_t index, int result, std::int64_t time);
   void emit(const Event& event, std::uint32_t site);
@@ -237,6 +238,10 @@ void Builder::visit(const longpole_record& record) {
   if (kind == LONGPOLE_SAMPLE || kind == LONGPOLE_CPU_CLOCK || is_thread_attribute(kind))
     return;  // read before, see merge.cc
   last_time_ = std::max(last_time_, context_.time_of(record.tsc));
+  if (kind == LONGPOLE_OVERHEAD) {
+    take_out_overhead(context_.time_of(record.tsc - std::min(record.object, record.tsc)));
+    return;
+  }
   if (kind == LONGPOLE_FUNCTION_ENTER || kind == LONGPOLE_FUNCTION_LEAVE) {
     cost_ps_ += static_cast<std::int64_t>(context_.function_cost_ps);
     visit_function(record, kind == LONGPOLE_FUNCTION_ENTER);
@@ -307,6 +312,11 @@ void Builder::visit_function(const longpole_record& record, bool enters) {
   }
   if (pending_.empty())
     free_from_ = last_time_;
+}
+
+// From `begin` to now.
+void Builder::take_out_overhead(std::int64_t begin) {
+  cost_ps_ += (times_.cpu.at(last_time_) - times_.cpu.at(std::min(begin, last_time_))) * 1000;
 }
 
 // Those that more than so many others surround.

@@ -226,7 +226,7 @@ TEST(Recording, HoldsThousandsOfShortThreadsInLittleSpace) {
   const auto waits = of_kind(threads, LONGPOLE_BARRIER_WAIT);
   EXPECT_EQ(waits.size(), 600U);
   EXPECT_LE(std::filesystem::file_size(directory.path() / "events"),
-            (threads.size() + 64) * LONGPOLE_UNIT_BYTES);
+            (threads.size() + 64) * LONGPOLE_CHUNK_BYTES);
 }
 
 TEST(Recording, LeavesOutForkedChildren) {
@@ -326,7 +326,7 @@ TEST(Recording, SurvivesAProgramThatClosesEveryDescriptor) {
 
 TEST(Recording, StopsAtAFileSizeLimitAndLeavesTheProgramAlone) {
   RunDirectory directory;
-  const Specimen specimen{"many_locks", {"50000"}, 6 * LONGPOLE_UNIT_BYTES};
+  const Specimen specimen{"many_locks", {"50000"}, 2 * LONGPOLE_CHUNK_BYTES};
   EXPECT_EQ(run_recorded(specimen, directory), run_bare(specimen));
   EXPECT_EQ(directory.control().stop_reason, LONGPOLE_STOP_NO_SPACE);
   EXPECT_EQ(directory.control().stop_errno, static_cast<unsigned>(EFBIG));
@@ -337,7 +337,7 @@ TEST(Recording, StopsOnAFullDiskAndLeavesTheProgramAlone) {
   const RunDirectory parent;
   const std::filesystem::path small = parent.path() / "small";
   std::filesystem::create_directory(small);
-  if (mount("tmpfs", small.c_str(), "tmpfs", 0, "size=512k") != 0) {
+  if (mount("tmpfs", small.c_str(), "tmpfs", 0, "size=128k") != 0) {
     GTEST_SKIP() << "a small file system cannot be mounted here";
   }
   {
@@ -353,7 +353,7 @@ TEST(Recording, StopsOnAFullDiskAndLeavesTheProgramAlone) {
 
 TEST(Recording, StopsAtTheUnitsItMayHave) {
   RunDirectory directory;
-  directory.control().max_units = 4;
+  directory.control().max_units = 4 * LONGPOLE_CHUNK_BYTES / LONGPOLE_UNIT_BYTES;
   const Specimen specimen{"many_threads"};
   EXPECT_EQ(run_recorded(specimen, directory), run_bare(specimen));
   EXPECT_EQ(directory.control().stop_reason, LONGPOLE_STOP_TOO_MANY_UNITS);

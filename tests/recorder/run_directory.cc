@@ -39,7 +39,7 @@ RunDirectory::RunDirectory(const std::filesystem::path& parent) {
   control_ = static_cast<longpole_control*>(mapping);
   control_->magic = LONGPOLE_CONTROL_MAGIC;
   control_->version = LONGPOLE_RAW_VERSION;
-  control_->max_units = 65536;
+  control_->max_units = 1u << 20;
 }
 
 RunDirectory::~RunDirectory() {
@@ -57,6 +57,48 @@ bool are_the_same(const std::vector<longpole_record>& one,
           std::memcmp(one.data(), other.data(), one.size() * sizeof(longpole_record)) == 0);
 }
 
+std::uint64_t take_word(const char*& at) {
+  std::uint64_t word;
+  std::memcpy(&word, at, sizeof(word));
+  at += sizeof(word);
+  return word;
+}
+
+// As raw_record.h says it.
+std::vector<longpole_record> decoded(const char* at, std::size_t bytes) {
+  struct Known {
+    std::uint64_t object, site, rest;
+  };
+  std::vector<Known> places(LONGPOLE_ENCODING_PLACES);
+  std::vector<longpole_record> records;
+  std::uint64_t stamp = 0;
+  for (const char* const end = at + bytes; at < end;) {
+    const auto head = static_cast<unsigned char>(*at++);
+    std::uint64_t zigzag = 0;
+    for (unsigned shift = 0, more = 1; more != 0; shift += 7) {
+      const auto byte = static_cast<unsigned char>(*at++);
+      zigzag |= std::uint64_t{byte & 0x7fu} << shift;
+      more = byte & 0x80u;
+    }
+    stamp += (zigzag >> 1) ^ -(zigzag & 1);
+    Known& known = places[head % LONGPOLE_ENCODING_PLACES];
+    if ((head & LONGPOLE_OTHER_OBJECT) != 0) {
+      known.object = take_word(at);
+    }
+    if ((head & LONGPOLE_OTHER_CALL) != 0) {
+      known.site = take_word(at);
+      known.rest = take_word(at);
+    }
+    longpole_record record{};
+    record.tsc = stamp;
+    record.object = known.object;
+    record.site = known.site;
+    std::memcpy(&record.other_low, &known.rest, sizeof(known.rest));
+    records.push_back(record);
+  }
+  return records;
+}
+
 }  // namespace
 
 std::vector<RawThread> RunDirectory::threads() const {
@@ -69,7 +111,7 @@ std::vector<RawThread> RunDirectory::threads() const {
   };
   std::map<std::uint32_t, std::map<std::uint32_t, Chunk>> chunks;
   const std::size_t claimed = std::size_t{control_->next_unit} * LONGPOLE_UNIT_BYTES;
-  for (std::size_t at = 0; at + LONGPOLE_UNIT_BYTES <= std::min(claimed, events.size());) {
+  for (std::size_t at = 0; at + sizeof(longpole_chunk) <= std::min(claimed, events.size());) {
     Chunk chunk;
     std::memcpy(&chunk.header, events.data() + at, sizeof(chunk.header));
     const std::size_t bytes = chunk.header.bytes;
@@ -78,13 +120,26 @@ std::vector<RawThread> RunDirectory::threads() const {
       continue;
     }
     EXPECT_EQ(bytes % LONGPOLE_UNIT_BYTES, 0U);
-    EXPECT_LE(at + bytes, events.size());
-    for (std::size_t slot = sizeof(longpole_chunk); slot < bytes; slot += sizeof(longpole_record)) {
-      longpole_record record;
-      std::memcpy(&record, events.data() + at + slot, sizeof(record));
-      if (kind_of(record) != LONGPOLE_NOTHING) {
-        EXPECT_TRUE(chunk.header.used == 0 || slot < chunk.header.used) << "a record behind `used`";
-        chunk.records.push_back(record);
+    if (chunk.header.form == LONGPOLE_FORM_NOTHING) {
+      at += bytes;
+      continue;
+    }
+    std::vector<longpole_record> slots;
+    if (chunk.header.form == LONGPOLE_FORM_ENCODED) {
+      slots = decoded(events.data() + at + sizeof(chunk.header), chunk.header.encoded_bytes);
+      EXPECT_EQ(chunk.header.used, sizeof(chunk.header) + slots.size() * sizeof(longpole_record));
+    } else {
+      slots.resize((bytes - sizeof(chunk.header)) / sizeof(longpole_record));
+      std::memcpy(slots.data(), events.data() + at + sizeof(chunk.header),
+                  slots.size() * sizeof(longpole_record));
+    }
+    for (std::size_t slot = 0; slot < slots.size(); ++slot) {
+      // What recording cost is no call.
+      if (kind_of(slots[slot]) != LONGPOLE_NOTHING && kind_of(slots[slot]) != LONGPOLE_OVERHEAD) {
+        EXPECT_TRUE(chunk.header.used == 0 ||
+                    sizeof(chunk.header) + slot * sizeof(longpole_record) < chunk.header.used)
+            << "a record behind `used`";
+        chunk.records.push_back(slots[slot]);
       }
     }
     const auto [place, is_new] = chunks[chunk.header.thread].emplace(chunk.header.sequence, chunk);

@@ -181,5 +181,17 @@ TEST(MergeCalls, FunctionsThatAreNoLongerEnteredAreLeftWhereThatShows) {
                           "0 500 leave 1 cpu=95", "0 700 leave 0 cpu=190", "0 800 end cpu=200"));
 }
 
+TEST(MergeCalls, WhatRecordingTookInBetweenIsNoWork) {
+  HandMadeRun run;
+  run.spool.exit(900, 100);
+  run.events.add_thread(0, 100,
+                        {call(LONGPOLE_MUTEX_LOCK, 100, lock_address),
+                         {LONGPOLE_OVERHEAD, 400, 250},
+                         call(LONGPOLE_MUTEX_UNLOCK, 500, lock_address),
+                         call(LONGPOLE_THREAD_END, 900)});
+  EXPECT_THAT(describe(*run.merge()),
+              ElementsAre("0 100 lock 0 cpu=100", "0 500 unlock 0 cpu=150", "0 900 end cpu=400"));
+}
+
 }  // namespace
 }  // namespace longpole::recording

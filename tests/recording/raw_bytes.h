@@ -32,7 +32,7 @@ struct RecordFields {
   std::uint64_t other = 0;
 };
 
-// An events file of chunks of one unit. Every thread gets one.
+// An events file of mapped chunks. Every thread gets one.
 class EventsFile {
  public:
   void add_thread(std::uint32_t number, std::int32_t tid, const std::vector<RecordFields>& records,
@@ -44,7 +44,7 @@ class EventsFile {
     header.tid = tid;
     header.start_function = start_function;
     header.handle = handle;
-    header.bytes = LONGPOLE_UNIT_BYTES;
+    header.bytes = LONGPOLE_CHUNK_BYTES;
     const std::size_t start = bytes_.size();
     append(bytes_, header);
     for (const RecordFields& fields : records) {
@@ -58,7 +58,24 @@ class EventsFile {
       record.kind_and_flags = static_cast<std::uint8_t>(fields.kind | fields.flags << 6U);
       append(bytes_, record);
     }
-    bytes_.resize(start + LONGPOLE_UNIT_BYTES);
+    bytes_.resize(start + LONGPOLE_CHUNK_BYTES);
+  }
+
+  // A chunk of records that are encoded, or of anything.
+  void add_encoded(std::uint32_t number, std::uint32_t sequence,
+                   std::span<const std::uint8_t> encoded) {
+    longpole_chunk header{};
+    header.thread = number;
+    header.sequence = sequence;
+    header.form = LONGPOLE_FORM_ENCODED;
+    header.encoded_bytes = static_cast<std::uint32_t>(encoded.size());
+    const std::size_t units =
+        (sizeof header + encoded.size() + LONGPOLE_UNIT_BYTES - 1) / LONGPOLE_UNIT_BYTES;
+    header.bytes = static_cast<std::uint32_t>(units * LONGPOLE_UNIT_BYTES);
+    const std::size_t start = bytes_.size();
+    append(bytes_, header);
+    bytes_.insert(bytes_.end(), encoded.begin(), encoded.end());
+    bytes_.resize(start + header.bytes);
   }
 
   [[nodiscard]] std::vector<std::uint8_t>& bytes() { return bytes_; }

@@ -94,6 +94,38 @@ TEST(Symbolize, StretchesBetweenTheSameCallsShareTheirSamples) {
   EXPECT_FALSE(events[4].profile.known());  // no CPU time, no profile
 }
 
+// The recorder's own work is not the program's: its cost is taken out, so its samples must not count.
+TEST(Symbolize, SamplesOfTheRecordersOwnWorkDoNotCount) {
+  constexpr std::uint64_t recorder = 0x7f0000000000;
+  std::vector<symbols::Mapping> mappings = own_mappings();
+  mappings.push_back({"/opt/lib/liblongpole-recorder.so", recorder, recorder + 0x1000, 0});
+  const std::uint64_t user = inside(&first_place);
+  const std::uint64_t libc = inside(&second_place);
+  MergedRun run;
+  run.run.source = Source::kernel;
+  run.threads = {thread_of({0, 0})};
+  run.threads[0].is_main = true;
+  run.sites = {{user, {}}};
+  run.paths = {
+      {libc, recorder + 16, user},                 // what the program called, through the recorder
+      {recorder + 16, user},                       // in the recorder
+      {libc, recorder + 32, recorder + 16, user},  // what the recorder called
+      {libc, user},
+  };
+  run.threads[0].samples = {{0, 0, 1}, {0, 1, 20}, {0, 2, 300}, {0, 3, 4000}};
+  const auto samples = [&] {
+    std::uint32_t sum = 0;
+    for (const Profile& profile : symbolize(run, mappings, "").profiles)
+      for (const ProfileEntry& entry : profile.entries)
+        sum += entry.samples;
+    return sum;
+  };
+  EXPECT_EQ(samples(), 4001U);
+  // Its paths have the caller of the innermost frame, which may have none of its own.
+  run.run.source = Source::portable;
+  EXPECT_EQ(samples(), 4000U);
+}
+
 TEST(Symbolize, NamesAreUniqueAndTellWhereThingsComeFrom) {
   MergedRun run;
   run.threads = {thread_of({}), thread_of({}), thread_of({})};

@@ -3,12 +3,13 @@
  * A run directory, made by the launcher, holds
  *
  *   control      one struct longpole_control, mapped by both sides
- *   events       units of LONGPOLE_UNIT_BYTES; unit k starts at k * LONGPOLE_UNIT_BYTES. A unit holds
- *                one chunk, or nothing. A chunk belongs to one thread.
+ *   events       units of LONGPOLE_UNIT_BYTES; unit k starts at k * LONGPOLE_UNIT_BYTES. One or more of
+ *                them hold a chunk, or nothing. A chunk belongs to one thread.
  *
- * A thread appends to a chunk that it has mapped. When that is full, its records move to a unit of
- * their own further on in the file, and the mapped one is empty again, the next in `sequence`: a
- * thread touches the same few pages for ever, the rest of the file is written once.
+ * A thread appends to a chunk that it has mapped. When that is full, its records move to a chunk of
+ * their own further on in the file, encoded, and the mapped one is empty again, the next in `sequence`:
+ * a thread touches the same few pages for ever, and the rest of the file, a few bytes a record, is
+ * written once. (Pages that are new cost more than all else: 10 us for 32 KiB.)
  *
  *   ┌──────────────┬─────┬─────┬─────┬─ ─ ─ ─ ┬─────┐┌──────────────┬─────┬─ ─
  *   │ chunk header │ rec │ rec │  0  │        │  0  ││ chunk header │ rec │
@@ -16,9 +17,11 @@
  *
  * How to read it, during the run or after any end of it, SIGKILL included:
  *   - Look at every unit up to control.next_unit or the end of the file, whichever comes first. One
- *     whose header has bytes 0 holds no chunk: it was claimed and never used, or SIGKILL came before
- *     its header, which is written last.
- *   - Look at every slot of the chunk up to its end. A slot counts when its kind is not 0: the kind
+ *     whose header has bytes 0 holds no chunk: it was claimed and never used. Else the next one to look
+ *     at is so many bytes further on.
+ *   - A chunk of the form LONGPOLE_FORM_NOTHING is passed over: SIGKILL came while it was written or
+ *     emptied, and its records are elsewhere.
+ *   - In one of the form LONGPOLE_FORM_RECORDS, look at every slot of the chunk up to its end. A slot counts when its kind is not 0: the kind
  *     is written last (release). A slot of kind 0 is skipped, also in the middle: its owner was
  *     killed while filling it, or a signal handler was and recorded more behind it. Unused space
  *     reads as zero, so chunk.used is a bound only for chunks that were closed (used != 0).
@@ -42,10 +45,11 @@
 #define LONGPOLE_STATIC_ASSERT _Static_assert
 #endif
 
-#define LONGPOLE_RAW_VERSION 4u
+#define LONGPOLE_RAW_VERSION 5u
 #define LONGPOLE_CONTROL_MAGIC 0x6c72746e6f63706cull /* "lpcontrl" */
-#define LONGPOLE_UNIT_BYTES (32u * 1024u)            /* what `events` is made of */
-#define LONGPOLE_CHUNK_BYTES LONGPOLE_UNIT_BYTES     /* a chunk, header included */
+#define LONGPOLE_UNIT_BYTES (4u * 1024u)             /* what `events` is made of */
+#define LONGPOLE_CHUNK_BYTES (32u * 1024u)           /* a mapped chunk, header included */
+#define LONGPOLE_LARGEST_CHUNK (40u * 1024u)         /* an encoded one, header included, at most */
 
 /* The most functions inside each other whose entries and exits can be recorded. */
 #define LONGPOLE_MOST_FUNCTION_DEPTH 128u
@@ -93,17 +97,42 @@ struct longpole_control {
   uint32_t reserved;
 };
 
+enum longpole_form {
+  LONGPOLE_FORM_RECORDS = 0, /* slots of struct longpole_record */
+  LONGPOLE_FORM_NOTHING = 1,
+  LONGPOLE_FORM_ENCODED = 2 /* see below */
+};
+
 struct longpole_chunk {
-  uint32_t thread;         /* number of the thread, from 0 in order of creation or first record */
-  uint32_t sequence;       /* of this chunk within its thread, from 0 */
-  int32_t tid;             /* kernel thread id; 0: numbered, but the thread has not yet begun */
-  uint32_t used;           /* 0 while open; then bytes, header included, that can hold records */
+  uint32_t thread;   /* number of the thread, from 0 in order of creation or first record */
+  uint32_t sequence; /* of this chunk within its thread, from 0 */
+  int32_t tid;       /* kernel thread id; 0: numbered, but the thread has not yet begun */
+  uint32_t used;     /* 0 while open; then bytes, header included, that can hold records; of an
+                              encoded chunk, those that its records and the header had before */
   uint64_t start_function; /* address given to pthread_create; 0: main thread, or not known */
   uint32_t creator;        /* number of the creating thread; UINT32_MAX: none */
-  uint32_t bytes;          /* LONGPOLE_CHUNK_BYTES; written last (release) */
+  uint32_t bytes;          /* a multiple of LONGPOLE_UNIT_BYTES; written last (release) */
   uint64_t handle;         /* its pthread_t; may be used again by a later thread once joined */
-  uint64_t reserved[3];
+  uint32_t form;           /* enum longpole_form */
+  uint32_t encoded_bytes;  /* behind the header, of an encoded chunk */
+  uint64_t reserved[2];
 };
+
+/* Encoded records, one behind the other. Both sides keep LONGPOLE_ENCODING_PLACES records, all zero at
+ * the start of the chunk; each record is told by how it differs from the one in its place, which it
+ * then replaces:
+ *
+ *   1 byte    place | LONGPOLE_OTHER_OBJECT | LONGPOLE_OTHER_CALL
+ *   1 to 10   stamp less the stamp of the record before (0 before the first), as a signed number in
+ *             zigzag form, low seven bits first, the high bit set while more follow
+ *   8         object, if LONGPOLE_OTHER_OBJECT
+ *   16        site, then the rest of the record, if LONGPOLE_OTHER_CALL
+ *
+ * Which place is the writer's choice: the same for the same site. So a call that is made again on the same
+ * object takes three bytes. */
+#define LONGPOLE_ENCODING_PLACES 64u
+#define LONGPOLE_OTHER_OBJECT 0x40u
+#define LONGPOLE_OTHER_CALL 0x80u
 
 /* Kinds of record. Appended to, never renumbered. */
 enum longpole_kind {
@@ -160,7 +189,9 @@ enum longpole_kind {
                                    call; result: how many of those that were entered are not left.
                                    One left by longjmp has no record of its own: it is left where
                                    this number says so, here as below */
-  LONGPOLE_FUNCTION_LEAVE = 37  /* object: likewise; result: likewise, when it is left */
+  LONGPOLE_FUNCTION_LEAVE = 37, /* object: likewise; result: likewise, when it is left */
+  LONGPOLE_OVERHEAD = 38 /* object: the stamps that recording took in between, up to this record's
+                                   own; no call */
 };
 
 #define LONGPOLE_BY_THREAD_ID (1ull << 47)
