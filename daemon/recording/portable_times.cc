@@ -173,6 +173,45 @@ CpuCurve sum_of(const std::vector<ThreadTimes>& threads) {
   return sum;
 }
 
+// What the thread waited for a CPU between two looks at it lies in its gaps there, not where it ran. A
+// wait counts when it is over: where a gap lies across a look, what is on both sides belongs together.
+// After the last look all may be waiting.
+void take_out_run_delay(ThreadTimes& thread) {
+  const std::vector<CpuCurve::Point>& looks = thread.run_delay.points();
+  std::size_t look = 0;
+  for (std::size_t g = 0; g < thread.gaps.size();) {
+    while (look + 1 < looks.size() && looks[look + 1].time <= thread.gaps[g].from)
+      ++look;
+    std::size_t end = look;
+    std::size_t last = g;
+    std::int64_t off = 0;
+    for (; last == g || (last < thread.gaps.size() && thread.gaps[last].from < looks[end].time);
+         ++last) {
+      off += thread.gaps[last].ready - thread.gaps[last].from;
+      while (end + 1 < looks.size() && looks[end].time < thread.gaps[last].until)
+        ++end;
+    }
+    const std::int64_t waited = looks[end].cpu - looks[look].cpu;
+    const bool may_wait_still = looks[end].time < thread.gaps[last - 1].until;
+    const double share = may_wait_still || waited >= off
+                             ? 1
+                             : static_cast<double>(waited) / static_cast<double>(off);
+    for (; g < last; ++g) {
+      Gap& gap = thread.gaps[g];
+      gap.ready -= static_cast<std::int64_t>(share * static_cast<double>(gap.ready - gap.from));
+    }
+  }
+}
+
+// What the other threads had of the one CPU meanwhile.
+void take_out_others(ThreadTimes& thread, CpuCurve& all) {
+  for (Gap& gap : thread.gaps) {
+    const std::int64_t own = thread.cpu.at(gap.until) - thread.cpu.at(gap.from);
+    const std::int64_t others = all.at(gap.until) - all.at(gap.from) - own;
+    gap.ready -= std::clamp<std::int64_t>(others, 0, gap.ready - gap.from);
+  }
+}
+
 }  // namespace
 
 PathTable::PathTable(std::vector<std::vector<std::uint64_t>> paths) : paths_(std::move(paths)) {
@@ -198,19 +237,10 @@ ThreadTimes portable_times(const RawThread& raw, MergeContext& context, std::uin
 void find_portable_gaps(std::vector<ThreadTimes>& threads, bool one_cpu) {
   CpuCurve all = one_cpu ? sum_of(threads) : CpuCurve{};
   for (ThreadTimes& thread : threads) {
-    for (Gap& gap : thread.gaps) {
-      std::int64_t waited = 0;  // for a CPU
-      if (!thread.run_delay.empty()) {
-        // After its last look at the thread the kernel was not asked again: all may be waiting.
-        const std::int64_t known_until = thread.run_delay.points().back().time;
-        waited = thread.run_delay.at(gap.until) - thread.run_delay.at(gap.from) +
-                 std::max<std::int64_t>(gap.until - std::max(gap.from, known_until), 0);
-      } else if (one_cpu) {
-        const std::int64_t own = thread.cpu.at(gap.until) - thread.cpu.at(gap.from);
-        waited = all.at(gap.until) - all.at(gap.from) - own;
-      }
-      gap.ready -= std::clamp<std::int64_t>(waited, 0, gap.ready - gap.from);
-    }
+    if (!thread.run_delay.empty())
+      take_out_run_delay(thread);
+    else if (one_cpu)
+      take_out_others(thread, all);
     std::erase_if(thread.gaps,
                   [](const Gap& gap) { return gap.ready - gap.from < shortest_portable_wait_ns; });
   }

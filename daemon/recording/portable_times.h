@@ -34,8 +34,8 @@ class PathTable {
 // Sleeps outside recorded calls, of all threads together: where between two readings or samples more
 // time passed than the thread had CPU time and waited for a CPU. Where the kernel does not tell how
 // long it waited (run_delay), it is taken (`one_cpu`) to have waited while the other threads of the
-// program ran. Waiting is known for a tenth of a second at a time, so only what is longer than a
-// usual time slice counts.
+// program ran. Waiting is known for a tenth of a second at a time and belongs to the times off the CPU there,
+// so only what is longer than a usual time slice counts.
 inline constexpr std::int64_t shortest_portable_wait_ns = 5'000'000;
 void find_portable_gaps(std::vector<ThreadTimes>& threads, bool one_cpu);
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -64,6 +65,7 @@ class HandMadeRun {
     input.events = events.bytes();
     input.result = result;
     input.command = {"program"};
+    input.run_delays = run_delays;
     const std::vector<std::span<const std::uint8_t>> spools = {spool.bytes()};
     const std::vector<std::span<const std::uint8_t>> wake_spools = {wakes.bytes()};
     std::optional<WakeSpools> privileged;
@@ -79,6 +81,7 @@ class HandMadeRun {
   Result result;
   EventsFile events;
   PerfSpool spool;
+  std::map<std::int32_t, CpuCurve> run_delays;
   PerfSpool wakes;  // read when result.tracepoints says so
 };
 

@@ -348,6 +348,32 @@ TEST(MergePortable, TimeThatNobodyUsedIsAnExternalWait) {
   EXPECT_THAT(lines, testing::Contains("1 30000000 end cpu=20001000"));
 }
 
+TEST(MergePortable, WaitingForACpuLiesWhereTheThreadWasOffIt) {
+  constexpr std::int64_t ms = 1'000'000;
+  for (const std::int64_t waited : {20 * ms, 8 * ms}) {
+    HandMadeRun run;
+    run.result.kernel_source = false;
+    run.result.cpus = 2;
+    run.result.ended_ns = 200 * ms;
+    run.result.clock_pairs.back() = {200 * ms, 200 * ms};
+    // Off the CPU for 20 ms of the tenth of a second between two looks at it.
+    run.events.add_thread(0, 100,
+                          {clocked(call(LONGPOLE_THREAD_START, 1 * ms), 1 * ms),
+                           clocked(call(LONGPOLE_YIELD, 60 * ms), 60 * ms),
+                           clocked(call(LONGPOLE_YIELD, 80 * ms), 60 * ms),
+                           clocked(call(LONGPOLE_THREAD_END, 200 * ms), 180 * ms)});
+    CpuCurve& delay = run.run_delays[100];
+    delay.add(0, 0);
+    delay.add(100 * ms, waited);
+    delay.add(200 * ms, waited);
+    const std::vector<std::string> lines = describe(*run.merge());
+    if (waited == 20 * ms)
+      EXPECT_THAT(lines, testing::Each(testing::Not(HasSubstr("external"))));
+    else
+      EXPECT_THAT(lines, testing::Contains("0 60000000 external cpu=0 took=12000000"));
+  }
+}
+
 TEST(MergePortable, SamplesSayHowLongAThreadThatWasCutShortRan) {
   HandMadeRun run;
   run.result.kernel_source = false;
