@@ -4,6 +4,10 @@
 //   added      over the bare pair of the same round: the number that DESIGN section 9 bounds
 //   stamp      one reading of the time stamp counter, of which a recorded pair needs two
 //
+//   twin       a library that stands in between and does nothing else
+//   stopped    the recorder, after its recording has come to an end
+//   …in_two    two threads at once, each on a mutex of its own: nothing may be shared
+//
 // Each round runs the program anew in every setting, so that a slow moment hits all of them alike.
 #include <benchmark/benchmark.h>
 
@@ -28,36 +32,48 @@ Cost cost_in(const Outcome& outcome) {
   return {cost.pair_ns / 1000, cost.stamp_ns / 1000};
 }
 
-const Specimen kMeasured{"measured_locks"};
+const Specimen kOne{"measured_locks"};
+const Specimen kTwo{"measured_locks", {"two"}};
 
-Cost bare() {
-  return cost_in(run_bare(kMeasured));
+Cost bare(const Specimen& specimen) {
+  return cost_in(run_bare(specimen));
 }
-Cost idle() {
-  return cost_in(run_beside_idle_recorder(kMeasured));
+Cost twin(const Specimen& specimen) {
+  Specimen with_twin = specimen;
+  with_twin.preload = "twin.so";
+  return cost_in(run_bare(with_twin));
+}
+Cost idle(const Specimen& specimen) {
+  return cost_in(run_beside_idle_recorder(specimen));
 }
 
-Cost recorded_under(longpole_cpu_clock clock, std::uint32_t sample_hz) {
+Cost recorded_under(const Specimen& specimen, longpole_cpu_clock clock, std::uint32_t sample_hz) {
   RunDirectory directory;
   directory.control().cpu_clock = clock;
   directory.control().sample_hz = sample_hz;
-  return cost_in(run_recorded(kMeasured, directory));
+  return cost_in(run_recorded(specimen, directory));
 }
 
-Cost recorded() {
-  return recorded_under(LONGPOLE_CPU_CLOCK_KERNEL, 0);
+Cost stopped(const Specimen& specimen) {
+  RunDirectory directory;
+  directory.control().max_units = 0;
+  return cost_in(run_recorded(specimen, directory));
 }
-Cost recorded_portably() {
-  return recorded_under(LONGPOLE_CPU_CLOCK_THREAD, 250);
+Cost recorded(const Specimen& specimen) {
+  return recorded_under(specimen, LONGPOLE_CPU_CLOCK_KERNEL, 0);
+}
+Cost recorded_portably(const Specimen& specimen) {
+  return recorded_under(specimen, LONGPOLE_CPU_CLOCK_THREAD, 1000);
 }
 
-void lock_and_unlock(benchmark::State& state, Cost (*setting)()) {
+void lock_and_unlock(benchmark::State& state, const Specimen& specimen,
+                     Cost (*setting)(const Specimen&)) {
   constexpr double kNanosecond = 1e-9;
   double added = 0;
   double stamp = 0;
   for ([[maybe_unused]] const auto _ : state) {
-    const Cost without = bare();
-    const Cost with = setting();
+    const Cost without = bare(specimen);
+    const Cost with = setting(specimen);
     state.SetIterationTime(with.pair_ns * kNanosecond);
     added += with.pair_ns - without.pair_ns;
     stamp += without.stamp_ns;
@@ -69,25 +85,18 @@ void lock_and_unlock(benchmark::State& state, Cost (*setting)()) {
 
 constexpr int kRounds = 15;
 
-BENCHMARK_CAPTURE(lock_and_unlock, bare, &bare)
-    ->UseManualTime()
-    ->Iterations(1)
-    ->Repetitions(kRounds)
-    ->ReportAggregatesOnly();
-BENCHMARK_CAPTURE(lock_and_unlock, idle_recorder, &idle)
-    ->UseManualTime()
-    ->Iterations(1)
-    ->Repetitions(kRounds)
-    ->ReportAggregatesOnly();
-BENCHMARK_CAPTURE(lock_and_unlock, recorded, &recorded)
-    ->UseManualTime()
-    ->Iterations(1)
-    ->Repetitions(kRounds)
-    ->ReportAggregatesOnly();
-BENCHMARK_CAPTURE(lock_and_unlock, recorded_portably, &recorded_portably)
-    ->UseManualTime()
-    ->Iterations(1)
-    ->Repetitions(kRounds)
-    ->ReportAggregatesOnly();
+void rounds(benchmark::internal::Benchmark* benchmark) {
+  benchmark->UseManualTime()->Iterations(1)->Repetitions(kRounds)->ReportAggregatesOnly();
+}
+
+BENCHMARK_CAPTURE(lock_and_unlock, bare, kOne, &bare)->Apply(rounds);
+BENCHMARK_CAPTURE(lock_and_unlock, twin, kOne, &twin)->Apply(rounds);
+BENCHMARK_CAPTURE(lock_and_unlock, idle_recorder, kOne, &idle)->Apply(rounds);
+BENCHMARK_CAPTURE(lock_and_unlock, stopped, kOne, &stopped)->Apply(rounds);
+BENCHMARK_CAPTURE(lock_and_unlock, recorded, kOne, &recorded)->Apply(rounds);
+BENCHMARK_CAPTURE(lock_and_unlock, recorded_portably, kOne, &recorded_portably)->Apply(rounds);
+BENCHMARK_CAPTURE(lock_and_unlock, bare_in_two, kTwo, &bare)->Apply(rounds);
+BENCHMARK_CAPTURE(lock_and_unlock, twin_in_two, kTwo, &twin)->Apply(rounds);
+BENCHMARK_CAPTURE(lock_and_unlock, recorded_in_two, kTwo, &recorded)->Apply(rounds);
 
 }  // namespace

@@ -7,7 +7,6 @@
 
 enum { kPairs = 500000 };
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static volatile uint64_t sink;
 
 static int64_t cpu_time_ns(void) {
@@ -26,28 +25,43 @@ static uint64_t read_stamp(void) {
 #endif
 }
 
-static void* returns(void* argument) {
+// A cache line and its neighbour, which are fetched together, for each thread.
+enum { kMostThreads = 2 };
+static struct {
+  _Alignas(128) pthread_mutex_t mutex;
+  int64_t pairs_ns;
+} locked[kMostThreads] = {{PTHREAD_MUTEX_INITIALIZER, 0}, {PTHREAD_MUTEX_INITIALIZER, 0}};
+
+static void* lock_and_unlock(void* argument) {
+  const size_t own = (size_t)argument;
+  const int64_t start = cpu_time_ns();
+  for (int i = 0; i < kPairs; ++i) {
+    pthread_mutex_lock(&locked[own].mutex);
+    pthread_mutex_unlock(&locked[own].mutex);
+  }
+  locked[own].pairs_ns = cpu_time_ns() - start;
   return argument;
 }
 
-int main(void) {
-  // Before its first thread a program is spared the locked instructions of its mutexes: of no
-  // interest here.
-  pthread_t thread;
-  pthread_create(&thread, NULL, returns, NULL);
-  pthread_join(thread, NULL);
-
+// With an argument: in two threads, each on a mutex of its own. Otherwise in a thread that was not the
+// first: before that one a program is spared the locked instructions of its mutexes.
+int main(int argc, char** argv) {
+  (void)argv;
+  const size_t threads = argc > 1 ? kMostThreads : 1;
   int64_t start = cpu_time_ns();
   for (int i = 0; i < kPairs; ++i) {
     sink = read_stamp();
   }
   const int64_t stamps = cpu_time_ns() - start;
-  start = cpu_time_ns();
-  for (int i = 0; i < kPairs; ++i) {
-    pthread_mutex_lock(&mutex);
-    pthread_mutex_unlock(&mutex);
+  pthread_t handles[kMostThreads];
+  for (size_t i = 0; i < threads; ++i) {
+    pthread_create(&handles[i], NULL, lock_and_unlock, (void*)i);
   }
-  const int64_t pairs = cpu_time_ns() - start;
+  int64_t pairs = 0;
+  for (size_t i = 0; i < threads; ++i) {
+    pthread_join(handles[i], NULL);
+    pairs += locked[i].pairs_ns / (int64_t)threads;
+  }
   printf("%lld %lld\n", (long long)(pairs * 1000 / kPairs), (long long)(stamps * 1000 / kPairs));
   return 0;
 }
