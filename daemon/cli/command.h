@@ -22,6 +22,7 @@ struct Chosen {
 };
 
 void add_record(CLI::App& app, Chosen& chosen);
+void add_calibrate(CLI::App& app, Chosen& chosen);
 void add_simulate(CLI::App& app, Chosen& chosen);
 void add_report(CLI::App& app, Chosen& chosen);
 void add_what_if(CLI::App& app, Chosen& chosen);

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "calibration/host_costs.h"
 #include "cli/arguments.h"
 #include "trace/text_line.h"
 
@@ -114,8 +115,9 @@ Expected<void> read_threads(const ComputerOptions& options, const Recording& rec
       });
 }
 
+template <typename Duration>
 Expected<void> read_duration(const std::string& option, const std::string& text,
-                             Nanoseconds& duration) {
+                             Duration& duration) {
   if (text.empty())
     return {};
   const auto read = parse_duration(option, text);
@@ -158,6 +160,24 @@ Expected<std::uint32_t> read_nodes(const ComputerOptions& options, std::uint32_t
   return parse_number("--nodes", options.nodes, 1, fewest_cpus);
 }
 
+Expected<void> read_costs(const std::string& name, Source source, Machine& machine) {
+  if (name.empty() || name == "recorded")
+    return {};
+  HostCosts costs;
+  if (name == "host")
+    costs = calibration::host_costs();
+  else if (name != "none")
+    return bad_input("--costs " + name, "there are no such costs", "choose recorded, none or host");
+  machine.wake_up = costs.wake_up;
+  machine.migration_cost = costs.migration;
+  // Recorded times hold those of the recorded run.
+  if (source == Source::program) {
+    machine.switch_cost = costs.context_switch;
+    machine.primitive_cost = costs.call;
+  }
+  return {};
+}
+
 Expected<Computer> read_scheduler(const ComputerOptions& options) {
   const std::string name = options.scheduler.empty() ? default_scheduler : options.scheduler;
   if (const auto computer = analysis::computer_named(name))
@@ -195,6 +215,8 @@ std::optional<std::string> of_machines(const ComputerOptions& options) {
       {"--speeds", &options.speeds},
       {"--switch-cost", &options.switch_cost},
       {"--migration-cost", &options.migration_cost},
+      {"--wake-up", &options.wake_up},
+      {"--costs", &options.costs},
       {"--devices", &options.devices},
       {"--lwps", &options.lwps},
   };
@@ -247,6 +269,12 @@ void add_computer_options(CLI::App& command, ComputerOptions& options) {
   add_machine_options(command, options);
   add("--migration-cost", options.migration_cost, "DURATION",
       "CPU time that it takes a thread to take up on another CPU");
+  add("--wake-up", options.wake_up, "DURATION",
+      "Until an idle CPU takes up a thread that was woken from another CPU");
+  add("--costs", options.costs, "NAME",
+      "recorded (the default): wake-ups and migrations take what they do on the\n"
+      "machine that recorded; none: they take no time; host: what they do on this\n"
+      "one and, of a program file, calls and switches too; see `longpole calibrate`");
   add("--devices", options.devices, "NAME",
       "queued (the default): a device serves one request at a time;\n"
       "parallel: all at once");
@@ -277,6 +305,8 @@ Expected<std::vector<Computer>> read_computers(const ComputerOptions& options,
                      fmt::format("under the scheduler {} all CPUs and threads are alike", name),
                      "choose another with --scheduler, such as linux");
   Machine& machine = computer->machine;
+  if (const auto costs = read_costs(options.costs, recording.run.source, machine); !costs)
+    return tl::unexpected(costs.error());
   const std::uint32_t fewest = *std::min_element(cpus.begin(), cpus.end());
   if (auto read = read_threads(options, recording, fewest, machine); !read)
     return tl::unexpected(read.error());
@@ -291,7 +321,8 @@ Expected<std::vector<Computer>> read_computers(const ComputerOptions& options,
           })
           .and_then([&] {
             return read_duration("--node-latency", options.node_latency, machine.node_latency);
-          });
+          })
+          .and_then([&] { return read_duration("--wake-up", options.wake_up, machine.wake_up); });
   if (!read)
     return tl::unexpected(read.error());
   if (!options.devices.empty() && options.devices != "queued" && options.devices != "parallel")

@@ -25,6 +25,8 @@ struct ComputerOptions {
   std::string speeds;
   std::string switch_cost;
   std::string migration_cost;
+  std::string wake_up;
+  std::string costs;
   std::string devices;
   std::string lwps;
 };

@@ -111,6 +111,7 @@ int run(std::vector<std::string> arguments) {
   app.get_formatter()->label("SUBCOMMAND", "COMMAND");
   Chosen chosen;
   add_record(app, chosen);
+  add_calibrate(app, chosen);
   add_simulate(app, chosen);
   add_report(app, chosen);
   add_what_if(app, chosen);

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "calibration/host_costs.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/human.h"
@@ -149,13 +150,17 @@ std::string summary(const Recording& recording, const Request& request) {
 }
 
 Expected<int> record(const Request& request, StatusFile& status) {
-  const auto recording = run(request, status);
+  auto recording = run(request, status);
   if (!recording)
     return tl::unexpected(recording.error());
   {
     std::optional<ProgressLine> progress;
     if (request.status.empty())
       progress.emplace("writing");
+    recording->run.costs = calibration::host_costs([&] {
+      if (progress)
+        progress->set("measuring this machine, once");
+    });
     if (const auto saved = storage::save_recording(*recording, request.output); !saved)
       return tl::unexpected(saved.error());
   }

@@ -88,7 +88,8 @@ std::string json_of(const Recording& recording, const std::vector<Run>& runs,
 }
 
 std::string text_of(const Recording& recording, const std::vector<Run>& runs,
-                    std::string_view scheduler, const std::string& file) {
+                    const analysis::Computer& computer, const std::string& file) {
+  const std::string_view scheduler = scheduler_name(computer);
   const bool one_model = std::all_of(runs.begin(), runs.end(), [&](const Run& run) {
     return run.forecast.model == runs.front().forecast.model;
   });
@@ -109,6 +110,11 @@ std::string text_of(const Recording& recording, const std::vector<Run>& runs,
   if (not_direct != runs.end())
     notes += fmt::format("note: by the model direct, {}\n",
                          printable(deadlock_text(recording, *not_direct->forecast.of_direct)));
+  if (computer.kind == analysis::Computer::Kind::machine && !computer.machine.wake_up &&
+      recording.run.costs.wake_up > Nanoseconds{})
+    notes += fmt::format(
+        "note: an idle CPU takes {} to wake up, as on the machine that recorded (--costs)\n",
+        duration_text(recording.run.costs.wake_up));
   const std::string model =
       one_model ? fmt::format(", model {}", name_of(runs.front().forecast.model)) : "";
   return fmt::format("{}: {}, scheduler {}{}\n\n{}{}{}", printable(program_name(recording, file)),
@@ -153,7 +159,8 @@ Expected<int> simulate(const Options& options) {
   if (still != runs->end())
     return tl::unexpected(deadlock_error(*recording, *still->forecast.deadlock, options.file));
   if (!options.json) {
-    if (const auto printed = print(text_of(*recording, *runs, scheduler, options.file)); !printed)
+    if (const auto printed = print(text_of(*recording, *runs, computers->front(), options.file));
+        !printed)
       return tl::unexpected(printed.error());
   }
   return 0;

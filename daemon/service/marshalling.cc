@@ -150,7 +150,8 @@ Expected<void> read_machine(const v1::Machine& message, const Recording& recordi
                             simulation::Machine& machine) {
   machine.latency = Nanoseconds{message.latency_ns()};
   machine.switch_cost = Nanoseconds{message.switch_cost_ns()};
-  machine.migration_cost = Nanoseconds{message.migration_cost_ns()};
+  if (message.migration_cost_ns() != 0)
+    machine.migration_cost = Nanoseconds{message.migration_cost_ns()};
   machine.parallel_devices = message.parallel_devices();
   machine.lwps = message.lwps();
   for (const double speed : message.speeds()) {

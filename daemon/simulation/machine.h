@@ -1,5 +1,6 @@
 // Machine: the computer that a recorded program is simulated on. A plain value; what is left alone is
-// a computer without costs, whose CPUs are as fast as the one that recorded.
+// a computer like the one that recorded: as fast, and with its costs, of which program files have
+// none.
 //
 // DESIGN section 6; thesis, Paper I section 3.2 (CPUs, LWPs, latency, bindings and priorities that
 // override the recording), Paper II section 4 (devices), Paper VII section 2 (latency).
@@ -57,9 +58,13 @@ struct Machine {
   // `node_latency` in place of `latency` (Paper VII section 8).
   std::vector<std::uint32_t> nodes;
   Nanoseconds node_latency{};
-  Nanoseconds switch_cost{};     // CPU time until a CPU has taken up another thread than its last
-  Nanoseconds migration_cost{};  // and until a thread has taken up on another CPU than its last
-  // CPU time that a call of each kind takes besides what was recorded, by EventKind.
+  Nanoseconds switch_cost{};  // CPU time until a CPU has taken up another thread than its last
+  // And until a thread has taken up on another CPU than its last; none: the recording's.
+  std::optional<Nanoseconds> migration_cost;
+  // Until an idle CPU takes up a thread that was woken from another; none: the recording's.
+  std::optional<Nanoseconds> wake_up;
+  // CPU time that a call of each kind takes besides what was recorded, by EventKind. Of switches and
+  // calls, a recorded CPU time holds what those of the recorded run took.
   std::array<Nanoseconds, event_kind_count> primitive_cost{};
 
   // How locks and semaphores pass from thread to thread; none: as the scheduler's system has it.

@@ -30,8 +30,11 @@ Wide bound_on_end(const Recording& recording, const Survey& survey, const Machin
   const Wide switches = 3 * events + machine.most_preemptions;
   const Wide slowed = (Wide{survey.work.count()} + events * (dearest * cost.count() + 1)) *
                       std::max(recorded_speed, speed) / std::min(speed, recorded_speed);
-  return slowed + switches * ((machine.switch_cost + machine.migration_cost).count() + 1) +
-         3 * events * machine.longest_latency().count();
+  const HostCosts& recorded = recording.run.costs;
+  const Nanoseconds of_switch = machine.switch_cost +
+                                machine.migration_cost.value_or(recorded.migration) +
+                                machine.wake_up.value_or(recorded.wake_up);
+  return slowed + switches * (of_switch.count() + 1) + 3 * events * machine.longest_latency().count();
 }
 
 }  // namespace
@@ -46,6 +49,8 @@ class Simulator {
         synchronization_(
             recording, survey,
             {machine.hand_off.value_or(hand_off_of(machine.scheduler)), machine.parallel_devices}),
+        migration_cost_(machine.migration_cost.value_or(recording.run.costs.migration).count()),
+        wake_up_(machine.wake_up.value_or(recording.run.costs.wake_up).count()),
         cpus_(machine, recording),
         scheduler_(make_scheduler(machine, cpus_)),
         next_(recording.threads.size()),
@@ -113,6 +118,8 @@ class Simulator {
     std::uint32_t cpu = no_cpu;  // that it runs on, or is placed on
     Doing doing = Doing::not_started;
     bool retries = false;          // its call found nothing free before
+    bool comes_from_afar = false;  // woken from another CPU than the one it is placed on
+    bool wakes_cpu = false;        // likewise, and that CPU was idle
     OffCpu was = OffCpu::created;  // why it could not run
   };
   struct CpuState {
@@ -301,6 +308,7 @@ class Simulator {
   void make_ready(std::uint32_t thread, std::uint32_t waker) {
     ThreadState& state = threads_[thread];
     const std::uint32_t cpu = scheduler_->place(thread, state.was, waker, now_);
+    state.comes_from_afar = waker != no_cpu && cpu != waker;
     if (in_flight_ && waker != no_cpu) {
       const Nanoseconds latency = machine_.latency_between(waker, cpu);
       if (latency > Nanoseconds{}) {
@@ -316,6 +324,7 @@ class Simulator {
   void queue(std::uint32_t thread, std::uint32_t cpu) {
     ThreadState& state = threads_[thread];
     state.doing = Doing::queued;
+    state.wakes_cpu = std::exchange(state.comes_from_afar, false) && cpus_.idle(cpu);
     next_.drop(thread);
     scheduler_->enqueue(thread, cpu, state.was, now_);
   }
@@ -358,14 +367,16 @@ class Simulator {
     CpuState& place = on_cpu_[cpu];
     state.doing = Doing::running;
     state.cpu = cpu;
-    state.start = now_;
+    if (std::exchange(state.wakes_cpu, false) && state.ready == now_)
+      state.ready += wake_up_;
+    state.start = std::max(now_, state.ready);
     state.given_by = state.start > state.ready ? place.last_stretch : no_stretch;
-    state.takes_up = now_;
+    state.takes_up = state.start;
     if (place.last_thread != thread && place.last_thread != no_thread)
       state.takes_up += machine_.switch_cost.count();
     const std::uint32_t last_cpu = std::exchange(cpus_.last_cpu_[thread], cpu);
     if (last_cpu != cpu && last_cpu != no_cpu) {
-      state.takes_up += machine_.migration_cost.count();
+      state.takes_up += migration_cost_;
       ++end_.migrations;
     }
     place.last_thread = thread;
@@ -379,8 +390,10 @@ class Simulator {
     ++end_.preemptions;
     next_.drop(thread);
     state.doing = Doing::queued;
-    if (state.start == now_)
+    if (state.start >= now_) {
+      state.ready = std::min(state.ready, now_);
       return;
+    }
     const Wide gone = std::max<std::int64_t>(0, now_ - state.takes_up);
     state.left -=
         std::min(state.left, static_cast<std::int64_t>(gone * on_cpu_[cpu].speed / recorded_speed));
@@ -434,6 +447,8 @@ class Simulator {
   StretchConsumer& consumer_;
   Synchronization synchronization_;
   std::optional<SignalsInFlight> in_flight_;  // where signals between CPUs take time
+  std::int64_t migration_cost_;
+  std::int64_t wake_up_;
   Cpus cpus_;
   std::unique_ptr<Scheduler> scheduler_;
   Tournament<Key> next_;  // when each thread's stretch or wait ends

@@ -204,7 +204,6 @@ Next Synchronization::perform_not_ok(std::uint32_t thread, const Event& event) {
 // The call had not returned when the recording ended, or its thread was cancelled in it. What it
 // had already done to others is done; and then its thread never goes on, unless it is cancelled.
 Next Synchronization::stop(std::uint32_t thread, const Event& event) {
-  threads_[thread].stopped = true;
   if (event.subject != unknown_count && is_paired(event)) {
     happens(pairs_->key_of(thread, index_of(thread, event)));
   } else if (event.subject != unknown_count) {
@@ -227,13 +226,16 @@ Next Synchronization::stop(std::uint32_t thread, const Event& event) {
         break;
     }
   }
+  // Only now: it may have cancelled itself.
+  ThreadState& state = threads_[thread];
   if (&event == &recording_.threads[thread].events.back())
     finish(thread);
-  else if (threads_[thread].cancelled)
-    threads_[thread].stopped = false;
+  else if (state.cancelled)
+    return Next::runs;
   else
     abandon_locks(thread);
-  return threads_[thread].stopped ? Next::blocks : Next::runs;
+  state.stopped = true;
+  return Next::blocks;
 }
 
 Next Synchronization::wait_over(std::uint32_t thread, const Event& event) {

@@ -12,6 +12,7 @@
 // number of events is the number of recorded calls, and there is one segment (Paper VI) per event.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -194,6 +195,21 @@ struct Notice {
   friend bool operator==(const Notice&, const Notice&) = default;
 };
 
+// What calls and switches take on the machine that recorded (calibration/calibrate.h); 0: not known. The
+// recorded CPU times hold what the calls and switches of the recorded run took; simulation/machine.h
+// says what is added to that.
+struct HostCosts {
+  // CPU time, from one thread of a CPU to another, and of a thread that goes on on another CPU.
+  Nanoseconds context_switch{};
+  Nanoseconds migration{};
+  // How much later a thread runs when it is woken on another CPU that is idle, and not on the waker's.
+  Nanoseconds wake_up{};
+  // CPU time of a call that waits for nobody and wakes nobody.
+  std::array<Nanoseconds, event_kind_count> call{};
+
+  friend bool operator==(const HostCosts&, const HostCosts&) = default;
+};
+
 struct RunInfo {
   Source source = Source::program;
   std::vector<std::string> command{};   // program and arguments
@@ -207,6 +223,7 @@ struct RunInfo {
   std::optional<int> exit_signal{};
   Nanoseconds cost_per_event{};  // measured cost of recording one event, taken out of `cpu`
   std::uint64_t samples = 0;
+  HostCosts costs{};
   bool complete = true;  // false: cancelled or killed; the rest is as recorded
 
   friend bool operator==(const RunInfo&, const RunInfo&) = default;

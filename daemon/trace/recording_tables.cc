@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "trace/host_costs.h"
+
 namespace longpole {
 namespace {
 
@@ -67,6 +69,35 @@ RunInfo decode_run(ByteReader& in, const Limits& limits) {
   run.cost_per_event = in.time();
   run.samples = in.number();
   return run;
+}
+
+// Behind everything else, and only where some are known: files from before there were costs have none.
+void encode_costs(ByteWriter& out, const HostCosts& costs) {
+  if (costs == HostCosts{})
+    return;
+  std::size_t known = 0;
+  for (std::size_t cost = 0; cost < host_cost_count; ++cost)
+    known += host_cost(costs, cost) == Nanoseconds{} ? 0U : 1U;
+  out.number(known);
+  for (std::size_t cost = 0; cost < host_cost_count; ++cost) {
+    if (host_cost(costs, cost) == Nanoseconds{})
+      continue;
+    out.number(cost);
+    out.time(host_cost(costs, cost));
+  }
+}
+
+void decode_costs(ByteReader& in, HostCosts& costs) {
+  if (in.left() == 0)
+    return;
+  const std::size_t known = in.count("costs", host_cost_count);
+  for (std::size_t i = 0; i < known && in.sound(); ++i) {
+    const std::uint64_t cost = in.number();
+    if (cost < host_cost_count)
+      host_cost(costs, cost) = in.time();
+    else
+      in.fail("there is no such cost");
+  }
 }
 
 void encode_code(ByteWriter& out, const Recording& r) {
@@ -184,6 +215,7 @@ void encode_tables(ByteWriter& out, const Recording& r) {
     encode(out, thread.bound_to);
     out.number(thread.events.size());
   }
+  encode_costs(out, r.run.costs);
 }
 
 std::vector<std::size_t> decode_tables(ByteReader& in, Recording& r, const Limits& limits) {
@@ -223,6 +255,7 @@ std::vector<std::size_t> decode_tables(ByteReader& in, Recording& r, const Limit
     events.push_back(static_cast<std::size_t>(count));
     return thread;
   });
+  decode_costs(in, r.run.costs);
   if (in.left() != 0)
     in.fail("something follows the tables");
   return events;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "trace/event_forms.h"
+#include "trace/host_costs.h"
 
 namespace longpole {
 namespace {
@@ -123,6 +124,7 @@ const std::vector<RecordingHeaderReader::Form>& RecordingHeaderReader::forms() {
       {"exit-status", &R::read_exit_status, true},
       {"exit-signal", &R::read_exit_signal, true},
       {"cost-per-event", &R::read_cost_per_event, true},
+      {"cost", &R::read_cost, false},
       {"samples", &R::read_samples, true},
       {"incomplete", &R::read_incomplete, true},
       {"notice", &R::read_notice, false},
@@ -218,6 +220,17 @@ Expected<void> RecordingHeaderReader::read_exit_signal(TextLine& line) {
 
 Expected<void> RecordingHeaderReader::read_cost_per_event(TextLine& line) {
   return store(recording_.run.cost_per_event, line.duration("a duration"));
+}
+
+Expected<void> RecordingHeaderReader::read_cost(TextLine& line) {
+  constexpr std::string_view expected = "context-switch, migration, wake-up or the word of a call";
+  const auto word = line.word(expected);
+  if (!word)
+    return tl::unexpected(word.error());
+  const auto cost = word->quoted ? std::nullopt : host_cost_of(word->text);
+  if (!cost)
+    return line.unexpected_word(*word, expected);
+  return store(host_cost(recording_.run.costs, *cost), line.duration("a duration"));
 }
 
 Expected<void> RecordingHeaderReader::read_samples(TextLine& line) {

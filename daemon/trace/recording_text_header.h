@@ -69,6 +69,7 @@ class RecordingHeaderReader {
   [[nodiscard]] Expected<void> read_exit_status(TextLine& line);
   [[nodiscard]] Expected<void> read_exit_signal(TextLine& line);
   [[nodiscard]] Expected<void> read_cost_per_event(TextLine& line);
+  [[nodiscard]] Expected<void> read_cost(TextLine& line);
   [[nodiscard]] Expected<void> read_samples(TextLine& line);
   [[nodiscard]] Expected<void> read_incomplete(TextLine& line);
   [[nodiscard]] Expected<void> read_notice(TextLine& line);

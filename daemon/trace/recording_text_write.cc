@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "trace/host_costs.h"
 #include "trace/recording_text.h"
 #include "trace/statement_text.h"
 #include "trace/text_line.h"
@@ -117,6 +118,10 @@ class Writer {
       print("exit-signal {}\n", *run.exit_signal);
     if (run.cost_per_event != usual.cost_per_event)
       print("cost-per-event {}ns\n", run.cost_per_event.count());
+    for (std::size_t cost = 0; cost < host_cost_count; ++cost) {
+      if (const Nanoseconds time = host_cost(run.costs, cost); time != Nanoseconds{})
+        print("cost {} {}ns\n", host_cost_word(cost), time.count());
+    }
     if (run.samples != usual.samples)
       print("samples {}\n", run.samples);
     if (!run.complete)

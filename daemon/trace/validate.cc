@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "trace/event_forms.h"
+#include "trace/host_costs.h"
 #include "trace/limits.h"
 
 namespace longpole {
@@ -166,6 +167,12 @@ class Validator {
       return contradiction("its source is of no known kind");
     if (!is_time(run.elapsed) || !is_time(run.cpu_time) || !is_time(run.cost_per_event))
       return contradiction("a time of the run is negative or beyond 834 days");
+    for (std::size_t cost = 0; cost < host_cost_count; ++cost) {
+      const Nanoseconds time = host_cost(run.costs, cost);
+      if (time < Nanoseconds{} || time > dearest_host_cost)
+        return contradiction(
+            fmt::format("the cost of {} is negative or above a second", host_cost_word(cost)));
+    }
     if (run.cpus < 1 || run.machine_cpus < 1)
       return contradiction("it was made on no CPU at all");
     if (run.command.size() > limits.table_entries)

@@ -393,6 +393,18 @@ TEST(Models, OfRandomPrograms) {
 }
 
 // Recordings of things that no program could have done: never a crash, never an endless loop.
+// It was being cancelled by itself when the recording ended.
+TEST(Models, AThreadThatCancelsItselfStandsStill) {
+  Recording recording = *read_program("thread A\n  run f 1\n  cancel A\n", "test");
+  recording.run.source = Source::kernel;
+  recording.threads[0].events.pop_back();
+  recording.threads[0].events.back().outcome = Outcome::unfinished;
+  const Schedule schedule = simulate_ideal(recording);
+  EXPECT_FALSE(schedule.deadlock);
+  EXPECT_EQ(schedule.segments.size(), 2U);
+  EXPECT_EQ(schedule.total, std::chrono::milliseconds(1));
+}
+
 TEST(Models, OfRandomRecordings) {
   for (std::uint32_t seed = 0; seed < 2000; ++seed) {
     const Recording recording = tests::random_recording(seed);

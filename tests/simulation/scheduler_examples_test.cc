@@ -3,6 +3,7 @@
 
 #include "machine_table.h"
 #include "simulation/simulator.h"
+#include "trace/program_text.h"
 
 namespace longpole::simulation {
 namespace {
@@ -105,6 +106,19 @@ C: cpu1 0-4 run, end@4
 Machine handing_over(Machine machine, HandOff hand_off) {
   machine.hand_off = hand_off;
   return machine;
+}
+
+TEST(SchedulerCosts, AreTheRecordingsWhereTheMachineSaysNothing) {
+  Recording recording = *read_program(
+      "thread A cpu=0\n  run f 2\n  post S\nthread B cpu=1\n  wait S\n  run f 1\n", "test");
+  recording.run.costs.wake_up = std::chrono::milliseconds(3);
+  const auto total = [&](const Machine& machine) {
+    return simulate(recording, machine)->end.total;
+  };
+  Machine machine = fifo(2);
+  EXPECT_EQ(total(machine), std::chrono::milliseconds(6));
+  machine.wake_up = Nanoseconds{};
+  EXPECT_EQ(total(machine), std::chrono::milliseconds(3));
 }
 
 // A lets the lock go and takes it again at once.
@@ -343,6 +357,40 @@ thread C priority=2 cpu=0
              R"(A: cpu0 0-1 cut, runnable 1-2 after B, cpu1 2-6 run, end@6
 B: cpu1 0-2 run, end@2
 C: sleep@0, sleep 0~1, cpu0 1-6 run, end@6
+)"},
+        Case{
+            "AnIdleCpuWakesUp", R"(
+thread A cpu=0
+  run f 2
+  post S
+  run f 1
+thread B cpu=1
+  wait S
+  run f 1
+)",
+            with(fifo(2), [](Machine& machine) { machine.wake_up = std::chrono::milliseconds(3); }),
+            R"(A: cpu0 0-2 run, post@2, cpu0 2-3 run, end@3
+B: wait@0, blocked 0-5 by A, cpu1 5-6 run, end@6
+)"},
+        // A CPU that computes need not, nor does one at whose thread the signal has already come.
+        Case{
+            "OnlyAnIdleCpuWakesUp", R"(
+thread A cpu=0
+  run f 2
+  post S
+  post S
+thread B cpu=1
+  wait S
+  run f 1
+thread C cpu=1
+  run f 3
+  wait S
+  run f 1
+)",
+            with(fifo(2), [](Machine& machine) { machine.wake_up = std::chrono::milliseconds(3); }),
+            R"(A: cpu0 0-2 run, post@2, post@2, end@2
+B: wait@0, blocked 0-2 by A, runnable 2-4 after C, cpu1 4-5 run, end@5
+C: cpu1 0-3 run, wait@3, cpu1 3-4 run, end@4
 )"},
         Case{"CallsCost", R"(
 thread A

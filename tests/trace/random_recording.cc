@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "trace/event_forms.h"
+#include "trace/host_costs.h"
 
 namespace longpole::tests {
 namespace {
@@ -78,6 +79,8 @@ class Generator {
     if (chance(3))
       run.exit_signal = static_cast<int>(below(65));
     run.cost_per_event = Nanoseconds{magnitude(10)};
+    for (auto n = below(3); n > 0; --n)
+      host_cost(run.costs, index(host_cost_count)) = Nanoseconds{magnitude(20)};
     run.samples = below(1'000'000);
     run.complete = !chance(3);
     for (auto n = below(3); n > 0; --n)

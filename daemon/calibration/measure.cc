@@ -1,0 +1,281 @@
+#include "calibration/measure.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <ctime>
+#include <exception>
+#include <future>
+#include <limits>
+#include <thread>
+#include <vector>
+
+namespace longpole::calibration {
+namespace {
+
+constexpr std::size_t batches = 200;
+constexpr std::size_t calls_per_batch = 64;  // of as many objects, which fit the fastest cache
+
+std::int64_t now() {
+  timespec time{};
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+std::int64_t median(std::vector<std::int64_t> times) {
+  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+  std::nth_element(times.begin(), middle, times.end());
+  return *middle;
+}
+
+Nanoseconds at_least_none(std::int64_t time) {
+  return Nanoseconds{std::max<std::int64_t>(0, time)};
+}
+
+std::vector<std::size_t> usable_cpus() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  std::vector<std::size_t> cpus;
+  if (sched_getaffinity(0, sizeof set, &set) != 0)
+    return cpus;
+  for (std::size_t cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(cpu, &set))
+      cpus.push_back(cpu);
+  }
+  return cpus;
+}
+
+void stay_on(std::size_t cpu) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(cpu, &set);
+  pthread_setaffinity_np(pthread_self(), sizeof set, &set);
+}
+
+// How long a batch of calls takes, the fastest of many, for one call.
+template <typename Call>
+class Fastest {
+ public:
+  explicit Fastest(Call call) : call_(call) {}
+  void batch() {
+    const std::int64_t before = now();
+    for (std::size_t i = 0; i < calls_per_batch; ++i)
+      call_(i);
+    best_ = std::min(best_, now() - before);
+  }
+  [[nodiscard]] Nanoseconds of_a_call() const {
+    return Nanoseconds{best_ / static_cast<std::int64_t>(calls_per_batch)};
+  }
+
+ private:
+  Call call_;
+  std::int64_t best_ = std::numeric_limits<std::int64_t>::max();
+};
+
+// What one takes the other gives back, so batches of both alternate.
+template <typename Take, typename Give>
+void measure_pair(Take take, Give give, Nanoseconds& of_take, Nanoseconds& of_give) {
+  Fastest taking(take);
+  Fastest giving(give);
+  for (std::size_t i = 0; i < batches; ++i) {
+    taking.batch();
+    giving.batch();
+  }
+  of_take = taking.of_a_call();
+  of_give = giving.of_a_call();
+}
+
+template <typename Call>
+void measure_one(Call call, Nanoseconds& of_call) {
+  Fastest calling(call);
+  for (std::size_t i = 0; i < batches; ++i)
+    calling.batch();
+  of_call = calling.of_a_call();
+}
+
+void measure_calls(HostCosts& costs) {
+  const auto cost = [&](EventKind kind) -> Nanoseconds& {
+    return costs.call[static_cast<std::size_t>(kind)];
+  };
+  std::array<pthread_mutex_t, calls_per_batch> mutexes{};
+  for (pthread_mutex_t& mutex : mutexes)
+    pthread_mutex_init(&mutex, nullptr);
+  const auto unlock = [&](std::size_t i) { pthread_mutex_unlock(&mutexes[i]); };
+  measure_pair([&](std::size_t i) { static_cast<void>(pthread_mutex_trylock(&mutexes[i])); },
+               unlock, cost(EventKind::mutex_trylock), cost(EventKind::mutex_unlock));
+  measure_pair([&](std::size_t i) { pthread_mutex_lock(&mutexes[i]); }, unlock,
+               cost(EventKind::mutex_lock), cost(EventKind::mutex_unlock));
+  cost(EventKind::mutex_timedlock) = cost(EventKind::mutex_lock);
+
+  std::array<pthread_rwlock_t, calls_per_batch> rwlocks{};
+  for (pthread_rwlock_t& rwlock : rwlocks)
+    pthread_rwlock_init(&rwlock, nullptr);
+  const auto unlock_rwlock = [&](std::size_t i) { pthread_rwlock_unlock(&rwlocks[i]); };
+  measure_pair([&](std::size_t i) { pthread_rwlock_wrlock(&rwlocks[i]); }, unlock_rwlock,
+               cost(EventKind::rwlock_write), cost(EventKind::rwlock_unlock));
+  measure_pair([&](std::size_t i) { pthread_rwlock_rdlock(&rwlocks[i]); }, unlock_rwlock,
+               cost(EventKind::rwlock_read), cost(EventKind::rwlock_unlock));
+
+  std::array<sem_t, calls_per_batch> semaphores{};
+  for (sem_t& semaphore : semaphores)
+    sem_init(&semaphore, 0, 0);
+  measure_pair([&](std::size_t i) { sem_post(&semaphores[i]); },
+               [&](std::size_t i) { sem_wait(&semaphores[i]); }, cost(EventKind::semaphore_post),
+               cost(EventKind::semaphore_wait));
+  cost(EventKind::semaphore_timedwait) = cost(EventKind::semaphore_wait);
+  cost(EventKind::semaphore_trywait) = cost(EventKind::semaphore_wait);
+
+  std::array<pthread_cond_t, calls_per_batch> conditions{};
+  for (pthread_cond_t& condition : conditions)
+    pthread_cond_init(&condition, nullptr);
+  measure_one([&](std::size_t i) { pthread_cond_signal(&conditions[i]); },
+              cost(EventKind::condition_signal));
+  measure_one([&](std::size_t i) { pthread_cond_broadcast(&conditions[i]); },
+              cost(EventKind::condition_broadcast));
+
+  pthread_barrier_t barrier{};
+  pthread_barrier_init(&barrier, nullptr, 1);
+  measure_one([&](std::size_t) { pthread_barrier_wait(&barrier); }, cost(EventKind::barrier_wait));
+  measure_one([](std::size_t) { sched_yield(); }, cost(EventKind::yield));
+}
+
+// Threads that end at once, and are joined when they have ended.
+void measure_threads(HostCosts& costs) {
+  constexpr std::size_t rounds = 20;
+  std::vector<std::int64_t> creating;
+  std::vector<std::int64_t> joining;
+  std::atomic<std::size_t> ended = 0;
+  const auto count = [](void* counter) -> void* {
+    ++*static_cast<std::atomic<std::size_t>*>(counter);
+    return nullptr;
+  };
+  for (std::size_t round = 0; round < rounds; ++round) {
+    std::array<pthread_t, 8> threads{};
+    std::size_t created = 0;
+    ended = 0;
+    for (pthread_t& thread : threads) {
+      const std::int64_t before = now();
+      if (pthread_create(&thread, nullptr, count, &ended) != 0)
+        break;
+      creating.push_back(now() - before);
+      ++created;
+    }
+    while (ended < created)
+      sched_yield();
+    timespec moment{0, 1'000'000};
+    nanosleep(&moment, nullptr);
+    for (std::size_t i = 0; i < created; ++i) {
+      const std::int64_t before = now();
+      pthread_join(threads[i], nullptr);
+      joining.push_back(now() - before);
+    }
+  }
+  if (creating.empty())
+    return;
+  costs.call[static_cast<std::size_t>(EventKind::thread_create)] = at_least_none(median(creating));
+  costs.call[static_cast<std::size_t>(EventKind::thread_join)] = at_least_none(median(joining));
+}
+
+// From a post on one CPU until the thread that waited for it runs on another, or on the same one
+// as soon as the poster waits itself.
+class HandOvers {
+ public:
+  std::int64_t measure(std::size_t from, std::size_t to) {
+    stay_on(from);
+    sem_init(&there_, 0, 0);
+    sem_init(&back_, 0, 0);
+    std::vector<std::int64_t> times;
+    std::thread other([&] {
+      stay_on(to);
+      for (std::size_t i = 0; i < rounds; ++i) {
+        sem_wait(&there_);
+        times.push_back(now() - posted_);
+        sem_post(&back_);
+      }
+    });
+    for (std::size_t i = 0; i < rounds; ++i) {
+      // Until the other one waits, and its CPU has fallen asleep.
+      timespec moment{0, 100'000};
+      nanosleep(&moment, nullptr);
+      for (const std::int64_t end = now() + 20'000; now() < end;) {
+      }
+      posted_ = now();
+      sem_post(&there_);
+      sem_wait(&back_);
+    }
+    other.join();
+    return median(std::move(times));
+  }
+
+ private:
+  static constexpr std::size_t rounds = 400;
+  sem_t there_{};
+  sem_t back_{};
+  std::int64_t posted_ = 0;
+};
+
+// Bytes that a thread changes again and again.
+class WorkingSet {
+ public:
+  std::int64_t pass() {
+    const std::int64_t before = now();
+    for (std::size_t i = 0; i < bytes_.size(); i += line)
+      bytes_[i] = static_cast<unsigned char>(bytes_[i] + 1U);
+    return now() - before;
+  }
+
+ private:
+  static constexpr std::size_t line = 64;
+  std::array<volatile unsigned char, 32 * 1024> bytes_{};
+};
+
+std::int64_t measure_migration(std::size_t one, std::size_t other) {
+  WorkingSet set;
+  std::vector<std::int64_t> longer;
+  for (std::size_t i = 0; i < 100; ++i) {
+    std::int64_t at_home = set.pass();
+    for (int again = 0; again < 10; ++again)
+      at_home = std::min(at_home, set.pass());
+    stay_on(i % 2 == 0 ? other : one);
+    longer.push_back(set.pass() - at_home);
+  }
+  return median(std::move(longer));
+}
+
+void measure(HostCosts& costs) {
+  const std::vector<std::size_t> cpus = usable_cpus();
+  if (cpus.empty())
+    return;
+  stay_on(cpus.front());
+  measure_calls(costs);
+  measure_threads(costs);
+  const auto call = [&](EventKind kind) {
+    return costs.call[static_cast<std::size_t>(kind)].count();
+  };
+  const std::int64_t here = HandOvers().measure(cpus.front(), cpus.front());
+  costs.context_switch =
+      at_least_none(here - call(EventKind::semaphore_post) - call(EventKind::semaphore_wait));
+  if (cpus.size() == 1)
+    return;
+  costs.wake_up = at_least_none(HandOvers().measure(cpus[0], cpus[1]) - here);
+  costs.migration = at_least_none(measure_migration(cpus[0], cpus[1]));
+}
+
+}  // namespace
+
+Expected<HostCosts> measure_host_costs() {
+  HostCosts costs;
+  try {
+    std::async(std::launch::async, [&] { measure(costs); }).get();
+  } catch (const std::exception& error) {
+    return failure("cannot measure this machine", error.what(),
+                   "try again when fewer threads run, or with a higher `ulimit -u`");
+  }
+  return costs;
+}
+
+}  // namespace longpole::calibration

@@ -1,0 +1,71 @@
+#include <fmt/format.h>
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "calibration/host_costs.h"
+#include "cli/command.h"
+#include "cli/human.h"
+#include "cli/json_document.h"
+#include "cli/progress_line.h"
+#include "cli/text_table.h"
+#include "trace/host_costs.h"
+
+namespace longpole::cli {
+namespace {
+
+std::string json_of(const HostCosts& costs) {
+  Json times = Json::object();
+  for (std::size_t cost = 0; cost < host_cost_count; ++cost) {
+    if (const Nanoseconds time = host_cost(costs, cost); time > Nanoseconds{})
+      times[std::string(host_cost_word(cost)) + "_ns"] = time.count();
+  }
+  return json_text({{"costs", std::move(times)}});
+}
+
+std::string text_of(const HostCosts& costs) {
+  TextTable table({{"what", TextTable::Align::left}, {"takes"}});
+  for (std::size_t cost = 0; cost < host_cost_count; ++cost) {
+    if (const Nanoseconds time = host_cost(costs, cost); time > Nanoseconds{})
+      table.add(
+          {std::string(host_cost_word(cost)), duration_text(static_cast<double>(time.count()))});
+  }
+  const std::string unknown =
+      costs.wake_up == Nanoseconds{} && costs.migration == Nanoseconds{}
+          ? "\nnote: wake-ups and migrations are between two CPUs, and only one may be used\n"
+          : "";
+  return table.text(terminal_width()) + unknown;
+}
+
+Expected<int> calibrate(bool json) {
+  std::optional<Expected<HostCosts>> costs;
+  {
+    const ProgressLine progress("measuring this machine");
+    costs = calibration::calibrate();
+  }
+  if (!*costs)
+    return tl::unexpected(costs->error());
+  if (const auto printed = print(json ? json_of(**costs) : text_of(**costs)); !printed)
+    return tl::unexpected(printed.error());
+  if (!json)
+    fmt::print(stderr, "longpole: kept in {}\n", calibration::kept_at().string());
+  return 0;
+}
+
+}  // namespace
+
+void add_calibrate(CLI::App& app, Chosen& chosen) {
+  CLI::App* const command = app.add_subcommand(
+      "calibrate", "Measure what calls, switches and wake-ups of threads take on this machine");
+  const auto json = std::make_shared<bool>(false);
+  command->add_flag("--json", *json, "Print one JSON document");
+  command->footer(
+      "`record` measures the same by itself where nobody did before, and writes it into each\n"
+      "recording; simulations of the recording go by it. Measure again when the machine was busy,\n"
+      "or its kernel's settings have changed.");
+  command->callback([json, &chosen] { chosen.run = [json] { return calibrate(*json); }; });
+}
+
+}  // namespace longpole::cli
