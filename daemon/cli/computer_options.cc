@@ -249,10 +249,10 @@ void add_computer_options(CLI::App& command, ComputerOptions& options) {
     command.add_option(name, value, help)->type_name(type);
   };
   add("--scheduler", options.scheduler, "NAME",
-      "shared (the default): threads share the CPUs evenly; ideal: a CPU\n"
-      "for each thread; linux: the fair scheduler of today's kernels;\n"
-      "fifo: fixed priorities, preemptive; linux-2.2, solaris: those of\n"
-      "around 2000");
+      "linux (the default): the fair scheduler of today's kernels; shared:\n"
+      "threads share the CPUs evenly, as in `report`; ideal: a CPU for each\n"
+      "thread; fifo: fixed priorities, preemptive; linux-2.2, solaris: those\n"
+      "of around 2000");
   command
       .add_option("--model", options.models,
                   "How a wait finds its release: direct: any will do;\n"

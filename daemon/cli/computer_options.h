@@ -31,8 +31,9 @@ struct ComputerOptions {
   std::string lwps;
 };
 
-// The scheduler where none is named.
-inline constexpr const char* default_scheduler = "shared";
+// The scheduler where none is named: what runs the program today. `report` and `whatif` have that of
+// the weights instead, `shared`.
+inline constexpr const char* default_scheduler = "linux";
 
 // `options` must live until the command line has been parsed.
 void add_computer_options(CLI::App& command, ComputerOptions& options);
