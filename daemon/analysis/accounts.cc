@@ -19,24 +19,6 @@ namespace {
 
 constexpr double z = 1.959964;  // of the standard normal distribution, 95% lie within
 
-std::uint64_t samples_in(const Profile& profile) {
-  std::uint64_t sum = 0;
-  for (const ProfileEntry& entry : profile.entries)
-    sum += entry.samples;
-  return sum;
-}
-
-// The parts of a profile's time that its entries have.
-template <typename Visit>  // visit(entry, share)
-void for_each_share(const Profile& profile, Visit visit) {
-  if (profile.exact)
-    return visit(profile.entries[0], 1.0);
-  const std::uint64_t samples = samples_in(profile);
-  for (const ProfileEntry& entry : profile.entries)
-    visit(entry, samples == 0 ? 1 / static_cast<double>(profile.entries.size())
-                              : static_cast<double>(entry.samples) / static_cast<double>(samples));
-}
-
 }  // namespace
 
 Accounts::Accounts(const Recording& recording, const Schedule& schedule)

@@ -31,6 +31,24 @@ inline constexpr std::uint32_t no_index = std::numeric_limits<std::uint32_t>::ma
 // Part of the system, by its file or, where that is not known, by its module.
 [[nodiscard]] bool is_system_code(const Recording& recording, const Function& function);
 
+[[nodiscard]] inline std::uint64_t samples_in(const Profile& profile) {
+  std::uint64_t sum = 0;
+  for (const ProfileEntry& entry : profile.entries)
+    sum += entry.samples;
+  return sum;
+}
+
+// The parts of a profile's time that its entries have.
+template <typename Visit>  // visit(entry, share)
+void for_each_share(const Profile& profile, Visit visit) {
+  if (profile.exact)
+    return visit(profile.entries[0], 1.0);
+  const std::uint64_t samples = samples_in(profile);
+  for (const ProfileEntry& entry : profile.entries)
+    visit(entry, samples == 0 ? 1 / static_cast<double>(profile.entries.size())
+                              : static_cast<double>(entry.samples) / static_cast<double>(samples));
+}
+
 struct Lineage {
   LineageIndex parent = no_index;  // the lineage without `function`: a smaller index
   FunctionId function;             // none: of threads that nobody created, index 0

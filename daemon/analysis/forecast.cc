@@ -1,5 +1,6 @@
 #include "analysis/forecast.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -164,6 +165,30 @@ Expected<Executed> Forecaster::execute(const Computer& computer, const ModelChoi
       return run;
   }
   return first;
+}
+
+Expected<ForecastOfFunctions> Forecaster::functions_on(const Computer& computer,
+                                                       const ModelChoice& choice) const {
+  auto forecast = on(computer, choice);
+  if (!forecast)
+    return tl::unexpected(forecast.error());
+  const std::shared_ptr<Paired> known = paired({forecast->model, choice.objects});
+  ForecastOfFunctions out{*std::move(forecast), {}};
+  if (computer.kind == Computer::Kind::machine) {
+    ActivityConsumer activity(*recording_);
+    if (const auto end =
+            simulation::simulate(*recording_, computer.machine, activity, &*known->pairs);
+        !end)
+      return tl::unexpected(end.error());
+    out.functions = activity.functions();
+    return out;
+  }
+  const simulation::Schedule ideal = simulation::simulate_ideal(*recording_, &*known->pairs);
+  const auto enough = static_cast<std::uint32_t>(recording_->threads.size());
+  out.functions = shared_activity(
+      *recording_, ideal,
+      computer.kind == Computer::Kind::ideal ? std::max(1U, enough) : computer.machine.cpus);
+  return out;
 }
 
 Expected<Forecast> Forecaster::on(const Computer& computer, const ModelChoice& choice) const {

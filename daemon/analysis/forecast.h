@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/activity.h"
 #include "analysis/completion.h"
 #include "analysis/execution.h"
 #include "simulation/models.h"
@@ -58,6 +59,11 @@ struct Executed {
   std::shared_ptr<const Execution> execution;
 };
 
+struct ForecastOfFunctions {
+  Forecast forecast;
+  std::vector<FunctionActivity> functions;  // up to where it stands still, if it does
+};
+
 // Safe for any number of threads. Holds the Recording, whose condition counts must be known
 // (simulation::with_known_condition_counts).
 class Forecaster {
@@ -70,6 +76,8 @@ class Forecaster {
   // The run itself, to look at. The same errors.
   [[nodiscard]] Expected<Executed> execute(const Computer& computer,
                                            const ModelChoice& choice) const;
+  [[nodiscard]] Expected<ForecastOfFunctions> functions_on(const Computer& computer,
+                                                           const ModelChoice& choice) const;
 
  private:
   struct Paired;

@@ -205,26 +205,12 @@ Expected<ModelText> parse_model(const std::string& text) {
 
 // The first option that only a machine with a scheduler has.
 std::optional<std::string> of_machines(const ComputerOptions& options) {
-  const std::initializer_list<std::pair<const char*, const std::string*>> all = {
-      {"--bind", &options.bind},
-      {"--priority", &options.priority},
-      {"--nice", &options.nice},
-      {"--latency", &options.latency},
-      {"--nodes", &options.nodes},
-      {"--node-latency", &options.node_latency},
-      {"--speeds", &options.speeds},
-      {"--switch-cost", &options.switch_cost},
-      {"--migration-cost", &options.migration_cost},
-      {"--wake-up", &options.wake_up},
-      {"--costs", &options.costs},
-      {"--devices", &options.devices},
-      {"--lwps", &options.lwps},
-  };
-  for (const auto& [name, value] : all) {
-    if (!value->empty())
-      return fmt::format("{} {}", name, *value);
-  }
-  return std::nullopt;
+  std::optional<std::string> first;
+  for_each_option(options, [&](std::string_view name, const std::string& value) {
+    if (!first && name != "--scheduler" && name != "--model")
+      first = fmt::format("{} {}", name, value);
+  });
+  return first;
 }
 
 }  // namespace
@@ -281,6 +267,30 @@ void add_computer_options(CLI::App& command, ComputerOptions& options) {
   add("--lwps", options.lwps, "N",
       "Kernel threads for the threads that are not bound, under solaris;\n"
       "without it, as many as there are threads");
+}
+
+void for_each_option(const ComputerOptions& options,
+                     const std::function<void(const char*, const std::string&)>& visit) {
+  const auto visit_given = [&](const char* name, const std::string& value) {
+    if (!value.empty())
+      visit(name, value);
+  };
+  visit_given("--scheduler", options.scheduler);
+  for (const std::string& model : options.models)
+    visit("--model", model);
+  visit_given("--bind", options.bind);
+  visit_given("--priority", options.priority);
+  visit_given("--nice", options.nice);
+  visit_given("--latency", options.latency);
+  visit_given("--nodes", options.nodes);
+  visit_given("--node-latency", options.node_latency);
+  visit_given("--speeds", options.speeds);
+  visit_given("--switch-cost", options.switch_cost);
+  visit_given("--migration-cost", options.migration_cost);
+  visit_given("--wake-up", options.wake_up);
+  visit_given("--costs", options.costs);
+  visit_given("--devices", options.devices);
+  visit_given("--lwps", options.lwps);
 }
 
 Expected<void> check_names(const ComputerOptions& options) {

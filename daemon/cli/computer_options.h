@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,10 @@ void add_computer_options(CLI::App& command, ComputerOptions& options);
 
 // Those of them that say what the machine is like, and nothing of its threads.
 void add_machine_options(CLI::App& command, ComputerOptions& options);
+
+// visit(name, value) for each option that was given, as it was written.
+void for_each_option(const ComputerOptions& options,
+                     const std::function<void(const char*, const std::string&)>& visit);
 
 // What can be said before the recording has been read: of the scheduler and the models.
 [[nodiscard]] Expected<void> check_names(const ComputerOptions& options);

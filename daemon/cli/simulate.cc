@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <future>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -14,6 +15,7 @@
 #include "analysis/forecast.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
+#include "cli/comparison.h"
 #include "cli/computer_options.h"
 #include "cli/human.h"
 #include "cli/input.h"
@@ -28,6 +30,7 @@ struct Options {
   std::string file;
   std::string cpus = "1,2,4,8,16";
   ComputerOptions computer;
+  std::optional<std::string> against;
   bool json = false;
 };
 
@@ -128,10 +131,20 @@ Expected<int> simulate(const Options& options) {
     return tl::unexpected(cpus.error());
   if (const auto sound = check_names(options.computer); !sound)
     return tl::unexpected(sound.error());
+  std::optional<Side> other;
+  if (options.against) {
+    auto parsed = parse_against(*options.against, options.cpus);
+    if (!parsed)
+      return tl::unexpected(parsed.error());
+    other = *std::move(parsed);
+  }
   auto opened = open_recording(options.file);
   if (!opened)
     return tl::unexpected(opened.error());
   const auto recording = std::make_shared<const Recording>(*std::move(opened));
+  if (other)
+    return compare(recording, {options.computer, options.cpus, written(options.computer)}, *other,
+                   options.file, options.json);
   const auto computers = read_computers(options.computer, *recording, *cpus);
   if (!computers)
     return tl::unexpected(computers.error());
@@ -178,12 +191,18 @@ void add_simulate(CLI::App& app, Chosen& chosen) {
                    "Numbers of CPUs, as in 1,2,4 or 1-8; without it, 1,2,4,8,16")
       ->type_name("LIST");
   add_computer_options(*command, options->computer);
+  command
+      ->add_option("--against", options->against,
+                   "Compare with another simulation, for which OPTIONS in quotes are those\n"
+                   "above, not taken over from here but for the numbers of CPUs")
+      ->type_name("OPTIONS");
   command->add_flag("--json", options->json, "Print one JSON document");
   command->footer(
       "Examples:\n"
       "  longpole simulate program.lptrace --cpus 1,2,4,8\n"
       "  longpole simulate program.lptrace --cpus 2,4 --scheduler linux --bind main=0\n"
-      "  longpole simulate program.prog --cpus 1-16 --json\n\n"
+      "  longpole simulate program.prog --cpus 1-16 --json\n"
+      "  longpole simulate program.lptrace --cpus 4 --against '--scheduler solaris --lwps 4'\n\n"
       "A program that deadlocks has no completion time: its threads and what they wait for are\n"
       "named, and the exit status is 2. With --json the document is printed all the same.");
   command->callback([options, &chosen] { chosen.run = [options] { return simulate(*options); }; });

@@ -34,7 +34,8 @@ Wide bound_on_end(const Recording& recording, const Survey& survey, const Machin
   const Nanoseconds of_switch = machine.switch_cost +
                                 machine.migration_cost.value_or(recorded.migration) +
                                 machine.wake_up.value_or(recorded.wake_up);
-  return slowed + switches * (of_switch.count() + 1) + 3 * events * machine.longest_latency().count();
+  return slowed + switches * (of_switch.count() + 1) +
+         3 * events * machine.longest_latency().count();
 }
 
 }  // namespace
