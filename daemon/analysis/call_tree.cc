@@ -6,7 +6,19 @@
 
 namespace longpole::analysis {
 
+namespace {
+
+// The preload library that recorded. Its hooks stand between the program and its calls.
+bool is_recorder(const Recording& recording, const Function& function) {
+  return function.module.known() &&
+         recording.modules[function.module.index()].path.ends_with("/liblongpole-recorder.so");
+}
+
+}  // namespace
+
 bool is_system_code(const Recording& recording, const Function& function) {
+  if (is_recorder(recording, function))
+    return true;
   if (function.file.known())
     return recording.files[function.file.index()].system;
   if (!function.module.known())
@@ -23,7 +35,8 @@ std::vector<StackId> charged_frames(const Recording& recording) {
   for (std::uint32_t s = 0; s < recording.stacks.size(); ++s) {
     const Stack& stack = recording.stacks[s];
     const Function& function = recording.functions[stack.function.index()];
-    if (function.file.known() && !recording.files[function.file.index()].system)
+    if (function.file.known() && !recording.files[function.file.index()].system &&
+        !is_recorder(recording, function))
       users[s] = StackId{s};
     else if (stack.caller.known())
       users[s] = users[stack.caller.index()];

@@ -28,7 +28,7 @@ inline constexpr std::uint32_t no_index = std::numeric_limits<std::uint32_t>::ma
 // innermost (study.h). By stack.
 [[nodiscard]] std::vector<StackId> charged_frames(const Recording& recording);
 
-// Part of the system, by its file or, where that is not known, by its module.
+// Part of the system, by its file or, where that is not known, by its module; or of the recorder.
 [[nodiscard]] bool is_system_code(const Recording& recording, const Function& function);
 
 [[nodiscard]] inline std::uint64_t samples_in(const Profile& profile) {

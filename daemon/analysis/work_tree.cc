@@ -34,14 +34,13 @@ struct Hash {
   }
 };
 
-// The system, the recorder, and what the compiler puts around a program.
+// The system and what the compiler puts around a program.
 bool is_left_out(const Recording& recording, const Function& function) {
   if (is_system_code(recording, function))
     return true;
   if (function.file.known() || !function.module.known())
     return false;
-  const Module& module = recording.modules[function.module.index()];
-  return module.has_line_table || module.path.ends_with("/liblongpole-recorder.so");
+  return recording.modules[function.module.index()].has_line_table;
 }
 
 // Functions from the outermost in, whatever lines they were called at. Index 0 is the empty path.

@@ -391,13 +391,16 @@ TEST(Study, MayBeAskedFromManyThreads) {
 }
 
 // A recording of a real program: samples in system code are charged to the user's line that called
-// it, and lines are those of the places, not of the functions.
+// it, as are those in the recorder's hooks, and lines are those of the places, not of the functions.
 TEST(Study, SamplesAreChargedToTheUsersOwnCode) {
   Recording recording;
   recording.run.source = Source::kernel;
-  recording.modules = {{"/home/me/sorter", "", true}, {"/usr/lib/libc.so.6", "", false}};
+  recording.modules = {{"/home/me/sorter", "", true},
+                       {"/usr/lib/libc.so.6", "", false},
+                       {"/opt/longpole/lib/liblongpole-recorder.so", "", true}};
   recording.files = {{"/home/me/sorter.cc", "", false},
-                     {"/usr/include/c++/12/algorithm", "", true}};
+                     {"/usr/include/c++/12/algorithm", "", true},
+                     {"/opt/longpole/recorder/io_hooks.cc", "", false}};
   const ModuleId program{0};
   const ModuleId libc{1};
   const FileId source{0};
@@ -406,7 +409,8 @@ TEST(Study, SamplesAreChargedToTheUsersOwnCode) {
                          {"std::sort", header, 100, 200, program},
                          {"memcpy", FileId::none(), 0, 0, libc},
                          {"start_thread", FileId::none(), 0, 0, libc},
-                         {"helper", source, 30, 40, program}};
+                         {"helper", source, 30, 40, program},
+                         {"longpole::recorder::hook", FileId{2}, 1, 9, ModuleId{2}}};
   const auto frame = [&](StackId caller, std::uint32_t function, FileId file, std::uint32_t line) {
     recording.stacks.push_back({caller, FunctionId{function}, file, line, false});
     return StackId{static_cast<std::uint32_t>(recording.stacks.size() - 1)};
@@ -415,7 +419,8 @@ TEST(Study, SamplesAreChargedToTheUsersOwnCode) {
   const StackId line12 = frame(start, 0, source, 12);
   const StackId sort = frame(line12, 1, header, 150);
   const StackId line13 = frame(start, 0, source, 13);
-  const StackId copy = frame(line13, 2, FileId::none(), 0);
+  const StackId hook = frame(line13, 5, FileId{2}, 7);
+  const StackId copy = frame(hook, 2, FileId::none(), 0);
   const StackId line14 = frame(start, 0, source, 14);
   const StackId line31 = frame(line14, 4, source, 31);
   const StackId lost = frame(StackId::none(), 2, FileId::none(), 0);
