@@ -24,10 +24,10 @@ std::int64_t base_slice(std::uint32_t cpus) {
 
 class LinuxFair final : public Scheduler {
  public:
-  LinuxFair(Cpus& cpus, std::int64_t tick)
+  LinuxFair(Cpus& cpus, std::int64_t tick, std::int64_t slice)
       : cpus_(cpus),
         tick_(tick),
-        slice_(base_slice(cpus.count())),
+        slice_(slice),
         entities_(cpus.rules().size()),
         queues_(cpus.count()),
         real_time_(cpus) {
@@ -489,8 +489,9 @@ class LinuxFair final : public Scheduler {
 
 }  // namespace
 
-std::unique_ptr<Scheduler> make_linux_fair(Cpus& cpus, Nanoseconds tick) {
-  return std::make_unique<LinuxFair>(cpus, tick.count());
+std::unique_ptr<Scheduler> make_linux_fair(Cpus& cpus, Nanoseconds tick, Nanoseconds slice) {
+  return std::make_unique<LinuxFair>(
+      cpus, tick.count(), slice > Nanoseconds{} ? slice.count() : base_slice(cpus.count()));
 }
 
 }  // namespace longpole::simulation

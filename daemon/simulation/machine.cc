@@ -86,6 +86,9 @@ Expected<void> check(const Machine& machine, const Recording& recording) {
   if (machine.lwps != 0 && machine.scheduler != SchedulerKind::solaris)
     return wrong("threads have no LWPs under " + std::string(name_of(machine.scheduler)),
                  "leave the number of LWPs out, or choose solaris");
+  if (machine.slice != Nanoseconds{} &&
+      (machine.slice < shortest_tick || machine.slice > longest_cost))
+    return wrong("its slice is out of range", "choose 100 us to 1 s");
   if (machine.tick < shortest_tick || machine.tick > longest_cost)
     return wrong("its tick is out of range", "choose 100 us to 1 s");
   if (machine.threads.size() > recording.threads.size())

@@ -72,6 +72,9 @@ struct Machine {
   bool parallel_devices = false;  // a device serves all at once; otherwise one request at a time
   std::uint32_t lwps = 0;         // solaris: for the threads that are not bound; 0: as many as they
   Nanoseconds tick = std::chrono::milliseconds(4);  // linux: 1 s / CONFIG_HZ
+  // linux: how long a thread may have a CPU that others want. 0: as its kernels choose it for so many
+  // CPUs, which is wrong where the program may use only some of the system's.
+  Nanoseconds slice{};
   std::vector<ThreadSettings> threads;  // by thread id; may be shorter than the recording's threads
 
   // Times that the CPU may be taken from a thread that could have gone on. A program of hundreds of

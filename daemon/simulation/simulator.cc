@@ -132,7 +132,7 @@ class Simulator {
   static std::unique_ptr<Scheduler> make_scheduler(const Machine& machine, Cpus& cpus) {
     switch (machine.scheduler) {
       case SchedulerKind::linux_fair:
-        return make_linux_fair(cpus, machine.tick);
+        return make_linux_fair(cpus, machine.tick, machine.slice);
       case SchedulerKind::fifo:
         return make_fifo(cpus);
       case SchedulerKind::linux_2_2:

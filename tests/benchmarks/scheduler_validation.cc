@@ -17,9 +17,12 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cmath>
 #include <ctime>
+#include <random>
 #include <string>
 #include <thread>
 #include <vector>
@@ -129,6 +132,9 @@ class KernelRun {
 };
 
 Recording recording_of(const Program& program, std::int64_t length) {
+  // A timer is late by a little, and never by the same; else sleeps would keep step with the tick.
+  std::mt19937 random(1);
+  std::uniform_int_distribution<std::int64_t> timers_late(0, 100'000);
   Recording recording;
   recording.run.source = Source::kernel;
   for (std::size_t i = 0; i < program.parts.size(); ++i) {
@@ -152,7 +158,7 @@ Recording recording_of(const Program& program, std::int64_t length) {
         add(EventKind::semaphore_post, part.work, static_cast<std::size_t>(part.partner));
       if (part.sleep > 0) {
         add(EventKind::sleep, part.partner >= 0 ? 0 : part.work, unknown_count);
-        thread.events.back().duration = Nanoseconds{part.sleep};
+        thread.events.back().duration = Nanoseconds{part.sleep + timers_late(random)};
       }
     }
     add(EventKind::thread_end, part.work == 0 ? length : 0, unknown_count);
@@ -180,6 +186,9 @@ class UsedUntil final : public simulation::StretchConsumer {
 std::vector<double> simulated(const Program& program, std::int64_t length, bool round_robin) {
   simulation::Machine machine;
   machine.cpus = program.cpus;
+  // The kernel chooses its slice by all CPUs of the system, also for programs that may use a few.
+  const auto system_cpus = static_cast<unsigned>(sysconf(_SC_NPROCESSORS_ONLN));
+  machine.slice = Nanoseconds{700'000} * std::bit_width(std::min(system_cpus, 8U));
   for (const Part& part : program.parts) {
     simulation::ThreadSettings settings;
     if (round_robin) {

@@ -209,6 +209,8 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"NiceOutOfRange", [](Machine& machine) { machine.threads = {{.nice = 20}}; },
                 "nice value 20"},
         Refusal{"LwpsElsewhere", [](Machine& machine) { machine.lwps = 2; }, "LWPs under linux"},
+        Refusal{"TooLongASlice", [](Machine& machine) { machine.slice = std::chrono::seconds(2); },
+                "slice"},
         Refusal{"NoTick", [](Machine& machine) { machine.tick = Nanoseconds{}; }, "tick"},
         Refusal{"TooManyPreemptions", [](Machine& machine) { machine.most_preemptions = 100; },
                 "more than 100 times (most_preemptions)"}),
