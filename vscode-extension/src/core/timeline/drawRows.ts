@@ -40,7 +40,7 @@ function drawNames(surface: Surface, scene: Scene, lane: Lane, layout: LaneLayou
       const y = rowMiddle(layout, row) + size * 0.36;
       if (scene.rowsAre === 'cpus') {
         const isRest = row === cpuRows(lane) - 1;
-        surface.text(12, y, isRest ? 'short turns' : `CPU ${row}`, { colour: isRest ? theme.quiet : theme.foreground, size });
+        surface.text(12, y, isRest ? 'not told apart' : `CPU ${row}`, { colour: isRest ? theme.quiet : theme.foreground, size });
         continue;
       }
       const shown = lane.threads[row];

@@ -33,7 +33,7 @@ export interface Scene {
 /** Rows of CPUs that are drawn at most. */
 const mostCpuRows = 256;
 
-/** A row a CPU, and one for turns that are too short to be told apart. */
+/** A row a CPU, and one for turns that are too short to be told apart, or on a CPU that the scheduler does not name. */
 export function cpuRows(lane: Lane): number {
   return Math.min(lane.cpus, mostCpuRows) + 1;
 }
