@@ -72,4 +72,19 @@ Expected<ProgramParameters> bound_parameters(const Recording& recording,
   return program;
 }
 
+std::optional<Rational> surely_reached(const Recording& recording,
+                                       const simulation::Schedule& ideal,
+                                       const simulation::Machine& machine) {
+  if (!machine.speeds.empty() || machine.switch_cost > Nanoseconds{} || ideal.deadlock)
+    return std::nullopt;
+  const auto program = bound_parameters(recording, ideal);
+  if (!program)
+    return std::nullopt;
+  const auto finder = BoundFinder::of(program->parameters);
+  if (!finder)
+    return std::nullopt;
+  return Rational(finder->find(machine.cpus, machine.longest_latency()).ratio *
+                  program->ideal.count());
+}
+
 }  // namespace longpole::allocation

@@ -6,7 +6,10 @@
 // failed are none.
 #pragma once
 
+#include <optional>
+
 #include "allocation/bound.h"
+#include "simulation/machine.h"
 #include "simulation/schedule.h"
 #include "trace/recording.h"
 
@@ -22,5 +25,13 @@ struct ProgramParameters {
 // `ideal` is of that recording, and did not end in a deadlock. Errors: no thread computes.
 [[nodiscard]] Expected<ProgramParameters> bound_parameters(const Recording& recording,
                                                            const simulation::Schedule& ideal);
+
+// The completion time that some binding to the CPUs of the machine surely has, or less, in nanoseconds.
+// A signal takes no longer than the longest latency, so what is reached with that everywhere is reached.
+// None where nothing is known: of CPUs of different speeds or with costs of switching, of a program that
+// stands still, or of one with more than most_bound_threads.
+[[nodiscard]] std::optional<Rational> surely_reached(const Recording& recording,
+                                                     const simulation::Schedule& ideal,
+                                                     const simulation::Machine& machine);
 
 }  // namespace longpole::allocation

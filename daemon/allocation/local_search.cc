@@ -32,7 +32,7 @@ bool Progress::add(const Binding& binding, const Trial& trial) {
     result_.improvements.push_back({result_.tests, trial.total});
   }
   if (options_.progress)
-    options_.progress(result_.tests, result_.trial.total);
+    options_.progress(result_);
   return is_best;
 }
 
@@ -136,15 +136,14 @@ std::optional<Binding> Walk::untested(const Place& from, const Propose& propose,
     if (is_new(drawn))
       return drawn;
   }
-  std::vector<Binding> left;
-  for (const Binding& neighbour : neighbours(from.binding, bench_.cpus())) {
+  std::optional<Binding> chosen;  // each of those left with the same chance
+  std::uint64_t left = 0;
+  for_each_neighbour(from.binding, bench_.cpus(), [&](const Binding& neighbour) {
     Binding canonical = bench_.canonical(neighbour);
-    if (is_new(canonical))
-      left.push_back(std::move(canonical));
-  }
-  if (left.empty())
-    return std::nullopt;
-  return left[below(random, left.size())];
+    if (is_new(canonical) && below(random, ++left) == 0)
+      chosen = std::move(canonical);
+  });
+  return chosen;
 }
 
 Binding random_neighbour(const Binding& from, std::uint32_t cpus, Random& random) {
@@ -163,23 +162,24 @@ Binding random_neighbour(const Binding& from, std::uint32_t cpus, Random& random
   return to;
 }
 
-std::vector<Binding> neighbours(const Binding& from, std::uint32_t cpus) {
-  std::vector<Binding> out;
+void for_each_neighbour(const Binding& from, std::uint32_t cpus,
+                        const std::function<void(const Binding&)>& visit) {
+  Binding to = from;
   for (std::size_t thread = 0; thread < from.size(); ++thread) {
     for (std::uint32_t cpu = 0; cpu < cpus; ++cpu) {
-      if (cpu == from[thread])
-        continue;
-      out.push_back(from);
-      out.back()[thread] = cpu;
+      to[thread] = cpu;
+      if (cpu != from[thread])
+        visit(to);
     }
+    to[thread] = from[thread];
     for (std::size_t other = thread + 1; other < from.size(); ++other) {
       if (from[other] == from[thread])
         continue;
-      out.push_back(from);
-      std::swap(out.back()[thread], out.back()[other]);
+      std::swap(to[thread], to[other]);
+      visit(to);
+      std::swap(to[thread], to[other]);
     }
   }
-  return out;
 }
 
 }  // namespace longpole::allocation

@@ -85,8 +85,9 @@ class Walk {
 
 // A random swap or move, as in Paper V Figure 1.
 [[nodiscard]] Binding random_neighbour(const Binding& from, std::uint32_t cpus, Random& random);
-// All that a swap or a move makes of it.
-[[nodiscard]] std::vector<Binding> neighbours(const Binding& from, std::uint32_t cpus);
+// All that a swap or a move makes of it, one after the other.
+void for_each_neighbour(const Binding& from, std::uint32_t cpus,
+                        const std::function<void(const Binding&)>& visit);
 
 [[nodiscard]] Expected<void> guided_search(TestBench& bench, const SearchOptions& options,
                                            Progress& progress);

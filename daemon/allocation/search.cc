@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <utility>
 
 #include "allocation/local_search.h"
@@ -70,7 +71,6 @@ class Search {
     const std::vector<std::uint32_t> order = longest_first(work_);
     for (std::size_t i = 0; i < order.size(); ++i)
       placed[order[i]] = static_cast<std::uint32_t>(cpus + order.size() - 1 - i);
-    std::uint64_t tests = 0;
     Trial trial;
     for (const std::uint32_t thread : order) {
       if (options_.stop.stop_requested()) {
@@ -78,32 +78,31 @@ class Search {
         return test(bin_packed_binding(work_, cpus));
       }
       std::vector<Binding> choices;
+      std::set<Binding> known;
       for (std::uint32_t cpu = 0; cpu < cpus; ++cpu) {
         Binding choice = placed;
         choice[thread] = cpu;
-        const auto is_like_it = [&](const Binding& other) {
-          return bench_.canonical(other) == bench_.canonical(choice);
-        };
-        if (std::none_of(choices.begin(), choices.end(), is_like_it))
+        if (known.insert(bench_.canonical(choice)).second)
           choices.push_back(std::move(choice));
       }
-      if (choices.size() > 1 || thread == order.back()) {
-        const auto trials = bench_.test(choices);
-        if (!trials)
-          return tl::unexpected(trials.error());
-        const auto first =
-            std::min_element(trials->begin(), trials->end(),
-                             [](const Trial& a, const Trial& b) { return a.total < b.total; });
-        tests += choices.size();
-        trial = *first;
-        placed = choices[static_cast<std::size_t>(first - trials->begin())];
-      } else {
+      // The first thread has no choice where all CPUs are alike.
+      if (choices.size() == 1 && thread != order.back()) {
         placed = choices.front();
+        continue;
       }
+      const auto trials = bench_.test(choices);
+      if (!trials)
+        return tl::unexpected(trials.error());
+      const auto first =
+          std::min_element(trials->begin(), trials->end(),
+                           [](const Trial& a, const Trial& b) { return a.total < b.total; });
+      trial = *first;
+      placed = choices[static_cast<std::size_t>(first - trials->begin())];
+      result_.tests += choices.size();
       if (options_.progress)
-        options_.progress(tests, trial.total);
+        options_.progress(result_);
     }
-    result_.tests = tests - 1;
+    --result_.tests;  // add() counts the last one
     progress_.add(bench_.canonical(placed), trial);
     return {};
   }

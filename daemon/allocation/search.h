@@ -44,6 +44,8 @@ inline constexpr std::size_t algorithm_count = 8;
 [[nodiscard]] std::string_view name_of(Algorithm algorithm);
 [[nodiscard]] std::optional<Algorithm> algorithm_named(std::string_view name);
 
+struct SearchResult;
+
 struct SearchOptions {
   // Of greedy, dynamic-start and guided; the others make as many as they need.
   std::uint64_t tests = 500;
@@ -54,12 +56,12 @@ struct SearchOptions {
   std::uint64_t tests_per_start = 0;
   // Ends the search soon; the best binding so far is the result.
   std::stop_token stop{};
-  // Called now and then by the thread that searches.
-  std::function<void(std::uint64_t tests, Nanoseconds best)> progress{};
+  // Called after each test, or a few, by the thread that searches.
+  std::function<void(const SearchResult& so_far)> progress{};
 };
 
 struct SearchResult {
-  Binding binding;  // canonical
+  Binding binding;  // canonical; none: empty, while the search goes on
   Trial trial;
   std::uint64_t tests = 0;
   bool stopped = false;  // by request, before it was through

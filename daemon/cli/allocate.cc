@@ -86,15 +86,17 @@ class Watch {
     if (!interrupted_)
       stop_ = std::stop_source();
   }
-  void tested(std::uint64_t tests, Nanoseconds best) {
+  void tested(const SearchResult& so_far) {
     context_.poll();
     if (time_ && std::chrono::steady_clock::now() - begun_ >= *time_)
       stop_.request_stop();
-    std::string doing = fmt::format("{}: {}", name_, count_text(tests, "test"));
+    std::string doing = fmt::format("{}: {}", name_, count_text(so_far.tests, "test"));
     if (of_tests_ > 0)
-      doing = fmt::format("{}: {} of {}", name_, count_text(tests), count_text(of_tests_, "test"));
-    progress_.set(best == Nanoseconds::max() ? doing
-                                             : fmt::format("{}, {}", doing, duration_text(best)));
+      doing = fmt::format("{}: {} of {}", name_, count_text(so_far.tests),
+                          count_text(of_tests_, "test"));
+    if (!so_far.binding.empty() && !so_far.trial.deadlocks)
+      doing += ", " + duration_text(so_far.trial.total);
+    progress_.set(doing);
   }
   [[nodiscard]] std::stop_token token() const { return stop_.get_token(); }
   [[nodiscard]] bool interrupted() const { return interrupted_; }
@@ -168,30 +170,11 @@ Expected<Found> find(TestBench& bench, Algorithm algorithm, const Request& reque
   options.tests = request.tests;
   options.seed = request.seed;
   options.stop = watch.token();
-  options.progress = [&](std::uint64_t tests, Nanoseconds best) { watch.tested(tests, best); };
+  options.progress = [&](const SearchResult& so_far) { watch.tested(so_far); };
   auto result = search(bench, algorithm, options);
   if (!result)
     return tl::unexpected(result.error());
   return Found{algorithm, *std::move(result)};
-}
-
-// That of Paper VII, where the machine is one that it knows. A signal takes no longer than the longest
-// latency, so what is reached with that everywhere is reached here.
-std::optional<double> bound_of(const Recording& recording, const simulation::Machine& machine) {
-  if (!machine.speeds.empty() || machine.switch_cost > Nanoseconds{})
-    return std::nullopt;
-  const simulation::Schedule ideal = simulation::simulate_ideal(recording);
-  if (ideal.deadlock)
-    return std::nullopt;
-  const auto program = allocation::bound_parameters(recording, ideal);
-  if (!program)
-    return std::nullopt;
-  const auto finder = allocation::BoundFinder::of(program->parameters);
-  if (!finder)
-    return std::nullopt;
-  const allocation::Rational bound =
-      finder->find(machine.cpus, machine.longest_latency()).ratio * program->ideal.count();
-  return bound.convert_to<double>();
 }
 
 Expected<Answer> answer(const Recording& recording, const simulation::Machine& machine,
@@ -201,7 +184,10 @@ Expected<Answer> answer(const Recording& recording, const simulation::Machine& m
   auto found = find(bench, request.algorithm, request, watch);
   if (!found)
     return tl::unexpected(found.error());
-  Answer answer{*std::move(found), {}, {}, bound_of(recording, machine)};
+  Answer answer{*std::move(found), {}, {}, {}};
+  if (const auto bound =
+          allocation::surely_reached(recording, simulation::simulate_ideal(recording), machine))
+    answer.bound_ns = bound->convert_to<double>();
   const auto unbound = bench.test_unbound();
   if (!unbound)
     return tl::unexpected(unbound.error());
@@ -384,6 +370,10 @@ void add_allocate(CLI::App& app, Chosen& chosen) {
       ->add_option("--scheduler", options->computer.scheduler,
                    "linux (the default), fifo, linux-2.2 or solaris")
       ->type_name("NAME");
+  command
+      ->add_option("--priority", options->computer.priority,
+                   "Priorities of threads; a larger one is higher. Under linux: real-time")
+      ->type_name("T=N,..");
   add_machine_options(*command, options->computer);
   command->add_flag("--alone", options->alone, "Do not run the other algorithms for comparison");
   command->add_flag("--json", options->json, "Print one JSON document");

@@ -265,8 +265,8 @@ TEST(Search, AStopRequestLeavesTheBestSoFar) {
     TestBench bench(recording, machine_of(4), 2);
     std::stop_source stop;
     SearchOptions options{.tests = 100'000, .patience = 0, .stop = stop.get_token()};
-    options.progress = [&](std::uint64_t tests, Nanoseconds /*best*/) {
-      if (tests >= 10)
+    options.progress = [&](const SearchResult& so_far) {
+      if (so_far.tests >= 10)
         stop.request_stop();
     };
     const SearchResult result = find(bench, algorithm, options);
