@@ -1,6 +1,7 @@
 #include "analysis/execution.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "analysis/critical_path.h"
 #include "analysis/path.h"
@@ -8,6 +9,7 @@
 
 namespace longpole::analysis {
 
+using simulation::LargeArray;
 using simulation::no_segment;
 using simulation::no_stretch;
 using simulation::Schedule;
@@ -15,6 +17,22 @@ using simulation::Segment;
 using simulation::SegmentIndex;
 using simulation::Stretch;
 using simulation::TimesCpus;
+
+namespace {
+
+void add(std::vector<PathPart>& path, const PathPart& part) {
+  if (!path.empty() && part.arrival == Arrival::onward && path.back().thread == part.thread &&
+      path.back().end == part.start)
+    path.back().end = part.end;
+  else
+    path.push_back(part);
+}
+
+}  // namespace
+
+bool is_shown_call(EventKind kind) {
+  return kind != EventKind::run && kind != EventKind::enter && kind != EventKind::leave;
+}
 
 Execution::Execution(std::shared_ptr<const Recording> recording,
                      std::shared_ptr<const Schedule> schedule, std::uint32_t cpus,
@@ -27,10 +45,25 @@ Execution::Execution(std::shared_ptr<const Recording> recording,
       total_(schedule_->total) {
   const auto threads = static_cast<std::uint32_t>(std::max<std::size_t>(thread_count(), 1));
   const std::uint32_t useful = shares_ ? std::min(cpus, threads) : threads;
-  if (useful < threads)
-    stretch_axis();
-  find_path_of_ideal(useful);
+  stretched_ = useful < threads;
+  LargeArray<std::int64_t> ends;
+  if (stretched_)
+    ends = stretched_ends();
+  if (!ends.empty())
+    total_ = Nanoseconds{ends[schedule_->by_end.back()]};
   find_stopped();
+  Weights weights = extended_critical_path(*schedule_, useful);
+  for (const PathStep& step : heaviest_path(*schedule_, weights)) {
+    const auto moved = [&](Nanoseconds time, SegmentIndex ending) {
+      return ends.empty() || ending == no_segment ? time : Nanoseconds{ends[ending]};
+    };
+    add(path_, {step.thread.value, moved(step.start, schedule_->segments[step.segment].released_by),
+                moved(step.end, step.segment),
+                step.woken_by.known() ? Arrival::released : Arrival::onward});
+  }
+  set_weights(weights.scaled, weights.cpus);
+  weights.scaled = {};
+  make_index(ends);
 }
 
 Execution::Execution(std::shared_ptr<const Recording> recording, simulation::SimulatedRun run,
@@ -46,12 +79,12 @@ Execution::Execution(std::shared_ptr<const Recording> recording, simulation::Sim
     ++machine_begin_[stretch.thread + 1];
   for (std::size_t t = 1; t < machine_begin_.size(); ++t)
     machine_begin_[t] += machine_begin_[t - 1];
-  simulation::LargeArray<PartIndex> place(run_.stretches.size());
+  LargeArray<PartIndex> place(run_.stretches.size());
   std::vector<PartIndex> next(machine_begin_.begin(), machine_begin_.end() - 1);
   for (std::size_t i = 0; i < run_.stretches.size(); ++i)
     place[i] = next[run_.stretches[i].thread]++;
   const PartIndex last = run_.stretches.empty() ? no_part : place.back();
-  simulation::LargeArray<Stretch> by_thread(run_.stretches.size());
+  LargeArray<Stretch> by_thread(run_.stretches.size());
   const auto moved = [&](PartIndex index) { return index == no_stretch ? no_part : place[index]; };
   for (std::size_t i = 0; i < run_.stretches.size(); ++i) {
     Stretch& stretch = by_thread[place[i]];
@@ -60,22 +93,21 @@ Execution::Execution(std::shared_ptr<const Recording> recording, simulation::Sim
     stretch.given_by = moved(stretch.given_by);
   }
   run_.stretches = std::move(by_thread);
-  find_path_of_machine(last);
   find_stopped();
+  find_path_of_machine(last);
+  make_index({});
 }
 
 const std::optional<simulation::Deadlock>& Execution::deadlock() const {
   return schedule_ != nullptr ? schedule_->deadlock : run_.end.deadlock;
 }
 
-Nanoseconds Execution::end_of(PartIndex index) const {
-  if (schedule_ == nullptr)
-    return run_.stretches[index].end;
-  return ends_.empty() ? schedule_->segments[index].end : Nanoseconds{ends_[index]};
+std::uint32_t Execution::event_number(PartIndex index) const {
+  return schedule_ != nullptr ? schedule_->segments[index].event : run_.stretches[index].event;
 }
 
-Part Execution::part(PartIndex index) const {
-  Part part;
+ExecutionPart Execution::simulated(PartIndex index) const {
+  ExecutionPart part;
   if (schedule_ == nullptr) {
     const Stretch& stretch = run_.stretches[index];
     part.ready = stretch.ready;
@@ -92,9 +124,8 @@ Part Execution::part(PartIndex index) const {
     return part;
   }
   const Segment& segment = schedule_->segments[index];
-  part.start = part.ready =
-      segment.released_by == no_segment ? segment.start : end_of(segment.released_by);
-  part.end = end_of(index);
+  part.start = part.ready = segment.start;
+  part.end = segment.end;
   part.length = segment.end - segment.start;
   part.released_by = segment.released_by;
   part.event = segment.event;
@@ -103,7 +134,26 @@ Part Execution::part(PartIndex index) const {
   return part;
 }
 
-SpanState Execution::state_of(const Part& part) const {
+ExecutionPart Execution::part(PartIndex index) const {
+  ExecutionPart part = simulated(index);
+  if (!stretched_)
+    return part;
+  SpanIndex::Reader reader(index_, part.thread, index_.block_of(part.thread, index));
+  while (reader.next()) {
+    if (reader.part != index || !reader.ends_part)
+      continue;
+    part.ready = part.start = Nanoseconds{reader.start};
+    part.end = Nanoseconds{reader.end};
+    break;
+  }
+  return part;
+}
+
+Nanoseconds Execution::end_of(PartIndex index) const {
+  return part(index).end;
+}
+
+SpanState Execution::state_of(const ExecutionPart& part) const {
   if (part.running)
     return SpanState::running;
   switch (event(part).kind) {
@@ -117,14 +167,37 @@ SpanState Execution::state_of(const Part& part) const {
   }
 }
 
+Span Execution::span(std::uint32_t thread, const SpanIndex::Reader& reader) const {
+  Span span;
+  span.start = Nanoseconds{reader.start};
+  span.end = Nanoseconds{reader.end};
+  span.state = reader.state;
+  span.part = reader.part;
+  span.is_of_part = reader.ends_part;
+  span.event = event_of(thread, span);
+  return span;
+}
+
+std::uint32_t Execution::event_of(std::uint32_t thread, const Span& span) const {
+  if (span.part == no_part)
+    return event_number(end(thread) - 1);
+  return event_number(span.state == SpanState::blocked && !span.is_of_part ? span.part - 1
+                                                                           : span.part);
+}
+
 bool Execution::makes_call(PartIndex index) const {
-  const Part now = part(index);
+  const ExecutionPart now = simulated(index);
   if (!now.running || now.cut)
     return false;
-  if (index == begin(now.thread))
-    return true;
-  const Part before = part(index - 1);
-  return before.event != now.event || before.cut;
+  // Who finds a lock taken again after it was free comes to the same call once more.
+  while (index-- > begin(now.thread)) {
+    const ExecutionPart before = simulated(index);
+    if (before.event != now.event)
+      return true;
+    if (before.running && !before.cut)
+      return false;
+  }
+  return true;
 }
 
 PartIndex Execution::part_of_call(std::uint32_t thread, std::uint32_t event) const {
@@ -133,74 +206,72 @@ PartIndex Execution::part_of_call(std::uint32_t thread, std::uint32_t event) con
   // In order, but where a model lets the thread go on behind another of its waits.
   while (low < high) {
     const PartIndex middle = low + (high - low) / 2;
-    if (part(middle).event < event)
+    if (event_number(middle) < event)
       low = middle + 1;
     else
       high = middle;
   }
-  for (PartIndex index = low; index < end(thread) && part(index).event == event; ++index) {
+  for (PartIndex index = low; index < end(thread) && event_number(index) == event; ++index) {
     if (makes_call(index))
       return index;
   }
   for (PartIndex index = begin(thread); index < end(thread); ++index) {
-    if (part(index).event == event && makes_call(index))
+    if (event_number(index) == event && makes_call(index))
       return index;
   }
   return no_part;
 }
 
 PartIndex Execution::first_after(std::uint32_t thread, Nanoseconds time) const {
-  PartIndex low = begin(thread);
-  PartIndex high = end(thread);
-  while (low < high) {
-    const PartIndex middle = low + (high - low) / 2;
-    if (end_of(middle) <= time)
-      low = middle + 1;
-    else
-      high = middle;
+  SpanIndex::Reader reader(index_, thread, index_.block_at(thread, time.count()));
+  while (reader.next()) {
+    if (reader.ends_part && reader.end > time.count())
+      return reader.part;
   }
-  return low;
+  return end(thread);
 }
 
-double Execution::weight(PartIndex index) const {
-  return scaled_weights_.empty()
-             ? 0
-             : static_cast<double>(scaled_weights_[index]) / static_cast<double>(weight_scale_);
+double Execution::large_weight(PartIndex index) const {
+  return static_cast<double>(std::lower_bound(large_weights_.begin(), large_weights_.end(),
+                                              std::pair<PartIndex, std::int64_t>(
+                                                  index, std::numeric_limits<std::int64_t>::min()))
+                                 ->second);
+}
+
+void Execution::set_weights(const LargeArray<std::int64_t>& scaled, std::uint32_t scale) {
+  weight_scale_ = scale;
+  weights_.resize(scaled.size());
+  for (std::size_t i = 0; i < scaled.size(); ++i) {
+    const bool fits = scaled[i] > large && scaled[i] <= std::numeric_limits<std::int16_t>::max();
+    weights_[i] = fits ? static_cast<std::int16_t>(scaled[i]) : large;
+    if (!fits)
+      large_weights_.emplace_back(static_cast<PartIndex>(i), scaled[i]);
+  }
 }
 
 // P · time on the stretched axis is a whole number; the axis has its whole nanoseconds.
-void Execution::stretch_axis() {
-  ends_.resize(schedule_->segments.size());
+LargeArray<std::int64_t> Execution::stretched_ends() const {
+  LargeArray<std::int64_t> ends(schedule_->segments.size());
   TimesCpus scaled = 0;
   std::int64_t before = 0;
   std::uint32_t running = schedule_->running_at_start;
   for (const SegmentIndex index : schedule_->by_end) {
     const Segment& segment = schedule_->segments[index];
     const std::int64_t end = segment.end.count();
-    scaled += TimesCpus{end - before} * std::max(running, cpus_);
-    before = end;
+    if (end != before) {
+      scaled += TimesCpus{end - before} * std::max(running, cpus_);
+      before = end;
+    }
     running = segment.running_after;
-    ends_[index] = static_cast<std::int64_t>(scaled / cpus_);
+    ends[index] = static_cast<std::int64_t>(scaled / cpus_);
   }
-  if (!schedule_->by_end.empty())
-    total_ = Nanoseconds{ends_[schedule_->by_end.back()]};
-}
-
-void Execution::find_path_of_ideal(std::uint32_t useful_cpus) {
-  Weights weights = extended_critical_path(*schedule_, useful_cpus);
-  for (const PathStep& step : heaviest_path(*schedule_, weights)) {
-    const Part at = part(step.segment);
-    path_.push_back({step.segment, at.start, at.end,
-                     step.woken_by.known() ? Arrival::released : Arrival::onward});
-  }
-  weight_scale_ = weights.cpus;
-  scaled_weights_ = std::move(weights.scaled);
+  return ends;
 }
 
 // A thread that waited for a CPU hangs on the one that gave it up.
 void Execution::find_path_of_machine(PartIndex last) {
-  scaled_weights_.resize(run_.stretches.size());
-  std::fill(scaled_weights_.begin(), scaled_weights_.end(), 0);
+  weights_ = LargeArray<std::int16_t>(run_.stretches.size(), 0);
+  std::vector<PathPart> backwards;
   for (PartIndex index = last; index != no_part;) {
     const Stretch& stretch = run_.stretches[index];
     const bool waited = stretch.start > stretch.ready && stretch.given_by != no_part;
@@ -208,15 +279,16 @@ void Execution::find_path_of_machine(PartIndex last) {
     Arrival arrival = Arrival::onward;
     if (before != no_part && run_.stretches[before].thread != stretch.thread)
       arrival = waited ? Arrival::given : Arrival::released;
-    scaled_weights_[index] = 1;
+    weights_[index] = 1;
     if (stretch.end > stretch.start)
-      path_.push_back({index, stretch.start, stretch.end, arrival});
-    else if (!path_.empty() && arrival != Arrival::onward &&
-             path_.back().arrival == Arrival::onward)
-      path_.back().arrival = arrival;
+      backwards.push_back({stretch.thread, stretch.start, stretch.end, arrival});
+    else if (!backwards.empty() && backwards.back().arrival == Arrival::onward)
+      backwards.back().arrival = arrival;
     index = before;
   }
-  std::reverse(path_.begin(), path_.end());
+  std::reverse(backwards.begin(), backwards.end());
+  for (const PathPart& part : backwards)
+    add(path_, part);
 }
 
 void Execution::find_stopped() {
@@ -226,9 +298,55 @@ void Execution::find_stopped() {
       stands_still_[blocked.thread.index()] = true;
   }
   for (std::uint32_t t = 0; t < thread_count(); ++t) {
-    if (begin(t) != end(t) && event(part(end(t) - 1)).outcome == Outcome::unfinished)
+    if (begin(t) != end(t) && event(simulated(end(t) - 1)).outcome == Outcome::unfinished)
       stands_still_[t] = true;
   }
+}
+
+void Execution::make_index(const LargeArray<std::int64_t>& ends) {
+  const std::size_t parts = begin_->back();
+  calls_ = LargeArray<std::uint8_t>(parts, 0);
+  SpanIndex::Builder builder(parts);
+  for (std::uint32_t t = 0; t < thread_count(); ++t) {
+    ExecutionPart before;
+    Nanoseconds ideal_end{};
+    std::uint32_t made = unknown_count;
+    for (PartIndex index = begin(t); index < end(t); ++index) {
+      const ExecutionPart ideal = simulated(index);
+      ExecutionPart part = ideal;
+      if (!ends.empty()) {
+        part.end = Nanoseconds{ends[index]};
+        if (index != begin(t) && ideal.start == ideal_end)
+          part.ready = before.end;
+        else if (part.released_by != no_part)
+          part.ready = Nanoseconds{ends[part.released_by]};
+        part.start = part.ready;
+      }
+      ideal_end = ideal.end;
+      if (index == begin(t))
+        builder.begin_thread(part.ready.count());
+      builder.add(part.ready.count(), part.start.count(), part.end.count(), state_of(part),
+                  weight(index), part.length.count());
+      const EventKind kind = event(part).kind;
+      if (part.running && !part.cut && made != part.event) {
+        made = part.event;
+        if (is_shown_call(kind))
+          calls_[index] = static_cast<std::uint8_t>(kind) + 1;
+      }
+      before = part;
+    }
+    if (begin(t) != end(t) && stands_still(t))
+      builder.end_thread_blocked_until(total_.count());
+    else
+      builder.end_thread();
+  }
+  index_ = builder.take();
+}
+
+std::size_t Execution::bytes() const {
+  return index_.bytes() + calls_.size() + weights_.size() * sizeof(weights_.front()) +
+         large_weights_.capacity() * sizeof(large_weights_.front()) +
+         path_.capacity() * sizeof(path_.front());
 }
 
 }  // namespace longpole::analysis

@@ -9,6 +9,8 @@
 // with each moment stretched by max(n/P, 1), where n threads run: all of them are shown as running,
 // each on its share of the CPUs.
 //
+// Calls that are shown are those that do not only end a stretch of computing.
+//
 // Immutable after construction; safe for any number of threads. Holds what it was made from.
 #pragma once
 
@@ -19,16 +21,14 @@
 #include <vector>
 
 #include "analysis/completion.h"
+#include "analysis/span_index.h"
 #include "simulation/schedule.h"
 #include "simulation/simulator.h"
 #include "trace/recording.h"
 
 namespace longpole::analysis {
 
-using PartIndex = std::uint32_t;
-inline constexpr PartIndex no_part = 0xffffffffU;
-
-struct Part {
+struct ExecutionPart {
   Nanoseconds ready{};  // could go on; blocked since the end of the thread's part before
   Nanoseconds start{};  // had a CPU
   Nanoseconds end{};
@@ -42,9 +42,6 @@ struct Part {
   bool cut = false;                        // the CPU was taken away before the call was reached
 };
 
-enum class SpanState : std::uint8_t { running, runnable, blocked, io, sleeping };
-inline constexpr std::size_t span_state_count = 5;
-
 // A thread in one state.
 struct Span {
   Nanoseconds start{};
@@ -52,6 +49,7 @@ struct Span {
   SpanState state = SpanState::running;
   PartIndex part = no_part;  // that it is in, or before; behind the last part: no_part
   std::uint32_t event = 0;   // that it computes towards or waits in
+  bool is_of_part = false;   // false: before it, blocked or runnable
 };
 
 // How the critical path came to a part.
@@ -60,15 +58,22 @@ enum class Arrival : std::uint8_t {
   released,  // another thread's call let this one go
   given,     // another thread gave up the CPU that this one waited for
 };
+// Neighbouring parts of one thread that go on into each other are one.
 struct PathPart {
-  PartIndex part = no_part;
+  std::uint32_t thread = 0;
   Nanoseconds start{};
   Nanoseconds end{};
   Arrival arrival = Arrival::onward;
 };
 
+[[nodiscard]] bool is_shown_call(EventKind kind);
+
 class Execution {
  public:
+  // begin_ may point into the object.
+  Execution(const Execution&) = delete;
+  Execution& operator=(const Execution&) = delete;
+
   // `schedule` is an ideal execution of `recording`. `cpus` ≥ 1.
   Execution(std::shared_ptr<const Recording> recording,
             std::shared_ptr<const simulation::Schedule> schedule, std::uint32_t cpus,
@@ -88,9 +93,13 @@ class Execution {
   // First part of the thread, and behind its last.
   [[nodiscard]] PartIndex begin(std::uint32_t thread) const { return (*begin_)[thread]; }
   [[nodiscard]] PartIndex end(std::uint32_t thread) const { return (*begin_)[thread + 1]; }
-  [[nodiscard]] Part part(PartIndex index) const;
+  [[nodiscard]] ExecutionPart part(PartIndex index) const;
   [[nodiscard]] Nanoseconds end_of(PartIndex index) const;
-  [[nodiscard]] const Event& event(const Part& part) const {
+  // ExecutionPart::event, ExecutionPart::length and ExecutionPart::cpu, at less cost.
+  [[nodiscard]] std::uint32_t event_number(PartIndex index) const;
+  [[nodiscard]] Nanoseconds length_of(PartIndex index) const { return simulated(index).length; }
+  [[nodiscard]] std::uint32_t cpu_of(PartIndex index) const { return simulated(index).cpu; }
+  [[nodiscard]] const Event& event(const ExecutionPart& part) const {
     return recording_->threads[part.thread].events[part.event];
   }
   // The part ends in the call of its event, for the first time.
@@ -103,40 +112,50 @@ class Execution {
   [[nodiscard]] bool stands_still(std::uint32_t thread) const { return stands_still_[thread]; }
 
   // The change of the completion time per unit of the part's length.
-  [[nodiscard]] double weight(PartIndex index) const;
+  [[nodiscard]] double weight(PartIndex index) const {
+    return scaled_weight(index) / weight_scale_;
+  }
+  // The weight times the scale, a whole number.
+  [[nodiscard]] double scaled_weight(PartIndex index) const {
+    const std::int16_t scaled = weights_[index];
+    return scaled == large ? large_weight(index) : static_cast<double>(scaled);
+  }
+  [[nodiscard]] std::uint32_t weight_scale() const { return weight_scale_; }
+  // In order of time.
   [[nodiscard]] const std::vector<PathPart>& path() const { return path_; }
 
-  // Calls `take(Span)` for each span of the thread from part `first` on, in order of time, as long as
-  // it answers true. Spans without length are left out.
+  [[nodiscard]] const SpanIndex& index() const { return index_; }
+  // The kind of the shown call that the part ends in, plus one; 0: it ends in none.
+  [[nodiscard]] std::uint8_t shown_call(PartIndex index) const { return calls_[index]; }
+  // Memory beside the recording and its schedule.
+  [[nodiscard]] std::size_t bytes() const;
+
+  // Calls `take(Span)` for each span of the thread that ends later than `from`, in order of time, as
+  // long as it answers true. Spans without length are left out.
   template <typename Take>
-  void spans(std::uint32_t thread, PartIndex first, const Take& take) const {
-    const PartIndex last = end(thread);
-    if (begin(thread) == last)
-      return;
-    Part before = first > begin(thread) ? part(first - 1) : Part{};
-    Nanoseconds at = first > begin(thread) ? before.end : part(begin(thread)).ready;
-    for (PartIndex index = first; index < last; ++index) {
-      const Part now = part(index);
-      if (now.ready > at && !take(Span{at, now.ready, SpanState::blocked, index, before.event}))
+  void spans(std::uint32_t thread, Nanoseconds from, const Take& take) const {
+    SpanIndex::Reader reader(index_, thread, index_.block_at(thread, from.count()));
+    while (reader.next()) {
+      if (reader.end <= from.count() || reader.end == reader.start)
+        continue;
+      if (!take(span(thread, reader)))
         return;
-      if (now.start > now.ready &&
-          !take(Span{now.ready, now.start, SpanState::runnable, index, now.event}))
-        return;
-      if (now.end > now.start && !take(Span{now.start, now.end, state_of(now), index, now.event}))
-        return;
-      at = now.end;
-      before = now;
     }
-    if (stands_still(thread) && total_ > at)
-      take(Span{at, total_, SpanState::blocked, no_part, before.event});
   }
+  [[nodiscard]] Span span(std::uint32_t thread, const SpanIndex::Reader& reader) const;
+  // Span::event from the rest.
+  [[nodiscard]] std::uint32_t event_of(std::uint32_t thread, const Span& span) const;
 
  private:
-  [[nodiscard]] SpanState state_of(const Part& part) const;
-  void stretch_axis();
-  void find_path_of_ideal(std::uint32_t useful_cpus);
+  [[nodiscard]] double large_weight(PartIndex index) const;
+  // Of the part as it was simulated; `ends`, where there are any, on the stretched axis.
+  [[nodiscard]] ExecutionPart simulated(PartIndex index) const;
+  [[nodiscard]] SpanState state_of(const ExecutionPart& part) const;
+  [[nodiscard]] simulation::LargeArray<std::int64_t> stretched_ends() const;
   void find_path_of_machine(PartIndex last);
   void find_stopped();
+  void set_weights(const simulation::LargeArray<std::int64_t>& scaled, std::uint32_t scale);
+  void make_index(const simulation::LargeArray<std::int64_t>& ends);
 
   std::shared_ptr<const Recording> recording_;
   std::shared_ptr<const simulation::Schedule> schedule_;  // none: of a machine
@@ -145,9 +164,14 @@ class Execution {
   const std::vector<PartIndex>* begin_ = nullptr;
   std::uint32_t cpus_ = 1;
   bool shares_ = false;
+  bool stretched_ = false;  // the axis is not that of the schedule
   Nanoseconds total_{};
-  simulation::LargeArray<std::int64_t> ends_;  // on the stretched axis; empty: that of the schedule
-  simulation::LargeArray<std::int64_t> scaled_weights_;
+  SpanIndex index_;
+  simulation::LargeArray<std::uint8_t> calls_;
+  // Weights times the scale; those that do not fit are `large`, and in a table of their own.
+  static constexpr std::int16_t large = -0x8000;
+  simulation::LargeArray<std::int16_t> weights_;
+  std::vector<std::pair<PartIndex, std::int64_t>> large_weights_;
   std::uint32_t weight_scale_ = 1;
   std::vector<PathPart> path_;
   std::vector<bool> stands_still_;

@@ -9,30 +9,25 @@ namespace {
 
 __extension__ using Wide = __int128;
 
+// A time that can be multiplied by a number of pixels, or by whole_pixel, in 64 bits.
+constexpr std::int64_t narrow = std::int64_t{1} << 48U;
+
 constexpr std::size_t index_of(SpanState state) {
   return static_cast<std::size_t>(state);
-}
-
-// The part of the span that the view shows.
-struct Shown {
-  Nanoseconds start;
-  Nanoseconds end;
-};
-Shown shown_of(const Span& span, const TimelineView& view) {
-  return {std::max(span.start, view.from), std::min(span.end, view.to)};
 }
 
 // In parts of whole_pixel: none is lost, and all of it is whole.
 std::array<std::uint8_t, span_state_count> shares_of(const SpanTimes& times, Nanoseconds width) {
   std::array<std::uint8_t, span_state_count> shares{};
+  const int shift = width.count() < narrow ? 0 : 8;
   std::uint32_t sum = 0;
   Nanoseconds all{};
   std::size_t most = 0;
   for (std::size_t s = 0; s < times.size(); ++s) {
     if (times[s] == Nanoseconds{})
       continue;
-    const auto share = static_cast<std::uint32_t>(
-        std::max<Wide>(1, Wide{times[s].count()} * whole_pixel / width.count()));
+    const auto share = static_cast<std::uint32_t>(std::max<std::int64_t>(
+        1, (times[s].count() >> shift) * whole_pixel / (width.count() >> shift)));
     shares[s] = static_cast<std::uint8_t>(share);
     sum += share;
     all += times[s];
@@ -44,244 +39,405 @@ std::array<std::uint8_t, span_state_count> shares_of(const SpanTimes& times, Nan
   return shares;
 }
 
-// Takes the spans of a row in order of time.
+// Takes the spans of a row, and its calls, in order of time.
 class RowBuilder {
  public:
-  RowBuilder(const Execution& execution, const TimelineView& view, TimelineRow& row)
-      : execution_(execution), view_(view), row_(row) {}
+  RowBuilder(const Execution& execution, std::uint32_t thread, const TimelineView& view,
+             bool with_names, TimelineRow& row)
+      : execution_(execution),
+        index_(execution.index()),
+        thread_(thread),
+        view_(view),
+        with_names_(with_names),
+        row_(row) {}
 
-  void add(const Span& span) {
-    const auto [start, end] = shown_of(span, view_);
-    const std::uint32_t first = view_.pixel(start);
-    const std::uint32_t last = view_.pixel(end - Nanoseconds{1});
-    enter(first);
-    const bool within = first == last && span.start >= left_ && span.end <= right_;
-    if (within && (span.start > left_ || span.end < right_))
-      crowded_ = true;
-    else
-      row_.spans.push_back(span);
-    count(span, start, std::min(end, right_));
-    if (last != first) {
-      enter(last);
-      count(span, left_, end);
+  // All of it is in the pixel at hand, and none of its calls is to be shown one by one.
+  [[nodiscard]] bool can_take(std::size_t block) const {
+    const std::int64_t start = index_.block(block).start;
+    const std::int64_t end = index_.block_end(thread_, block);
+    if (start < left_.count() || end >= right_.count() || end - start >= SpanIndex::long_block)
+      return false;
+    const std::size_t calls = calls_of(block);
+    return calls == 0 || (cell_ == pixel_ / cell_pixels && calls + calls_ > most_calls_of_a_cell);
+  }
+  void take(std::size_t block) {
+    const SpanTimes times = index_.times(thread_, block);
+    for (std::size_t s = 0; s < times.size(); ++s)
+      times_[s] += times[s];
+    crowded_ |= index_.block_end(thread_, block) > index_.block(block).start;
+    weighted_ += static_cast<double>(index_.block(block).weighted) * execution_.weight_scale();
+    if (times[index_of(SpanState::running)] > most_run_) {
+      most_run_ = times[index_of(SpanState::running)];
+      run_.block = block;
+    }
+    const Nanoseconds waited = times[index_of(SpanState::blocked)] +
+                               times[index_of(SpanState::io)] +
+                               times[index_of(SpanState::sleeping)];
+    if (waited > most_wait_) {
+      most_wait_ = waited;
+      wait_.block = block;
+    }
+    for (PartIndex part = index_.block(block).first_part; part < behind(block); ++part) {
+      if (const std::uint8_t kind = execution_.shown_call(part); kind != 0)
+        add_call({part, 0, {}}, cell_, kind);
+    }
+  }
+
+  void add(const SpanIndex::Reader& reader, bool with_call) {
+    if (reader.end > reader.start && reader.end > view_.from.count() &&
+        reader.start < view_.to.count())
+      add_span(reader);
+    if (!with_call || !reader.ends_part || reader.end < view_.from.count())
+      return;
+    if (const std::uint8_t kind = execution_.shown_call(reader.part); kind != 0) {
+      const Nanoseconds time{reader.end};
+      const std::uint32_t pixel = time >= left_ && time < right_ ? pixel_ : view_.pixel(time);
+      add_call({reader.part, 0, time}, pixel / cell_pixels, kind);
     }
   }
   void finish() {
+    settle();
     if (crowded_)
       flush();
+    flush_cell();
   }
 
  private:
-  void enter(std::uint32_t pixel) {
-    if (pixel == pixel_)
+  static constexpr std::size_t no_block = ~std::size_t{0};
+  // A span, or the longest in a block.
+  struct Seen {
+    PartIndex part = no_part;
+    bool is_of_part = false;
+    std::size_t block = no_block;
+  };
+
+  [[nodiscard]] PartIndex behind(std::size_t block) const {
+    return block + 1 < index_.last_block(thread_) ? index_.block(block + 1).first_part
+                                                  : execution_.end(thread_);
+  }
+  [[nodiscard]] std::size_t calls_of(std::size_t block) const {
+    std::size_t calls = 0;
+    for (PartIndex part = index_.block(block).first_part; part < behind(block); ++part)
+      calls += execution_.shown_call(part) != 0 ? 1U : 0U;
+    return calls;
+  }
+
+  void add_span(const SpanIndex::Reader& reader) {
+    const Nanoseconds whole_start{reader.start};
+    const Nanoseconds whole_end{reader.end};
+    const Nanoseconds start = std::max(whole_start, view_.from);
+    const Nanoseconds end = std::min(whole_end, view_.to);
+    if (start >= right_)
+      enter(view_.pixel(start));
+    const Nanoseconds here = std::min(end, right_);
+    const std::uint32_t last = end > right_ ? view_.pixel(end - Nanoseconds{1}) : pixel_;
+    const bool leaves = last != pixel_;
+    const bool covers = whole_start <= left_ && whole_end >= right_;
+    if (!covers && whole_start >= left_ && whole_end <= right_) {
+      crowded_ = true;
+    } else if (covers || (leaves && (!crowded_ || last > pixel_ + 1))) {
+      settle();
+      row_.spans.push_back(execution_.span(thread_, reader));
+    } else if (!leaves) {
+      pending_.push_back(reader);
+    } else {
+      pending_.assign(1, reader);  // the others are in this pixel only, which is crowded
+      count(reader, start, here);
+      flush();
+      crowded_ = false;
+      begin(last);
+      count(reader, left_, end);
       return;
+    }
+    count(reader, start, here);
+    if (leaves) {
+      enter(last);
+      count(reader, left_, end);
+    }
+  }
+  // Those that reach into the pixel at hand, of which all is known: they are shown where it is not
+  // summarised.
+  void settle() {
+    if (!crowded_) {
+      for (const SpanIndex::Reader& reader : pending_)
+        row_.spans.push_back(execution_.span(thread_, reader));
+    }
+    pending_.clear();
+  }
+  void enter(std::uint32_t pixel) {
+    settle();
     if (crowded_)
       flush();
+    begin(pixel);
+  }
+  void begin(std::uint32_t pixel) {
     pixel_ = pixel;
     left_ = view_.edge(pixel);
     right_ = view_.edge(pixel + 1);
     crowded_ = false;
     times_ = {};
-    run_ = wait_ = Span{};
+    most_run_ = most_wait_ = Nanoseconds{};
     weighted_ = 0;
   }
-  void count(const Span& span, Nanoseconds start, Nanoseconds end) {
+  void count(const SpanIndex::Reader& reader, Nanoseconds start, Nanoseconds end) {
     const Nanoseconds length = end - start;
-    times_[index_of(span.state)] += length;
-    Span& longest = span.state == SpanState::running ? run_ : wait_;
-    if (span.state != SpanState::runnable && length > longest.end - longest.start) {
-      longest = span;
-      longest.start = start;
-      longest.end = end;
+    times_[index_of(reader.state)] += length;
+    if (reader.state == SpanState::running) {
+      weighted_ += execution_.scaled_weight(reader.part) * static_cast<double>(length.count());
+      remember(reader, length, most_run_, run_);
+    } else if (reader.state != SpanState::runnable) {
+      remember(reader, length, most_wait_, wait_);
     }
-    if (span.state == SpanState::running)
-      weighted_ += execution_.weight(span.part) * static_cast<double>(length.count());
+  }
+  static void remember(const SpanIndex::Reader& reader, Nanoseconds length, Nanoseconds& most,
+                       Seen& seen) {
+    if (length <= most)
+      return;
+    most = length;
+    seen = {reader.part, reader.ends_part, no_block};
+  }
+  [[nodiscard]] Seen in_block(Seen seen, bool waits) const {
+    if (seen.block == no_block)
+      return seen;
+    SpanIndex::Reader reader(index_, thread_, seen.block);
+    const SpanBlock& block = index_.block(seen.block);
+    const std::uint8_t token = waits ? block.longest_wait : block.longest_run;
+    for (std::uint32_t i = 0; i <= token; ++i)
+      static_cast<void>(reader.next());
+    return {reader.part, reader.ends_part, no_block};
   }
   void flush() {
     PixelSummary summary;
     summary.pixel = pixel_;
     summary.shares = shares_of(times_, right_ - left_);
     const auto ran = static_cast<double>(times_[index_of(SpanState::running)].count());
-    summary.weight = ran > 0 ? weighted_ / ran : 0;
-    summary.longest_run = run_;
-    summary.longest_wait = wait_;
+    summary.weight =
+        ran > 0 ? static_cast<float>(weighted_ / ran / execution_.weight_scale()) : 0.0F;
+    if (with_names_ && most_run_ > Nanoseconds{})
+      summary.run = in_block(run_, false).part;
+    if (with_names_ && most_wait_ > Nanoseconds{}) {
+      const Seen wait = in_block(wait_, true);
+      summary.wait = execution_.event_of(
+          thread_, {.state = SpanState::blocked, .part = wait.part, .is_of_part = wait.is_of_part});
+    }
     row_.summaries.push_back(summary);
   }
 
-  const Execution& execution_;
-  const TimelineView& view_;
-  TimelineRow& row_;
-  std::uint32_t pixel_ = 0xffffffffU;
-  Nanoseconds left_{};
-  Nanoseconds right_{};
-  bool crowded_ = false;
-  SpanTimes times_{};
-  Span run_;
-  Span wait_;
-  double weighted_ = 0;
-};
-
-// Takes the calls of a row in order of time.
-class CallBuilder {
- public:
-  CallBuilder(const Execution& execution, TimelineRow& row) : execution_(execution), row_(row) {}
-
-  void add(std::uint32_t cell, const TimelineCall& call) {
-    if (cell != cell_)
-      finish();
-    cell_ = cell;
-    calls_.push_back(call);
+  void add_call(TimelineCall call, std::uint32_t cell, std::uint8_t kind) {
+    if (cell != cell_) {
+      flush_cell();
+      cell_ = cell;
+    }
+    if (calls_ < most_calls_of_a_cell)
+      listed_[calls_] = call;
+    ++calls_;
+    ++kinds_[kind - std::size_t{1}];
   }
-  void finish() {
-    if (calls_.size() <= most_calls_of_a_cell) {
-      row_.calls.insert(row_.calls.end(), calls_.begin(), calls_.end());
+  void flush_cell() {
+    if (calls_ <= most_calls_of_a_cell) {
+      row_.calls.insert(row_.calls.end(), listed_.begin(),
+                        listed_.begin() + static_cast<std::ptrdiff_t>(calls_));
     } else {
-      std::array<std::uint32_t, event_kind_count> counts{};
-      for (const TimelineCall& call : calls_)
-        ++counts[static_cast<std::size_t>(execution_.event(execution_.part(call.part)).kind)];
-      for (std::size_t kind = 0; kind < counts.size(); ++kind) {
-        if (counts[kind] > 0)
-          row_.counts.push_back({cell_, static_cast<EventKind>(kind), counts[kind]});
+      for (std::size_t kind = 0; kind < kinds_.size(); ++kind) {
+        if (kinds_[kind] > 0)
+          row_.counts.push_back({cell_, static_cast<EventKind>(kind), kinds_[kind]});
       }
     }
-    calls_.clear();
+    calls_ = 0;
+    kinds_ = {};
   }
 
- private:
   const Execution& execution_;
+  const SpanIndex& index_;
+  std::uint32_t thread_;
+  const TimelineView& view_;
+  bool with_names_;
   TimelineRow& row_;
+  std::uint32_t pixel_ = 0;
+  Nanoseconds left_{};
+  Nanoseconds right_{};  // 0: no pixel yet
+  bool crowded_ = false;
+  std::vector<SpanIndex::Reader> pending_;  // at spans from the pixel before, or out of the view
+  SpanTimes times_{};
+  Seen run_;
+  Seen wait_;
+  Nanoseconds most_run_{};
+  Nanoseconds most_wait_{};
+  double weighted_ = 0;
   std::uint32_t cell_ = 0;
-  std::vector<TimelineCall> calls_;
+  std::size_t calls_ = 0;
+  std::array<TimelineCall, most_calls_of_a_cell> listed_{};
+  std::array<std::uint32_t, event_kind_count> kinds_{};
 };
+
+// Hands out the tokens of a thread that the view shows, and whole blocks where `can_take` says so.
+template <typename CanTake, typename TakeBlock, typename TakeSpan>
+void walk(const SpanIndex& index, std::uint32_t thread, const TimelineView& view,
+          const CanTake& can_take, const TakeBlock& take_block, const TakeSpan& take_span) {
+  // A call at the left edge may be of the block before.
+  std::size_t block = index.block_at(thread, view.from.count() - 1);
+  const std::size_t last = index.last_block(thread);
+  SpanIndex::Reader reader(index, thread, block);
+  while (true) {
+    if (block < last && reader.is_at(block)) {
+      if (can_take(block)) {
+        take_block(block);
+        if (++block == last)
+          return;
+        reader.skip_to(block);
+        continue;
+      }
+      ++block;
+    }
+    if (!reader.next() || reader.start > view.to.count())
+      return;
+    take_span(reader);
+  }
+}
 
 }  // namespace
 
 Nanoseconds TimelineView::edge(std::uint32_t pixel) const {
-  return from + Nanoseconds{static_cast<std::int64_t>(Wide{(to - from).count()} * pixel / pixels)};
+  const std::int64_t width = (to - from).count();
+  if (width < narrow && pixels <= 1U << 14U) [[likely]]
+    return from + Nanoseconds{width * pixel / pixels};
+  return from + Nanoseconds{static_cast<std::int64_t>(Wide{width} * pixel / pixels)};
 }
 
 std::uint32_t TimelineView::pixel(Nanoseconds time) const {
   if (time >= to)
     return pixels - 1;
-  const Wide width = (to - from).count();
-  return static_cast<std::uint32_t>(
-      ((Wide{(time - from).count()} + 1) * pixels + width - 1) / width - 1);
-}
-
-bool is_shown_call(EventKind kind) {
-  return kind != EventKind::run && kind != EventKind::enter && kind != EventKind::leave;
+  const std::int64_t width = (to - from).count();
+  const std::int64_t passed = (time - from).count() + 1;
+  if (width < narrow && pixels <= 1U << 14U) [[likely]]
+    return static_cast<std::uint32_t>((passed * pixels + width - 1) / width - 1);
+  return static_cast<std::uint32_t>((Wide{passed} * pixels + width - 1) / width - 1);
 }
 
 Timeline::Timeline(std::shared_ptr<const Execution> execution)
     : execution_(std::move(execution)), critical_(execution_->thread_count(), 0) {
-  find_steps();
+  find_parallelism();
   for (std::uint32_t t = 0; t < execution_->thread_count(); ++t) {
     for (PartIndex index = execution_->begin(t); index < execution_->end(t); ++index)
       critical_[t] +=
-          execution_->weight(index) * static_cast<double>(execution_->part(index).length.count());
+          execution_->weight(index) * static_cast<double>(execution_->length_of(index).count());
   }
 }
 
-void Timeline::find_steps() {
+// The spans of all threads are brought into one order a slice of the run at a time.
+void Timeline::find_parallelism() {
   struct Change {
-    std::int32_t running = 0;
-    std::int32_t runnable = 0;
+    std::int64_t time;
+    std::uint32_t running;  // more, modulo 2^32
+    std::uint32_t runnable;
   };
-  std::map<Nanoseconds, Change> changes;
-  for (std::uint32_t t = 0; t < execution_->thread_count(); ++t) {
-    execution_->spans(t, execution_->begin(t), [&](const Span& span) {
-      if (span.state == SpanState::running) {
-        ++changes[span.start].running;
-        --changes[span.end].running;
-      } else if (span.state == SpanState::runnable) {
-        ++changes[span.start].runnable;
-        --changes[span.end].runnable;
-      }
-      return true;
-    });
+  struct Row {
+    SpanIndex::Reader reader;
+    std::uint32_t running = 0;
+    std::uint32_t runnable = 0;
+    bool is_there = true;
+    bool has_ended = false;
+  };
+  constexpr std::size_t parts_of_a_slice = 1U << 17U;
+  const SpanIndex& index = execution_->index();
+  const auto threads = static_cast<std::uint32_t>(execution_->thread_count());
+  std::vector<Row> rows;
+  std::size_t parts = 0;
+  for (std::uint32_t t = 0; t < threads; ++t) {
+    if (index.first_block(t) == index.last_block(t))
+      continue;
+    parts += execution_->end(t) - execution_->begin(t);
+    rows.push_back({SpanIndex::Reader(index, t, index.first_block(t))});
+    rows.back().is_there = rows.back().reader.next();
   }
-  std::uint32_t running = 0;
-  std::uint32_t runnable = 0;
-  steps_.push_back({});
-  for (const auto& [time, change] : changes) {
-    running += static_cast<std::uint32_t>(change.running);
-    runnable += static_cast<std::uint32_t>(change.runnable);
-    Step step{time, running, runnable};
+  const std::int64_t total = execution_->total().count();
+  const std::int64_t slice = total / static_cast<std::int64_t>(parts / parts_of_a_slice + 1) + 1;
+  std::vector<Change> changes;
+  ActiveThreads active;
+  bool has_begun = false;
+  const auto pass = [&](std::int64_t time) {
+    if (!has_begun && time > 0)
+      parallelism_.add(0, {});
+    has_begun = true;
+    ActiveThreads shown = active;
     if (execution_->shares()) {
-      step.running = std::min(running, execution_->cpus());
-      step.runnable = running - step.running;
+      shown.running = std::min(active.running, execution_->cpus());
+      shown.runnable = active.running - shown.running;
     }
-    if (steps_.back().time == time)
-      steps_.pop_back();
-    steps_.push_back(step);
+    parallelism_.add(time, shown);
+  };
+  for (std::int64_t until = slice; until - slice <= total; until += slice) {
+    changes.clear();
+    for (Row& row : rows) {
+      while (row.is_there && row.reader.start < until) {
+        // What has no length changes nothing.
+        if (row.reader.end > row.reader.start) {
+          const std::uint32_t running = row.reader.state == SpanState::running ? 1 : 0;
+          const std::uint32_t runnable = row.reader.state == SpanState::runnable ? 1 : 0;
+          if (running != row.running || runnable != row.runnable)
+            changes.push_back({row.reader.start, running - row.running, runnable - row.runnable});
+          row.running = running;
+          row.runnable = runnable;
+        }
+        row.is_there = row.reader.next();
+      }
+      if (!row.is_there && !row.has_ended && row.reader.end < until) {
+        row.has_ended = true;
+        if (row.reader.end < total)
+          changes.push_back({row.reader.end, 0U - row.running, 0U - row.runnable});
+      }
+    }
+    std::sort(changes.begin(), changes.end(),
+              [](const Change& a, const Change& b) { return a.time < b.time; });
+    for (std::size_t i = 0; i < changes.size(); ++i) {
+      active.running += changes[i].running;
+      active.runnable += changes[i].runnable;
+      if (i + 1 == changes.size() || changes[i + 1].time != changes[i].time)
+        pass(changes[i].time);
+    }
   }
+  parallelism_.end(total);
 }
 
-// Calls `take(start, end, step)` for each stretch of the interval.
-template <typename Take>
-void Timeline::steps_in(const TimelineView& view, const Take& take) const {
-  auto step = std::upper_bound(steps_.begin(), steps_.end(), view.from,
-                               [](Nanoseconds time, const Step& at) { return time < at.time; }) -
-              1;
-  Nanoseconds at = view.from;
-  while (at < view.to) {
-    const Nanoseconds until =
-        step + 1 == steps_.end() ? view.to : std::min(view.to, (step + 1)->time);
-    take(at, until, *step);
-    at = until;
-    if (step + 1 != steps_.end())
-      ++step;
+std::vector<ParallelismPixel> Timeline::parallelism(const TimelineView& view) const {
+  std::vector<std::int64_t> edges;
+  edges.reserve(view.pixels + std::size_t{1});
+  for (std::uint32_t i = 0; i <= view.pixels; ++i)
+    edges.push_back(view.edge(i).count());
+  const std::vector<ParallelismSummary> sums = parallelism_.between(edges);
+  std::vector<ParallelismPixel> pixels(view.pixels);
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    const auto width = static_cast<double>(edges[i + 1] - edges[i]);
+    // A pixel without a whole nanosecond looks as the one before.
+    if (width > 0)
+      pixels[i] = {sums[i].least, sums[i].most, sums[i].running_ns / width,
+                   sums[i].runnable_ns / width};
+    else if (i > 0)
+      pixels[i] = pixels[i - 1];
   }
-}
-
-Parallelism Timeline::parallelism(const TimelineView& view) const {
-  Parallelism result;
-  result.pixels.resize(view.pixels);
-  std::vector<bool> seen(view.pixels, false);
-  steps_in(view, [&](Nanoseconds start, Nanoseconds end, const Step& step) {
-    for (std::uint32_t i = view.pixel(start); i < view.pixels && view.edge(i) < end; ++i) {
-      const Nanoseconds left = view.edge(i);
-      const Nanoseconds right = view.edge(i + 1);
-      if (right == left)
-        continue;
-      const double part =
-          static_cast<double>((std::min(end, right) - std::max(start, left)).count()) /
-          static_cast<double>((right - left).count());
-      Parallelism::Pixel& pixel = result.pixels[i];
-      pixel.least_running = seen[i] ? std::min(pixel.least_running, step.running) : step.running;
-      pixel.most_running = std::max(pixel.most_running, step.running);
-      pixel.mean_running += part * step.running;
-      pixel.least_runnable =
-          seen[i] ? std::min(pixel.least_runnable, step.runnable) : step.runnable;
-      pixel.most_runnable = std::max(pixel.most_runnable, step.runnable);
-      pixel.mean_runnable += part * step.runnable;
-      seen[i] = true;
-    }
-  });
-  // Pixels without a whole nanosecond look as the one before.
-  for (std::uint32_t i = 1; i < view.pixels; ++i) {
-    if (!seen[i])
-      result.pixels[i] = result.pixels[i - 1];
-  }
-  return result;
+  return pixels;
 }
 
 TimelineLevels Timeline::levels(const TimelineView& view) const {
-  std::map<std::pair<std::uint32_t, std::uint32_t>, Nanoseconds> times;
-  TimelineView run = view;
-  run.to = std::min(view.to, execution_->total());
   TimelineLevels result;
-  if (run.to <= run.from)
+  const Nanoseconds to = std::min(view.to, execution_->total());
+  if (to <= view.from)
     return result;
-  steps_in(run, [&](Nanoseconds start, Nanoseconds end, const Step& step) {
-    times[{step.running + step.runnable, step.running}] += end - start;
-  });
-  for (const auto& [level, time] : times) {
-    const auto [active, running] = level;
-    result.levels.push_back({running, active - running, time});
-    result.classes[static_cast<std::size_t>(concurrency_class(active, execution_->cpus()))] += time;
+  for (const auto& [active, time] : parallelism_.levels(view.from.count(), to.count())) {
+    result.levels.push_back({active.running, active.runnable, Nanoseconds{time}});
+    result.classes[static_cast<std::size_t>(concurrency_class(
+        active.running + active.runnable, execution_->cpus()))] += Nanoseconds{time};
   }
   return result;
+}
+
+// A call at the end of the run is in the view that ends there.
+bool Timeline::is_behind(Nanoseconds call, const TimelineView& view) const {
+  return call > view.to || (call == view.to && call != execution_->total());
+}
+
+std::size_t Timeline::bytes() const {
+  return execution_->bytes() + parallelism_.bytes() + critical_.capacity() * sizeof(double);
 }
 
 std::vector<PathPiece> Timeline::path(const TimelineView& view) const {
@@ -294,7 +450,7 @@ std::vector<PathPiece> Timeline::path(const TimelineView& view) const {
            std::upper_bound(path.begin(), path.end(), view.from,
                             [](Nanoseconds time, const PathPart&part) { return time < part.end; });
        at != path.end() && at->start < view.to; ++at) {
-    const std::uint32_t thread = execution_->part(at->part).thread;
+    const std::uint32_t thread = at->thread;
     if (!pieces.empty() && at->arrival == Arrival::onward && pieces.back().parts == 1 &&
         pieces.back().thread == thread && pieces.back().end == at->start) {
       pieces.back().end = at->end;
@@ -328,88 +484,82 @@ std::vector<PathPiece> Timeline::path(const TimelineView& view) const {
   return pieces;
 }
 
-// A call at the end of the run is in the view that ends there.
-bool Timeline::is_behind(Nanoseconds call, const TimelineView& view) const {
-  return call > view.to || (call == view.to && call != execution_->total());
-}
-
-TimelineRow Timeline::row(std::uint32_t thread, const TimelineView& view) const {
+TimelineRow Timeline::row(std::uint32_t thread, const TimelineView& view, WithNames names) const {
   TimelineRow row;
-  RowBuilder builder(*execution_, view, row);
-  const PartIndex first = execution_->first_after(thread, view.from);
-  execution_->spans(thread, first, [&](const Span& span) {
-    if (span.start >= view.to)
-      return false;
-    if (span.end > view.from)
-      builder.add(span);
-    return true;
-  });
+  row.summaries.reserve(view.pixels);
+  RowBuilder builder(*execution_, thread, view, names == WithNames::yes, row);
+  walk(
+      execution_->index(), thread, view, [&](std::size_t block) { return builder.can_take(block); },
+      [&](std::size_t block) { builder.take(block); },
+      [&](const SpanIndex::Reader& reader) {
+        builder.add(reader, !is_behind(Nanoseconds{reader.end}, view));
+      });
   builder.finish();
-
-  CallBuilder calls(*execution_, row);
-  for (PartIndex index = execution_->first_after(thread, view.from - Nanoseconds{1});
-       index < execution_->end(thread); ++index) {
-    const Nanoseconds time = execution_->end_of(index);
-    if (is_behind(time, view))
-      break;
-    const Part part = execution_->part(index);
-    if (is_shown_call(execution_->event(part).kind) && execution_->makes_call(index))
-      calls.add(view.pixel(time) / cell_pixels, {index, part.event, time});
-  }
-  calls.finish();
+  for (TimelineCall& call : row.calls)
+    call.event = execution_->event_number(call.part);
   return row;
 }
 
 bool Timeline::is_active(std::uint32_t thread, const TimelineView& view) const {
   bool active = false;
-  const PartIndex first = execution_->first_after(thread, view.from - Nanoseconds{1});
-  execution_->spans(thread, first, [&](const Span& span) {
-    if (span.start >= view.to)
-      return false;
-    active = (span.end > view.from && span.state != SpanState::blocked &&
-              span.state != SpanState::sleeping && span.state != SpanState::io) ||
-             (span.part != no_part && span.end >= view.from && span.end < view.to &&
-              span.state == SpanState::running);
-    return !active;
-  });
+  walk(
+      execution_->index(), thread, view, [&](std::size_t /*block*/) { return active; },
+      [](std::size_t /*block*/) {},
+      [&](const SpanIndex::Reader& reader) {
+        const bool overlaps = reader.start < view.to.count() && reader.end > view.from.count() &&
+                              reader.end > reader.start;
+        active |=
+            overlaps && (reader.state == SpanState::running || reader.state == SpanState::runnable);
+        active |= reader.ends_part && reader.end >= view.from.count() &&
+                  !is_behind(Nanoseconds{reader.end}, view) &&
+                  execution_->shown_call(reader.part) != 0;
+      });
   return active;
 }
 
 TimelineThread Timeline::thread(std::uint32_t thread, const TimelineView& view) const {
   TimelineThread result;
-  const PartIndex begin = execution_->begin(thread);
-  const PartIndex end = execution_->end(thread);
-  if (begin == end)
+  const SpanIndex& index = execution_->index();
+  if (index.first_block(thread) == index.last_block(thread))
     return result;
   result.started = true;
-  result.start = execution_->part(begin).ready;
-  result.end = execution_->stands_still(thread) ? execution_->total() : execution_->end_of(end - 1);
+  result.start = Nanoseconds{index.block(index.first_block(thread)).start};
+  result.end = Nanoseconds{index.end(thread)};
   result.critical_ns = critical_[thread];
-  execution_->spans(thread, execution_->first_after(thread, view.from), [&](const Span& span) {
-    if (span.start >= view.to)
-      return false;
-    const auto [from, to] = shown_of(span, view);
-    if (to > from) {
-      result.times[index_of(span.state)] += to - from;
-      if (span.part != no_part && span.state != SpanState::runnable) {
-        const Part part = execution_->part(span.part);
-        if (span.start >= part.start)
-          result.critical_in_view_ns += execution_->weight(span.part) *
-                                        static_cast<double>(part.length.count()) *
-                                        (static_cast<double>((to - from).count()) /
-                                         static_cast<double>((span.end - span.start).count()));
-      }
-    }
-    return true;
-  });
-  for (PartIndex index = execution_->first_after(thread, view.from - Nanoseconds{1}); index < end;
-       ++index) {
-    if (is_behind(execution_->end_of(index), view))
-      break;
-    const Part part = execution_->part(index);
-    if (is_shown_call(execution_->event(part).kind) && execution_->makes_call(index))
-      ++result.calls;
-  }
+  walk(
+      index, thread, view,
+      [&](std::size_t block) {
+        const std::int64_t start = index.block(block).start;
+        const std::int64_t end = index.block_end(thread, block);
+        return start >= view.from.count() && end < view.to.count() &&
+               end - start < SpanIndex::long_block;
+      },
+      [&](std::size_t block) {
+        const SpanTimes times = index.times(thread, block);
+        for (std::size_t s = 0; s < times.size(); ++s)
+          result.times[s] += times[s];
+        result.critical_in_view_ns += static_cast<double>(index.block(block).critical);
+        const PartIndex behind = block + 1 < index.last_block(thread)
+                                     ? index.block(block + 1).first_part
+                                     : execution_->end(thread);
+        for (PartIndex part = index.block(block).first_part; part < behind; ++part)
+          result.calls += execution_->shown_call(part) != 0 ? 1U : 0U;
+      },
+      [&](const SpanIndex::Reader& reader) {
+        const std::int64_t from = std::max(reader.start, view.from.count());
+        const std::int64_t to = std::min(reader.end, view.to.count());
+        if (to > from) {
+          result.times[index_of(reader.state)] += Nanoseconds{to - from};
+          if (reader.ends_part)
+            result.critical_in_view_ns +=
+                execution_->weight(reader.part) *
+                static_cast<double>(execution_->length_of(reader.part).count()) *
+                static_cast<double>(to - from) / static_cast<double>(reader.end - reader.start);
+        }
+        if (reader.ends_part && reader.end >= view.from.count() &&
+            !is_behind(Nanoseconds{reader.end}, view) && execution_->shown_call(reader.part) != 0)
+          ++result.calls;
+      });
   result.active = result.calls > 0 || result.times[index_of(SpanState::running)] > Nanoseconds{} ||
                   result.times[index_of(SpanState::runnable)] > Nanoseconds{};
   return result;

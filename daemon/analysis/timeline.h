@@ -4,16 +4,19 @@
 // The picture never hides what is there: a pixel in which a whole stretch of a thread lies is told by
 // the shares of what the thread did in it, and a share is 0 only where there is nothing.
 //
-// Immutable after construction; safe for any number of threads.
+// A row costs as many steps as it has pixels, or stretches where those are fewer, not as many as there are
+// stretches in the interval. Immutable after construction; safe for any number of threads.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "analysis/concurrency_classes.h"
 #include "analysis/execution.h"
+#include "analysis/parallelism.h"
 
 namespace longpole::analysis {
 
@@ -31,20 +34,16 @@ struct TimelineView {
 // Shares are in parts of so many.
 inline constexpr std::uint32_t whole_pixel = 255;
 
-using SpanTimes = std::array<Nanoseconds, span_state_count>;
-
 // A pixel in which a whole span lies.
 struct PixelSummary {
   std::uint32_t pixel = 0;
   // Together whole_pixel, or less where the thread was not there for all of it.
   std::array<std::uint8_t, span_state_count> shares{};
-  double weight = 0;  // mean over what is computed
-  Span longest_run;   // of the spans in it, cut off at its edges; without length: none
-  Span longest_wait;
+  float weight = 0;  // mean over what is computed
+  // A long stretch that runs in it, and a long wait: their part; none: nothing does.
+  PartIndex run = no_part;
+  std::optional<std::uint32_t> wait;  // its call
 };
-
-// Calls that a row shows: not those that only end a stretch of computing.
-[[nodiscard]] bool is_shown_call(EventKind kind);
 
 struct TimelineCall {
   PartIndex part = no_part;
@@ -67,17 +66,11 @@ struct TimelineRow {
   std::vector<CallCount> counts;
 };
 
-// One value a pixel.
-struct Parallelism {
-  struct Pixel {
-    std::uint32_t least_running = 0;
-    std::uint32_t most_running = 0;
-    double mean_running = 0;
-    std::uint32_t least_runnable = 0;
-    std::uint32_t most_runnable = 0;
-    double mean_runnable = 0;
-  };
-  std::vector<Pixel> pixels;
+struct ParallelismPixel {
+  ActiveThreads least;
+  ActiveThreads most;
+  double mean_running = 0;
+  double mean_runnable = 0;
 };
 
 struct TimelineLevel {
@@ -99,6 +92,7 @@ struct PathPiece {
   Arrival arrival = Arrival::onward;
 };
 
+// A thread of which much is summarised: its critical time in the view is right to seven digits.
 struct TimelineThread {
   bool started = false;
   Nanoseconds start{};
@@ -110,33 +104,33 @@ struct TimelineThread {
   std::uint64_t calls = 0;  // of the interval
 };
 
+// Whether summaries say what runs and what is waited for: it costs as much as all the rest.
+enum class WithNames : bool { no, yes };
+
 class Timeline {
  public:
   explicit Timeline(std::shared_ptr<const Execution> execution);
 
   [[nodiscard]] const Execution& execution() const { return *execution_; }
 
-  [[nodiscard]] TimelineRow row(std::uint32_t thread, const TimelineView& view) const;
+  [[nodiscard]] TimelineRow row(std::uint32_t thread, const TimelineView& view,
+                                WithNames names) const;
   [[nodiscard]] TimelineThread thread(std::uint32_t thread, const TimelineView& view) const;
   [[nodiscard]] bool is_active(std::uint32_t thread, const TimelineView& view) const;
-  [[nodiscard]] Parallelism parallelism(const TimelineView& view) const;
+  // One a pixel.
+  [[nodiscard]] std::vector<ParallelismPixel> parallelism(const TimelineView& view) const;
   [[nodiscard]] TimelineLevels levels(const TimelineView& view) const;
   [[nodiscard]] std::vector<PathPiece> path(const TimelineView& view) const;
 
+  // Memory beside the recording and its schedule.
+  [[nodiscard]] std::size_t bytes() const;
+
  private:
-  // From `time` on so many threads run, and could run and have no CPU.
-  struct Step {
-    Nanoseconds time{};
-    std::uint32_t running = 0;
-    std::uint32_t runnable = 0;
-  };
-  void find_steps();
+  void find_parallelism();
   [[nodiscard]] bool is_behind(Nanoseconds call, const TimelineView& view) const;
-  template <typename Take>
-  void steps_in(const TimelineView& view, const Take& take) const;
 
   std::shared_ptr<const Execution> execution_;
-  std::vector<Step> steps_;
+  ParallelismIndex parallelism_;
   std::vector<double> critical_;  // by thread
 };
 

@@ -58,7 +58,7 @@ Found find(const Execution& execution, std::uint32_t thread, const Sought& sough
     found.pixels.push_back({pixel, static_cast<std::uint8_t>(std::clamp<double>(
                                        time / width * whole_pixel + 0.5, 1, whole_pixel))});
   };
-  execution.spans(thread, execution.first_after(thread, view.from), [&](const Span& span) {
+  execution.spans(thread, view.from, [&](const Span& span) {
     if (span.start >= view.to)
       return false;
     const double share = share_of(execution, thread, sought, span);
@@ -88,7 +88,7 @@ std::optional<Nanoseconds> next_found(const Execution& execution, const Sought& 
                                       Nanoseconds behind) {
   std::optional<Nanoseconds> first;
   for (std::uint32_t t = 0; t < execution.thread_count(); ++t) {
-    execution.spans(t, execution.first_after(t, behind), [&](const Span& span) {
+    execution.spans(t, behind, [&](const Span& span) {
       if (first && span.start >= *first)
         return false;
       if (span.start < behind || share_of(execution, t, sought, span) == 0)
@@ -104,7 +104,7 @@ std::optional<Nanoseconds> last_found(const Execution& execution, const Sought& 
                                       Nanoseconds before) {
   std::optional<Nanoseconds> last;
   for (std::uint32_t t = 0; t < execution.thread_count(); ++t) {
-    execution.spans(t, execution.begin(t), [&](const Span& span) {
+    execution.spans(t, Nanoseconds{-1}, [&](const Span& span) {
       if (span.start >= before)
         return false;
       if ((!last || span.start > *last) && span.end <= before &&

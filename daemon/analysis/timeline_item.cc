@@ -14,7 +14,7 @@ struct Parts {
 };
 
 Parts parts_of(const Execution& execution, PartIndex any) {
-  const Part part = execution.part(any);
+  const ExecutionPart part = execution.part(any);
   Parts parts{any, any + 1, no_part};
   while (parts.first > execution.begin(part.thread) &&
          execution.part(parts.first - 1).event == part.event)
@@ -31,19 +31,19 @@ Parts parts_of(const Execution& execution, PartIndex any) {
 }
 
 Waker waker(const Execution& execution, PartIndex index) {
-  const Part part = execution.part(index);
+  const ExecutionPart part = execution.part(index);
   return {{part.thread, part.event}, part.end};
 }
 
 TimelineItem item(const Execution& execution, PartIndex any) {
   const Parts parts = parts_of(execution, any);
-  const Part first = execution.part(parts.first);
+  const ExecutionPart first = execution.part(parts.first);
   TimelineItem item;
   item.call = {first.thread, first.event};
   item.made = parts.made != no_part;
   Nanoseconds length{};
   for (PartIndex index = parts.first; index < parts.last; ++index) {
-    const Part part = execution.part(index);
+    const ExecutionPart part = execution.part(index);
     if (!part.running)
       continue;
     item.work += part.end - part.start;
@@ -59,7 +59,7 @@ TimelineItem item(const Execution& execution, PartIndex any) {
   const PartIndex last = item.made ? parts.made : parts.last - 1;
   item.elapsed = execution.end_of(last) - first.ready;
   for (PartIndex index = parts.first; index <= last; ++index) {
-    const Part part = execution.part(index);
+    const ExecutionPart part = execution.part(index);
     if (part.given_by != no_part)
       item.cpu_from = waker(execution, part.given_by);
   }
@@ -67,7 +67,7 @@ TimelineItem item(const Execution& execution, PartIndex any) {
     return item;
   item.call_time = item.return_time = execution.end_of(parts.made);
   for (PartIndex index = parts.made + 1; index < end && index <= parts.last; ++index) {
-    const Part part = execution.part(index);
+    const ExecutionPart part = execution.part(index);
     item.return_time = part.ready;
     if (part.released_by != no_part && execution.part(part.released_by).thread != part.thread)
       item.woken_by = waker(execution, part.released_by);
@@ -77,16 +77,13 @@ TimelineItem item(const Execution& execution, PartIndex any) {
   return item;
 }
 
-// The span of `part` in that state.
-Span span_of(const Execution& execution, PartIndex part, bool waits, Nanoseconds from) {
-  Span found;
-  execution.spans(execution.part(part).thread, part, [&](const Span& span) {
-    if (waits ? span.start >= from && span.state != SpanState::running
-              : span.part == part && span.state == SpanState::running) {
+// What the thread does from `time` on.
+std::optional<Span> span_at(const Execution& execution, std::uint32_t thread, Nanoseconds time) {
+  std::optional<Span> found;
+  execution.spans(thread, time, [&](const Span& span) {
+    if (span.start <= time)
       found = span;
-      return false;
-    }
-    return true;
+    return false;
   });
   return found;
 }
@@ -99,21 +96,16 @@ bool is_similar(const Event& a, const Event& b) {
 
 std::optional<TimelineItem> item_at(const Execution& execution, std::uint32_t thread,
                                     Nanoseconds time) {
-  std::optional<TimelineItem> result;
-  execution.spans(thread, execution.first_after(thread, time), [&](const Span& span) {
-    if (span.start > time || span.end <= time)
-      return span.start <= time;
-    const bool blocked_before = span.state == SpanState::blocked &&
-                                (span.part == no_part || execution.part(span.part).start > time);
-    PartIndex part = span.part;
-    if (part == no_part)
-      part = execution.end(thread) - 1;
-    else if (blocked_before)
-      --part;
-    result = item(execution, part);
-    result->span = span;
-    return false;
-  });
+  const std::optional<Span> span = span_at(execution, thread, time);
+  if (!span)
+    return std::nullopt;
+  PartIndex part = span->part;
+  if (part == no_part)
+    part = execution.end(thread) - 1;
+  else if (span->state == SpanState::blocked && !span->is_of_part)
+    --part;
+  TimelineItem result = item(execution, part);
+  result.span = *span;
   return result;
 }
 
@@ -122,7 +114,16 @@ std::optional<TimelineItem> item_of(const Execution& execution, CallId call) {
   if (made == no_part)
     return std::nullopt;
   TimelineItem result = item(execution, made);
-  result.span = span_of(execution, made, result.return_time > result.call_time, result.call_time);
+  const ExecutionPart part = execution.part(made);
+  const bool waits = result.return_time > result.call_time;
+  const auto span = span_at(execution, call.thread, waits ? part.end : part.start);
+  if (span && (waits || part.end > part.start)) {
+    result.span = *span;
+  } else {  // a moment
+    result.span.start = result.span.end = part.end;
+    result.span.part = made;
+    result.span.event = call.event;
+  }
   return result;
 }
 
@@ -131,7 +132,7 @@ std::optional<CallId> neighbour(const Execution& execution, CallId call, Directi
   if (index == no_part)
     return std::nullopt;
   const auto fits = [&](PartIndex at) {
-    const Part part = execution.part(at);
+    const ExecutionPart part = execution.part(at);
     return is_shown_call(execution.event(part).kind) && execution.makes_call(at);
   };
   if (direction == Direction::next) {

@@ -17,6 +17,9 @@ inline constexpr std::size_t max_timeline_cells = 1U << 21U;  // pixels of all r
 inline constexpr std::size_t max_timeline_threads = 20'000;   // listed in one answer
 inline constexpr std::size_t max_timelines = 4;       // simulations kept for each open recording
 inline constexpr std::size_t max_label_bytes = 4096;  // of a name in a timeline; cut off with "…"
+inline constexpr std::size_t max_rows_of_object = 100;  // lines and pairs of threads
+inline constexpr std::uint32_t max_lead_cpus = 1024;
+inline constexpr std::size_t max_changes = 256;            // of one what-if
 inline constexpr int max_request_bytes = 4 * 1024 * 1024;  // a program's arguments and environment
 
 // Output of a program that its client has not taken yet: above the one the program has to wait when

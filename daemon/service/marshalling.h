@@ -40,6 +40,26 @@ namespace longpole::service {
 
 [[nodiscard]] Expected<analysis::Scheduler> read_scheduler(const std::string& name);
 
+// What a ranking is asked for: `cpus`, `scheduler` and `rows` of any such request.
+struct Ranking {
+  std::uint32_t cpus = 1;
+  analysis::Scheduler scheduler = analysis::Scheduler::shared;
+  std::size_t rows = 0;
+};
+template <typename Request>
+[[nodiscard]] Expected<Ranking> read_ranking(const Request& request) {
+  const auto cpus = read_cpu_count(request.cpus());
+  if (!cpus)
+    return tl::unexpected(cpus.error());
+  const auto rows = read_row_count(request.rows());
+  if (!rows)
+    return tl::unexpected(rows.error());
+  const auto scheduler = read_scheduler(request.scheduler());
+  if (!scheduler)
+    return tl::unexpected(scheduler.error());
+  return Ranking{*cpus, *scheduler, *rows};
+}
+
 [[nodiscard]] std::string function_name(const Recording& recording, FunctionId id);
 [[nodiscard]] std::string file_path(const Recording& recording, FileId id);
 

@@ -1,14 +1,13 @@
 #include "service/open_recording.h"
 
 #include <algorithm>
-#include <atomic>
 #include <future>
 #include <memory>
-#include <thread>
 #include <utility>
 
 #include "analysis/call_tree.h"
 #include "analysis/leading_places.h"
+#include "service/all_cpus.h"
 #include "service/limits.h"
 
 namespace longpole::service {
@@ -18,24 +17,6 @@ using analysis::FunctionRow;
 using analysis::LineRow;
 using analysis::Scheduler;
 using analysis::Table;
-
-// Does `compute(i)` for each i below `count`.
-template <typename Compute>
-void on_all_cpus(std::size_t count, const Compute& compute) {
-  std::atomic<std::size_t> next = 0;
-  const auto take = [&] {
-    for (std::size_t i = next++; i < count; i = next++)
-      compute(i);
-  };
-  const std::size_t threads =
-      std::min<std::size_t>(count, std::max(1U, std::thread::hardware_concurrency()));
-  std::vector<std::future<void>> helpers;
-  for (std::size_t i = 1; i < threads; ++i)
-    helpers.push_back(std::async(std::launch::async, take));
-  take();
-  for (std::future<void>& helper : helpers)
-    helper.get();
-}
 
 template <typename Row, typename Compute>
 std::vector<Table<Row>> tables(std::span<const std::uint32_t> cpus, const Compute& compute) {

@@ -142,20 +142,14 @@ grpc::ServerUnaryReactor* Service::GetQuartz(grpc::CallbackServerContext* contex
                                              const v1::GetQuartzRequest* request,
                                              v1::GetQuartzResponse* response) {
   return answer(requests_, context, [=, this]() -> Expected<void> {
-    const auto cpus = read_cpu_count(request->cpus());
-    if (!cpus)
-      return tl::unexpected(cpus.error());
-    const auto rows = read_row_count(request->rows());
-    if (!rows)
-      return tl::unexpected(rows.error());
-    const auto scheduler = read_scheduler(request->scheduler());
-    if (!scheduler)
-      return tl::unexpected(scheduler.error());
+    const auto asked = read_ranking(*request);
+    if (!asked)
+      return tl::unexpected(asked.error());
     const auto opened = recordings_.find(request->handle());
     if (!opened)
       return tl::unexpected(opened.error());
-    write_quartz((*opened)->quartz().report(*cpus, *scheduler), *rows, (*opened)->recording(),
-                 *response);
+    write_quartz((*opened)->quartz().report(asked->cpus, asked->scheduler), asked->rows,
+                 (*opened)->recording(), *response);
     return {};
   });
 }

@@ -52,6 +52,18 @@ class Service final : public v1::Longpole::CallbackService {
   grpc::ServerUnaryReactor* GetQuartz(grpc::CallbackServerContext* context,
                                       const v1::GetQuartzRequest* request,
                                       v1::GetQuartzResponse* response) override;
+  grpc::ServerUnaryReactor* GetObjects(grpc::CallbackServerContext* context,
+                                       const v1::GetObjectsRequest* request,
+                                       v1::GetObjectsResponse* response) override;
+  grpc::ServerUnaryReactor* GetThreads(grpc::CallbackServerContext* context,
+                                       const v1::GetThreadsRequest* request,
+                                       v1::GetThreadsResponse* response) override;
+  grpc::ServerUnaryReactor* GetLeads(grpc::CallbackServerContext* context,
+                                     const v1::GetLeadsRequest* request,
+                                     v1::GetLeadsResponse* response) override;
+  grpc::ServerUnaryReactor* WhatIf(grpc::CallbackServerContext* context,
+                                   const v1::WhatIfRequest* request,
+                                   v1::WhatIfResponse* response) override;
   grpc::ServerUnaryReactor* GetTimeline(grpc::CallbackServerContext* context,
                                         const v1::GetTimelineRequest* request,
                                         v1::GetTimelineResponse* response) override;

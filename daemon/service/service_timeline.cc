@@ -21,7 +21,7 @@ grpc::ServerUnaryReactor* Service::GetTimeline(grpc::CallbackServerContext* cont
     const auto rows = read_rows(*request, *drawn->timeline, *view);
     if (!rows)
       return tl::unexpected(rows.error());
-    write_timeline(**opened, *drawn, *view, *rows, request->list_threads(), *response);
+    write_timeline(**opened, *drawn, *view, *rows, *request, *response);
     return {};
   });
 }

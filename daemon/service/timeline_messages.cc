@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <optional>
 #include <utility>
 
+#include "service/all_cpus.h"
 #include "service/limits.h"
 #include "service/marshalling.h"
 #include "trace/event_forms.h"
@@ -16,7 +16,6 @@ namespace longpole::service {
 namespace {
 
 using analysis::Execution;
-using analysis::Part;
 using analysis::Span;
 using analysis::SpanState;
 using analysis::Timeline;
@@ -82,7 +81,12 @@ bool write_object(const Recording& recording, const Event& event, v1::TimelineOb
 class Tables {
  public:
   Tables(const OpenRecording& opened, v1::GetTimelineResponse& message)
-      : opened_(opened), recording_(opened.recording()), message_(message) {}
+      : opened_(opened),
+        recording_(opened.recording()),
+        message_(message),
+        objects_(recording_.objects.size(), 0),
+        threads_(recording_.threads.size(), 0),
+        places_(recording_.stacks.size(), 0) {}
 
   // Index plus one; 0: none.
   std::uint32_t object(const Event& event) {
@@ -90,11 +94,12 @@ class Tables {
     if (event.subject == unknown_count ||
         (form != SubjectForm::object && form != SubjectForm::thread))
       return 0;
-    const auto [at, is_new] =
-        objects_.try_emplace({form == SubjectForm::thread, event.subject}, objects_.size() + 1);
-    if (is_new)
+    std::uint32_t& at = (form == SubjectForm::thread ? threads_ : objects_)[event.subject];
+    if (at == 0) {
       static_cast<void>(write_object(recording_, event, *message_.add_objects()));
-    return static_cast<std::uint32_t>(at->second);
+      at = static_cast<std::uint32_t>(message_.objects_size());
+    }
+    return at;
   }
   // Of computing.
   std::uint32_t work_place(const Event& event) {
@@ -120,35 +125,39 @@ class Tables {
     return recording_.threads[thread].events[span.event];
   }
   std::uint32_t place(StackId frame) {
-    const auto [at, is_new] = places_.try_emplace(frame, places_.size() + 1);
-    if (is_new)
+    std::uint32_t& at = places_[frame.index()];
+    if (at == 0) {
       write_place(recording_, frame, *message_.add_places());
-    return static_cast<std::uint32_t>(at->second);
+      at = static_cast<std::uint32_t>(message_.places_size());
+    }
+    return at;
   }
 
   const OpenRecording& opened_;
   const Recording& recording_;
   v1::GetTimelineResponse& message_;
-  std::map<std::pair<bool, std::uint32_t>, std::size_t> objects_;
-  std::map<StackId, std::size_t> places_;
+  // By id: index plus one.
+  std::vector<std::uint32_t> objects_;
+  std::vector<std::uint32_t> threads_;
+  std::vector<std::uint32_t> places_;
 };
 
 void write_row(const Execution& execution, std::uint32_t thread, const analysis::TimelineRow& row,
                Tables& tables, v1::TimelineRow& message) {
+  const std::vector<Event>& events_of = execution.recording().threads[thread].events;
   message.set_thread(thread);
   v1::TimelineStretches& stretches = *message.mutable_stretches();
   for (const Span& span : row.spans) {
     stretches.add_start_ns(to_double(span.start));
     stretches.add_end_ns(to_double(span.end));
     stretches.mutable_state()->push_back(static_cast<char>(state_of(span.state)));
-    const bool computes = span.state == SpanState::running || span.state == SpanState::runnable;
-    const Part part = span.part == analysis::no_part ? Part{} : execution.part(span.part);
-    stretches.add_cpu(computes && part.cpu != simulation::no_cpu ? part.cpu + 1 : 0);
+    const std::uint32_t cpu = span.state == SpanState::running && span.part != analysis::no_part
+                                  ? execution.cpu_of(span.part)
+                                  : simulation::no_cpu;
+    stretches.add_cpu(cpu == simulation::no_cpu ? 0 : cpu + 1);
     stretches.add_object(tables.object_of(thread, span));
     stretches.add_place(tables.place_of(thread, span));
-    stretches.add_weight(span.part != analysis::no_part && span.start >= part.start
-                             ? static_cast<float>(execution.weight(span.part))
-                             : 0.0F);
+    stretches.add_weight(span.is_of_part ? static_cast<float>(execution.weight(span.part)) : 0.0F);
     stretches.add_event(span.event);
   }
   v1::TimelineSummaries& summaries = *message.mutable_summaries();
@@ -156,16 +165,15 @@ void write_row(const Execution& execution, std::uint32_t thread, const analysis:
     summaries.add_pixel(summary.pixel);
     for (const std::uint8_t share : summary.shares)
       summaries.mutable_shares()->push_back(static_cast<char>(share));
-    summaries.add_weight(static_cast<float>(summary.weight));
-    const auto is_there = [](const Span& span) { return span.end > span.start; };
-    summaries.add_place(is_there(summary.longest_run) ? tables.place_of(thread, summary.longest_run)
-                                                      : 0);
-    summaries.add_object(
-        is_there(summary.longest_wait) ? tables.object_of(thread, summary.longest_wait) : 0);
+    summaries.add_weight(summary.weight);
+    summaries.add_place(summary.run == analysis::no_part
+                            ? 0
+                            : tables.work_place(events_of[execution.event_number(summary.run)]));
+    summaries.add_object(summary.wait ? tables.object(events_of[*summary.wait]) : 0);
   }
   v1::TimelineEvents& events = *message.mutable_events();
   for (const analysis::TimelineCall& call : row.calls) {
-    const Event& event = execution.recording().threads[thread].events[call.event];
+    const Event& event = events_of[call.event];
     events.add_event(call.event);
     events.add_time_ns(to_double(call.time));
     events.mutable_kind()->push_back(static_cast<char>(event.kind));
@@ -212,13 +220,14 @@ void write_thread(const Recording& recording, std::uint32_t thread,
   message.set_events(row.calls);
 }
 
-void write_parallelism(const analysis::Parallelism& parallelism, v1::TimelineParallelism& message) {
-  for (const analysis::Parallelism::Pixel& pixel : parallelism.pixels) {
-    message.add_least_running(pixel.least_running);
-    message.add_most_running(pixel.most_running);
+void write_parallelism(const std::vector<analysis::ParallelismPixel>& pixels,
+                       v1::TimelineParallelism& message) {
+  for (const analysis::ParallelismPixel& pixel : pixels) {
+    message.add_least_running(pixel.least.running);
+    message.add_most_running(pixel.most.running);
     message.add_mean_running(static_cast<float>(pixel.mean_running));
-    message.add_least_runnable(pixel.least_runnable);
-    message.add_most_runnable(pixel.most_runnable);
+    message.add_least_runnable(pixel.least.runnable);
+    message.add_most_runnable(pixel.most.runnable);
     message.add_mean_runnable(static_cast<float>(pixel.mean_runnable));
   }
 }
@@ -328,8 +337,8 @@ Expected<RowChoice> read_rows(const v1::GetTimelineRequest& request, const Timel
 }
 
 void write_timeline(const OpenRecording& opened, const OpenRecording::Drawn& drawn,
-                    const TimelineView& view, const RowChoice& rows, bool list_threads,
-                    v1::GetTimelineResponse& message) {
+                    const TimelineView& view, const RowChoice& rows,
+                    const v1::GetTimelineRequest& request, v1::GetTimelineResponse& message) {
   const Timeline& timeline = *drawn.timeline;
   const Execution& execution = timeline.execution();
   const Recording& recording = opened.recording();
@@ -351,15 +360,19 @@ void write_timeline(const OpenRecording& opened, const OpenRecording::Drawn& dra
     path.add_parts(piece.parts);
     path.mutable_arrival()->push_back(static_cast<char>(piece.arrival));
   }
-  if (list_threads) {
+  if (request.list_threads()) {
     const std::size_t threads = execution.thread_count();
     for (std::uint32_t t = 0; t < std::min(threads, max_timeline_threads); ++t)
       write_thread(recording, t, timeline.thread(t, view), *message.add_threads());
     message.set_threads_left(threads - std::min(threads, max_timeline_threads));
   }
   Tables tables(opened, message);
-  for (const std::uint32_t thread : rows.threads)
-    write_row(execution, thread, timeline.row(thread, view), tables, *message.add_rows());
+  const auto names = request.without_names() ? analysis::WithNames::no : analysis::WithNames::yes;
+  std::vector<analysis::TimelineRow> drawn_rows(rows.threads.size());
+  on_all_cpus(drawn_rows.size(),
+              [&](std::size_t i) { drawn_rows[i] = timeline.row(rows.threads[i], view, names); });
+  for (std::size_t i = 0; i < drawn_rows.size(); ++i)
+    write_row(execution, rows.threads[i], drawn_rows[i], tables, *message.add_rows());
   message.set_rows_left(rows.left);
   for (std::size_t kind = 0; kind < event_kind_count; ++kind)
     message.add_event_kinds(std::string(event_form(static_cast<EventKind>(kind)).word));

@@ -29,8 +29,8 @@ struct RowChoice {
                                             const analysis::TimelineView& view);
 
 void write_timeline(const OpenRecording& opened, const OpenRecording::Drawn& drawn,
-                    const analysis::TimelineView& view, const RowChoice& rows, bool list_threads,
-                    v1::GetTimelineResponse& message);
+                    const analysis::TimelineView& view, const RowChoice& rows,
+                    const v1::GetTimelineRequest& request, v1::GetTimelineResponse& message);
 
 // Finds what is asked for, and the step from there.
 [[nodiscard]] Expected<analysis::TimelineItem> read_item(const v1::GetTimelineItemRequest& request,

@@ -1,3 +1,6 @@
+longpole_benchmark(timeline_benchmark
+  SOURCES timeline_benchmark.cc engine_recordings.cc
+  LIBRARIES longpole_analysis fmt::fmt)
 longpole_benchmark(engine_benchmark
   SOURCES engine_benchmark.cc engine_recordings.cc quartz_benchmark.cc
   LIBRARIES longpole_analysis fmt::fmt)

@@ -3,13 +3,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "client.h"
 #include "daemon.h"
 
 namespace longpole::testing {
 namespace {
 
+using grpc::StatusCode;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 constexpr double ms = 1e6;
 
@@ -94,6 +98,150 @@ TEST_F(TimelineTest, WhatThreadsDoAndWaitFor) {
   EXPECT_EQ(timeline.classes().idle_ns(), 3 * ms);
   EXPECT_EQ(timeline.classes().serial_ns(), 3 * ms);
   EXPECT_EQ(timeline.classes().parallel_ns(), 3 * ms);
+}
+
+TEST_F(TimelineTest, ManyStretchesInOnePixelAreSummarised) {
+  ASSERT_TRUE(ask(request(2, "fifo", 1)).ok());
+  ASSERT_EQ(timeline.rows_size(), 2);
+  EXPECT_EQ(row_text(0), "");
+  const v1::TimelineSummaries& summaries = timeline.rows(1).summaries();
+  EXPECT_THAT(summaries.pixel(), ElementsAre(0U));
+  ASSERT_EQ(summaries.shares().size(), 5U);
+  const auto share = [&](std::size_t state) {
+    return static_cast<unsigned char>(summaries.shares()[state]);
+  };
+  EXPECT_NEAR(share(0), 85, 1);  // 3 of 9 ms
+  EXPECT_EQ(share(1), 0);
+  EXPECT_NEAR(share(2), 85, 1);
+  EXPECT_NEAR(share(3), 28, 1);
+  EXPECT_NEAR(share(4), 56, 1);
+  ASSERT_NE(summaries.place(0) + summaries.object(0), 0U);
+  EXPECT_EQ(timeline.objects(static_cast<int>(summaries.object(0)) - 1).name(), "M");
+}
+
+TEST_F(TimelineTest, ThreadsOfTheView) {
+  v1::GetTimelineRequest asked = request(1, "shared", 10);
+  asked.set_list_threads(true);
+  asked.set_without_rows(true);
+  ASSERT_TRUE(ask(asked).ok());
+  EXPECT_EQ(timeline.rows_size(), 0);
+  ASSERT_EQ(timeline.threads_size(), 2);
+  double critical = 0;
+  for (const v1::TimelineThread& thread : timeline.threads()) {
+    EXPECT_TRUE(thread.active());
+    EXPECT_NEAR(thread.critical_ns(), thread.critical_in_view_ns(), 1);
+    critical += thread.critical_ns();
+  }
+  EXPECT_NEAR(critical, timeline.total_ns(), 1);
+  EXPECT_EQ(timeline.threads(0).name(), "A");
+
+  // A is long gone when B is asleep.
+  asked.mutable_view()->set_from_ns(timeline.total_ns() - 0.5 * ms);
+  asked.mutable_view()->set_to_ns(timeline.total_ns());
+  ASSERT_TRUE(ask(asked).ok());
+  EXPECT_FALSE(timeline.threads(0).active());
+}
+
+TEST_F(TimelineTest, WhatIsAtAPlaceAndWhoEndedItsWait) {
+  v1::GetTimelineItemRequest asked;
+  asked.set_handle(open());
+  asked.mutable_simulation()->set_cpus(2);
+  asked.mutable_simulation()->set_scheduler("fifo");
+  asked.set_thread(1);
+  asked.set_time_ns(3 * ms);
+  ASSERT_TRUE(ask(asked).ok());
+  EXPECT_EQ(item.state(), v1::TIMELINE_STATE_BLOCKED);
+  EXPECT_EQ(item.kind(), "lock");
+  EXPECT_EQ(item.object().name(), "M");
+  EXPECT_EQ(item.thread().name(), "B");
+  EXPECT_EQ(item.start_ns(), 2 * ms);
+  EXPECT_EQ(item.end_ns(), 5 * ms);
+  EXPECT_EQ(item.call_ns(), 2 * ms);
+  EXPECT_EQ(item.return_ns(), 5 * ms);
+  ASSERT_TRUE(item.has_woken_by());
+  EXPECT_EQ(item.woken_by().name(), "A");
+  EXPECT_EQ(item.woken_by().kind(), "unlock");
+  EXPECT_EQ(item.woken_by().time_ns(), 5 * ms);
+
+  // The same call in another simulation, and the one like it before.
+  const std::uint32_t lock = item.event();
+  asked.set_event(lock);
+  asked.mutable_simulation()->set_cpus(1);
+  ASSERT_TRUE(ask(asked).ok());
+  EXPECT_EQ(item.kind(), "lock");
+  EXPECT_NE(item.call_ns(), 2 * ms);
+  asked.mutable_simulation()->set_cpus(2);
+  asked.set_step(v1::GetTimelineItemRequest::STEP_PREVIOUS_SIMILAR);
+  ASSERT_TRUE(ask(asked).ok());
+  EXPECT_EQ(item.thread().name(), "A");
+  EXPECT_EQ(item.kind(), "lock");
+  EXPECT_EQ(item.call_ns(), 1 * ms);
+  EXPECT_FALSE(item.has_woken_by());
+  asked.set_step(v1::GetTimelineItemRequest::STEP_NEXT);
+  ASSERT_TRUE(ask(asked).ok());
+  EXPECT_EQ(item.kind(), "unlock");
+  EXPECT_EQ(item.thread().name(), "B");
+  asked.set_event(item.event());
+  ASSERT_TRUE(ask(asked).ok());
+  EXPECT_EQ(item.kind(), "sleep");
+  EXPECT_EQ(item.state(), v1::TIMELINE_STATE_SLEEPING);
+  asked.set_step(v1::GetTimelineItemRequest::STEP_NEXT_SIMILAR);
+  EXPECT_EQ(ask(asked).error_code(), StatusCode::NOT_FOUND);  // the last of its kind
+}
+
+TEST_F(TimelineTest, WhereAFunctionRuns) {
+  v1::FindInTimelineRequest asked;
+  asked.set_handle(open());
+  asked.mutable_simulation()->set_cpus(2);
+  asked.mutable_simulation()->set_scheduler("fifo");
+  asked.mutable_view()->set_pixels(9);
+  asked.set_function("g");
+  ASSERT_TRUE(ask(asked).ok());
+  ASSERT_EQ(found.rows_size(), 1);
+  EXPECT_EQ(found.rows(0).thread(), 1U);
+  EXPECT_THAT(found.rows(0).pixel(), ElementsAre(0U, 1U, 5U));
+  EXPECT_EQ(found.rows(0).share(), "\xff\xff\xff");
+  EXPECT_EQ(found.time_ns(), 3 * ms);
+  asked.mutable_view()->set_from_ns(3 * ms);
+  asked.mutable_view()->set_to_ns(4 * ms);
+  ASSERT_TRUE(ask(asked).ok());
+  EXPECT_EQ(found.rows_size(), 0);
+  EXPECT_EQ(found.next_ns(), 5 * ms);
+  EXPECT_EQ(found.previous_ns(), 0);
+  asked.set_function("h");
+  EXPECT_EQ(ask(asked).error_code(), StatusCode::NOT_FOUND);
+}
+
+TEST_F(TimelineTest, WhatCannotBeDrawn) {
+  v1::GetTimelineRequest asked = request(2, "fifo", 0);
+  EXPECT_EQ(ask(asked).error_code(), StatusCode::INVALID_ARGUMENT);
+  asked.mutable_view()->set_pixels(16385);
+  grpc::Status refused = ask(asked);
+  EXPECT_EQ(refused.error_code(), StatusCode::INVALID_ARGUMENT);
+  EXPECT_THAT(refused.error_message(), HasSubstr("max_pixels"));
+  asked.mutable_view()->set_pixels(10);
+  asked.mutable_view()->set_from_ns(5);
+  asked.mutable_view()->set_to_ns(5);
+  EXPECT_EQ(ask(asked).error_code(), StatusCode::INVALID_ARGUMENT);
+  asked.mutable_view()->set_to_ns(std::nan(""));
+  EXPECT_EQ(ask(asked).error_code(), StatusCode::INVALID_ARGUMENT);
+  asked.mutable_view()->set_to_ns(50);
+  asked.add_rows(2);
+  EXPECT_EQ(ask(asked).error_code(), StatusCode::NOT_FOUND);
+  for (int i = 0; i < 512; ++i)
+    asked.add_rows(0);
+  refused = ask(asked);
+  EXPECT_EQ(refused.error_code(), StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_THAT(refused.error_message(), HasSubstr("max_timeline_rows"));
+  asked.mutable_rows()->Resize(512, 0);
+  asked.mutable_view()->set_pixels(16384);
+  refused = ask(asked);
+  EXPECT_EQ(refused.error_code(), StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_THAT(refused.error_message(), HasSubstr("max_timeline_cells"));
+  asked.mutable_simulation()->set_scheduler("magic");
+  EXPECT_EQ(ask(asked).error_code(), StatusCode::INVALID_ARGUMENT);
+  asked.set_handle(4711);
+  EXPECT_EQ(ask(asked).error_code(), StatusCode::NOT_FOUND);
 }
 
 }  // namespace

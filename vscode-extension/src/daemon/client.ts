@@ -110,7 +110,7 @@ export class DaemonClient {
   }
 
   getTimeline(handle: bigint, run: SimulatedRun, view: PixelView, what: TimelineContent): Promise<GetTimelineResponse> {
-    const request = { handle, simulation: Simulation.create(run), view, ...what, rows: [...what.rows] };
+    const request = { handle, simulation: Simulation.create(run), view, ...what, rows: [...what.rows], withoutNames: false };
     return call((done) => this.client.getTimeline(request, new Metadata(), within(longCallMs), done));
   }
 

@@ -54,6 +54,7 @@ interface Made {
 }
 
 const notAskedFor = { code: status.UNIMPLEMENTED, details: 'not asked for' };
+const unasked = (_call: unknown, done: sendUnaryData<never>): void => done(notAskedFor);
 
 const service: LongpoleServer = {
   getServerInfo: answer(() => ({ protocol, version: '0.9.0', commit: '', machineCpus: 8 })),
@@ -67,12 +68,12 @@ const service: LongpoleServer = {
     return { recording: recording(file) };
   }),
   closeRecording: answer(() => ({})),
-  getConcurrency: (_call, done) => {
-    done(notAskedFor);
-  },
-  getQuartz: (_call, done) => {
-    done(notAskedFor);
-  },
+  getConcurrency: unasked,
+  getQuartz: unasked,
+  getObjects: unasked,
+  getThreads: unasked,
+  getLeads: unasked,
+  whatIf: unasked,
   getTimeline: answer((request) => fakeTimeline(request, file)),
   getTimelineItem: (call, done) => {
     const item = fakeTimelineItem(call.request, file);

@@ -1,0 +1,382 @@
+// Timelines against what the schedule says, looked at one nanosecond after the other: at every zoom,
+// nothing that is there may be missing, and nothing may be there that is not.
+#include "analysis/timeline.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <random>
+#include <set>
+
+#include "analysis/forecast.h"
+#include "analysis/timeline_find.h"
+#include "analysis/timeline_item.h"
+#include "programs.h"
+#include "random_program.h"
+#include "simulation/simulate.h"
+
+namespace longpole::analysis {
+namespace {
+
+using Time = std::int64_t;
+
+struct ExactSpan {
+  Time start;
+  Time end;
+  SpanState state;
+  auto operator<=>(const ExactSpan&) const = default;
+};
+struct ExactCall {
+  Time time;
+  std::uint32_t event;
+  EventKind kind;
+};
+struct ExactThread {
+  std::vector<ExactSpan> spans;
+  std::vector<ExactCall> calls;
+};
+struct Exact {
+  Time total = 0;
+  std::uint32_t shared_cpus = 0;  // 0: every thread that runs has a CPU of its own
+  std::vector<ExactThread> threads;
+};
+
+SpanState waiting_state(const Event& event) {
+  if (event.kind == EventKind::sleep)
+    return SpanState::sleeping;
+  return event.kind == EventKind::io || event.kind == EventKind::external_wait ? SpanState::io
+                                                                               : SpanState::blocked;
+}
+
+void add(ExactThread& thread, Time start, Time end, SpanState state) {
+  if (end > start)
+    thread.spans.push_back({start, end, state});
+}
+
+// Threads that never go on are blocked up to the end.
+void stand_still(const Recording& recording, const std::optional<simulation::Deadlock>& deadlock,
+                 const std::vector<std::pair<Time, std::uint32_t>>& last, Exact& exact) {
+  std::set<std::uint32_t> still;
+  if (deadlock) {
+    for (const simulation::Blocked& blocked : deadlock->threads)
+      still.insert(blocked.thread.value);
+  }
+  for (std::uint32_t t = 0; t < last.size(); ++t) {
+    if (last[t].first < 0)
+      continue;
+    if (recording.threads[t].events[last[t].second].outcome == Outcome::unfinished)
+      still.insert(t);
+    if (still.contains(t))
+      add(exact.threads[t], last[t].first, exact.total, SpanState::blocked);
+  }
+}
+
+Exact exact_of(const Recording& recording, const simulation::Schedule& schedule,
+               std::uint32_t shared_cpus) {
+  const auto steps = simulation::concurrency(schedule);
+  const auto on_axis = [&](Nanoseconds time) {
+    if (shared_cpus == 0)
+      return time.count();
+    simulation::TimesCpus sum = 0;
+    for (std::size_t i = 0; i + 1 < steps.size() && steps[i].time < time; ++i)
+      sum += simulation::TimesCpus{(std::min(time, steps[i + 1].time) - steps[i].time).count()} *
+             std::max(steps[i].running, shared_cpus);
+    return static_cast<Time>(sum / shared_cpus);
+  };
+  Exact exact;
+  exact.total = on_axis(schedule.total);
+  exact.shared_cpus = shared_cpus;
+  exact.threads.resize(recording.threads.size());
+  std::vector<std::pair<Time, std::uint32_t>> last(recording.threads.size(), {-1, 0});
+  for (const simulation::Segment& segment : schedule.segments) {
+    const std::uint32_t t = segment.thread.value;
+    const Event& event = recording.threads[t].events[segment.event];
+    const Time start = on_axis(segment.start);
+    const Time end = on_axis(segment.end);
+    if (last[t].first >= 0)
+      add(exact.threads[t], last[t].first, start, SpanState::blocked);
+    add(exact.threads[t], start, end, segment.running ? SpanState::running : waiting_state(event));
+    if (segment.running && is_shown_call(event.kind))
+      exact.threads[t].calls.push_back({end, segment.event, event.kind});
+    last[t] = {end, segment.event};
+  }
+  stand_still(recording, schedule.deadlock, last, exact);
+  return exact;
+}
+
+Exact exact_of(const Recording& recording, const simulation::SimulatedRun& run) {
+  Exact exact;
+  exact.total = run.end.total.count();
+  exact.threads.resize(recording.threads.size());
+  std::vector<std::pair<Time, std::uint32_t>> last(recording.threads.size(), {-1, 0});
+  std::vector<std::set<std::uint32_t>> made(recording.threads.size());
+  for (const simulation::Stretch& stretch : run.stretches) {
+    ExactThread& thread = exact.threads[stretch.thread];
+    const Event& event = recording.threads[stretch.thread].events[stretch.event];
+    if (last[stretch.thread].first >= 0)
+      add(thread, last[stretch.thread].first, stretch.ready.count(), SpanState::blocked);
+    add(thread, stretch.ready.count(), stretch.start.count(), SpanState::runnable);
+    add(thread, stretch.start.count(), stretch.end.count(),
+        stretch.running() ? SpanState::running : waiting_state(event));
+    if (stretch.running() && stretch.cut == 0 && is_shown_call(event.kind) &&
+        made[stretch.thread].insert(stretch.event).second)
+      thread.calls.push_back({stretch.end.count(), stretch.event, event.kind});
+    last[stretch.thread] = {stretch.end.count(), stretch.event};
+  }
+  stand_still(recording, run.end.deadlock, last, exact);
+  return exact;
+}
+
+std::array<Time, span_state_count> times_in(const std::vector<ExactSpan>& spans, Time from,
+                                            Time to) {
+  std::array<Time, span_state_count> times{};
+  for (const ExactSpan& span : spans) {
+    const Time time = std::min(span.end, to) - std::max(span.start, from);
+    if (time > 0)
+      times[static_cast<std::size_t>(span.state)] += time;
+  }
+  return times;
+}
+
+// A broken rule in words; empty: none.
+std::string wrong_row(const Exact& exact, std::uint32_t t, const Timeline& timeline,
+                      const TimelineView& view) {
+  const TimelineRow row = timeline.row(t, view, WithNames::yes);
+  const ExactThread& thread = exact.threads[t];
+  std::vector<ExactSpan> drawn;
+  for (const Span& span : row.spans) {
+    const ExactSpan as_drawn{span.start.count(), span.end.count(), span.state};
+    if (std::find(thread.spans.begin(), thread.spans.end(), as_drawn) == thread.spans.end())
+      return fmt::format("span {}-{} is drawn and is not there", as_drawn.start, as_drawn.end);
+    drawn.push_back(as_drawn);
+  }
+  std::map<std::uint32_t, const PixelSummary*> summaries;
+  for (const PixelSummary& summary : row.summaries) {
+    if (!summaries.emplace(summary.pixel, &summary).second)
+      return fmt::format("pixel {} is told twice", summary.pixel);
+  }
+  for (std::uint32_t pixel = 0; pixel < view.pixels; ++pixel) {
+    const Time left = view.edge(pixel).count();
+    const Time right = view.edge(pixel + 1).count();
+    if (left == right)
+      continue;
+    const auto there = times_in(thread.spans, left, right);
+    const auto summary = summaries.find(pixel);
+    if (summary == summaries.end()) {
+      if (times_in(drawn, left, right) != there)
+        return fmt::format("pixel {} ({}-{}) shows something else", pixel, left, right);
+      continue;
+    }
+    Time all = 0;
+    std::uint32_t sum = 0;
+    for (std::size_t s = 0; s < span_state_count; ++s) {
+      const std::uint32_t share = summary->second->shares[s];
+      all += there[s];
+      sum += share;
+      if ((share > 0) != (there[s] > 0))
+        return fmt::format("pixel {}: state {} has share {} and time {}", pixel, s, share,
+                           there[s]);
+      const double true_share =
+          static_cast<double>(there[s]) / static_cast<double>(right - left) * whole_pixel;
+      if (std::abs(share - true_share) > span_state_count)
+        return fmt::format("pixel {}: state {} has share {} in place of {}", pixel, s, share,
+                           true_share);
+    }
+    if ((sum == whole_pixel) != (all == right - left))
+      return fmt::format("pixel {}: shares add up to {}", pixel, sum);
+    const bool runs = there[static_cast<std::size_t>(SpanState::running)] > 0;
+    if ((summary->second->run != no_part) != runs)
+      return fmt::format("pixel {}: what runs in it is not named", pixel);
+    if (runs) {
+      const ExecutionPart named = timeline.execution().part(summary->second->run);
+      if (!named.running || named.end.count() <= left || named.start.count() >= right)
+        return fmt::format("pixel {}: what is named does not run in it", pixel);
+    }
+    const bool waits = there[static_cast<std::size_t>(SpanState::blocked)] > 0 ||
+                       there[static_cast<std::size_t>(SpanState::io)] > 0 ||
+                       there[static_cast<std::size_t>(SpanState::sleeping)] > 0;
+    if (summary->second->wait.has_value() != waits)
+      return fmt::format("pixel {}: what is waited for in it is not named", pixel);
+  }
+
+  std::map<std::pair<std::uint32_t, EventKind>, std::uint32_t> calls;
+  for (const ExactCall& call : thread.calls) {
+    if (call.time < view.from.count() || call.time > view.to.count() ||
+        (call.time == view.to.count() && call.time != exact.total))
+      continue;
+    ++calls[{view.pixel(Nanoseconds{call.time}) / cell_pixels, call.kind}];
+  }
+  std::map<std::pair<std::uint32_t, EventKind>, std::uint32_t> shown;
+  for (const TimelineCall& call : row.calls) {
+    const EventKind kind = timeline.execution().recording().threads[t].events[call.event].kind;
+    ++shown[{view.pixel(call.time) / cell_pixels, kind}];
+    if (std::none_of(thread.calls.begin(), thread.calls.end(), [&](const ExactCall& other) {
+          return other.event == call.event && other.time == call.time.count();
+        }))
+      return fmt::format("call {} is not made at {}", call.event, call.time.count());
+  }
+  for (const CallCount& count : row.counts)
+    shown[{count.cell, count.kind}] += count.count;
+  if (shown != calls)
+    return fmt::format("{} kinds of calls in place of {}", shown.size(), calls.size());
+
+  const TimelineThread told = timeline.thread(t, view);
+  const auto all = times_in(thread.spans, view.from.count(), view.to.count());
+  for (std::size_t s = 0; s < span_state_count; ++s) {
+    if (told.times[s].count() != all[s])
+      return fmt::format("{} ns in state {} in place of {}", told.times[s].count(), s, all[s]);
+  }
+  if (told.active != timeline.is_active(t, view))
+    return "active in one place only";
+  return {};
+}
+
+std::string wrong_parallelism(const Exact& exact, const Timeline& timeline,
+                              const TimelineView& view) {
+  std::map<Time, std::pair<int, int>> changes;
+  for (const ExactThread& thread : exact.threads) {
+    for (const ExactSpan& span : thread.spans) {
+      if (span.state == SpanState::running) {
+        ++changes[span.start].first;
+        --changes[span.end].first;
+      } else if (span.state == SpanState::runnable) {
+        ++changes[span.start].second;
+        --changes[span.end].second;
+      }
+    }
+  }
+  const std::vector<ParallelismPixel> pixels = timeline.parallelism(view);
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Time> levels;
+  for (std::uint32_t i = 0; i < view.pixels; ++i) {
+    const Time left = view.edge(i).count();
+    const Time right = view.edge(i + 1).count();
+    if (left == right)
+      continue;
+    std::uint32_t least = 0xffffffffU;
+    std::uint32_t most = 0;
+    double sum = 0;
+    int running = 0;
+    int runnable = 0;
+    Time at = left;
+    const auto pass = [&](Time until) {
+      if (until <= at)
+        return;
+      auto runs = static_cast<std::uint32_t>(running);
+      auto waits = static_cast<std::uint32_t>(runnable);
+      if (exact.shared_cpus != 0) {
+        runs = std::min(runs, exact.shared_cpus);
+        waits = static_cast<std::uint32_t>(running) - runs;
+      }
+      least = std::min(least, runs);
+      most = std::max(most, runs);
+      sum += static_cast<double>(until - at) * runs;
+      const Time within = std::min(until, exact.total) - at;
+      if (within > 0)
+        levels[{runs, waits}] += within;
+      at = until;
+    };
+    for (const auto& [time, change] : changes) {
+      if (time > left)
+        pass(std::min(time, right));
+      running += change.first;
+      runnable += change.second;
+    }
+    pass(right);
+    const double mean = sum / static_cast<double>(right - left);
+    if (pixels[i].least.running != least || pixels[i].most.running != most ||
+        std::abs(pixels[i].mean_running - mean) > 1e-6)
+      return fmt::format("pixel {}: {}…{} run, {} on average, in place of {}…{}, {}", i,
+                         pixels[i].least.running, pixels[i].most.running, pixels[i].mean_running,
+                         least, most, mean);
+  }
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Time> told;
+  for (const TimelineLevel& level : timeline.levels(view).levels)
+    told[{level.running, level.runnable}] = level.time.count();
+  return told == levels ? "" : "the levels differ";
+}
+
+std::vector<TimelineView> views_of(Time total, std::mt19937_64& random) {
+  std::vector<TimelineView> views;
+  for (const std::uint32_t pixels : {1U, 5U, 64U, 700U}) {
+    views.push_back({Nanoseconds{}, Nanoseconds{std::max<Time>(total, 1)}, pixels});
+    views.push_back({Nanoseconds{total / 3}, Nanoseconds{total * 2 + 10}, pixels});
+    for (Time width = total; width > 0; width /= 12) {
+      const Time from = std::uniform_int_distribution<Time>(0, total)(random);
+      views.push_back({Nanoseconds{from}, Nanoseconds{from + width}, pixels});
+    }
+  }
+  return views;
+}
+
+void compare(const Exact& exact, const std::shared_ptr<const Execution>& execution,
+             std::mt19937_64& random, const std::string& what) {
+  const Timeline timeline(execution);
+  ASSERT_EQ(execution->total().count(), exact.total) << what;
+  for (const TimelineView& view : views_of(exact.total, random)) {
+    const std::string where = fmt::format("{}, {}-{} in {} pixels", what, view.from.count(),
+                                          view.to.count(), view.pixels);
+    for (std::uint32_t t = 0; t < exact.threads.size(); ++t)
+      ASSERT_EQ(wrong_row(exact, t, timeline, view), "") << where << ", thread " << t;
+    ASSERT_EQ(wrong_parallelism(exact, timeline, view), "") << where;
+  }
+}
+
+// Three threads with hundreds of short stretches, for many spans a pixel.
+std::string long_program(std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  const auto length = [&] { return std::uniform_int_distribution(1, 5000)(random); };
+  std::string text;
+  for (int t = 0; t < 3; ++t) {
+    text += fmt::format("thread T{}\n", t);
+    for (int i = 0; i < 150; ++i) {
+      text += fmt::format("  run f{} {}ns\n  lock M\n  run g {}ns\n  unlock M\n", i % 7, length(),
+                          length());
+      if (random() % 8 == 0)
+        text += fmt::format("  sleep {}us\n", length() % 40 + 1);
+      if (random() % 16 == 0)
+        text += fmt::format("  io disk {}us\n", length() % 30 + 1);
+    }
+  }
+  return text;
+}
+
+void compare_all(const std::string& program, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  const auto recording = std::make_shared<const Recording>(read_text(program));
+  const auto schedule =
+      std::make_shared<const simulation::Schedule>(simulation::simulate_ideal(*recording));
+  compare(exact_of(*recording, *schedule, 0),
+          std::make_shared<const Execution>(recording, schedule, 2, Scheduler::ideal), random,
+          fmt::format("seed {}, ideal", seed));
+  for (const std::uint32_t cpus : {1U, 2U, 3U})
+    compare(exact_of(*recording, *schedule, cpus),
+            std::make_shared<const Execution>(recording, schedule, cpus, Scheduler::shared), random,
+            fmt::format("seed {}, shared on {}", seed, cpus));
+  for (const auto kind : {simulation::SchedulerKind::linux_fair, simulation::SchedulerKind::fifo}) {
+    simulation::Machine machine;
+    machine.scheduler = kind;
+    machine.cpus = 2;
+    machine.switch_cost = Nanoseconds{static_cast<Time>(seed % 3 * 700)};
+    auto run = simulation::simulate(*recording, machine);
+    ASSERT_TRUE(run) << run.error().text();
+    const Exact exact = exact_of(*recording, *run);
+    compare(exact, std::make_shared<const Execution>(recording, *std::move(run), 2), random,
+            fmt::format("seed {}, {}", seed, name_of(kind)));
+  }
+}
+
+TEST(Timeline, IsTheExactPictureAtEveryZoomOnRandomPrograms) {
+  for (std::uint64_t seed = 1; seed <= 25; ++seed)
+    ASSERT_NO_FATAL_FAILURE(compare_all(random_program(seed), seed));
+}
+
+TEST(Timeline, IsTheExactPictureWhereManyStretchesShareAPixel) {
+  for (std::uint64_t seed = 1; seed <= 2; ++seed)
+    ASSERT_NO_FATAL_FAILURE(compare_all(long_program(seed), seed));
+}
+
+}  // namespace
+}  // namespace longpole::analysis
