@@ -1,5 +1,4 @@
 // The recorder's twin that does nothing: what it costs to stand between a program and its library alone.
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
 
