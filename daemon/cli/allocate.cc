@@ -297,21 +297,21 @@ Expected<int> allocate(const Options& options) {
   const auto request = read_request(options);
   if (!request)
     return tl::unexpected(request.error());
-  Expected<std::vector<std::uint32_t>> cpus;
+  std::vector<std::uint32_t> cpus;
   if (!options.cpus.empty()) {
     const auto count = parse_number("--cpus", options.cpus, 1, simulation::most_cpus);
     if (!count)
       return tl::unexpected(count.error());
-    cpus->push_back(*count);
+    cpus.push_back(*count);
   }
   if (const auto sound = check_names(options.computer); !sound)
     return tl::unexpected(sound.error());
   const auto recording = open_recording(options.file);
   if (!recording)
     return tl::unexpected(recording.error());
-  if (cpus->empty())
-    cpus->push_back(recording->run.machine_cpus);
-  const auto computers = read_computers(options.computer, *recording, *cpus);
+  if (cpus.empty())
+    cpus.push_back(recording->run.machine_cpus);
+  const auto computers = read_computers(options.computer, *recording, cpus);
   if (!computers)
     return tl::unexpected(computers.error());
   const analysis::Computer& computer = computers->front();

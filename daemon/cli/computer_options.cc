@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -203,6 +204,28 @@ Expected<ModelText> parse_model(const std::string& text) {
   return ModelText{of_object ? text.substr(0, sign) : std::string(), model};
 }
 
+struct OptionOfOneValue {
+  const char* name;
+  std::string ComputerOptions::*value;
+};
+
+constexpr std::array<OptionOfOneValue, 14> options_of_one_value{{
+    {"--scheduler", &ComputerOptions::scheduler},
+    {"--bind", &ComputerOptions::bind},
+    {"--priority", &ComputerOptions::priority},
+    {"--nice", &ComputerOptions::nice},
+    {"--latency", &ComputerOptions::latency},
+    {"--nodes", &ComputerOptions::nodes},
+    {"--node-latency", &ComputerOptions::node_latency},
+    {"--speeds", &ComputerOptions::speeds},
+    {"--switch-cost", &ComputerOptions::switch_cost},
+    {"--migration-cost", &ComputerOptions::migration_cost},
+    {"--wake-up", &ComputerOptions::wake_up},
+    {"--costs", &ComputerOptions::costs},
+    {"--devices", &ComputerOptions::devices},
+    {"--lwps", &ComputerOptions::lwps},
+}};
+
 // The first option that only a machine with a scheduler has.
 std::optional<std::string> of_machines(const ComputerOptions& options) {
   std::optional<std::string> first;
@@ -271,26 +294,12 @@ void add_computer_options(CLI::App& command, ComputerOptions& options) {
 
 void for_each_option(const ComputerOptions& options,
                      const std::function<void(const char*, const std::string&)>& visit) {
-  const auto visit_given = [&](const char* name, const std::string& value) {
-    if (!value.empty())
-      visit(name, value);
-  };
-  visit_given("--scheduler", options.scheduler);
+  for (const auto& [name, value] : options_of_one_value) {
+    if (!(options.*value).empty())
+      visit(name, options.*value);
+  }
   for (const std::string& model : options.models)
     visit("--model", model);
-  visit_given("--bind", options.bind);
-  visit_given("--priority", options.priority);
-  visit_given("--nice", options.nice);
-  visit_given("--latency", options.latency);
-  visit_given("--nodes", options.nodes);
-  visit_given("--node-latency", options.node_latency);
-  visit_given("--speeds", options.speeds);
-  visit_given("--switch-cost", options.switch_cost);
-  visit_given("--migration-cost", options.migration_cost);
-  visit_given("--wake-up", options.wake_up);
-  visit_given("--costs", options.costs);
-  visit_given("--devices", options.devices);
-  visit_given("--lwps", options.lwps);
 }
 
 Expected<void> check_names(const ComputerOptions& options) {

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "service/marshalling.h"
+#include "service/recordings.h"
 
 namespace longpole::service {
 
@@ -38,6 +39,20 @@ grpc::ServerUnaryReactor* answer(boost::asio::thread_pool& pool,
       reactor->Finish(without_exceptions(work));
   });
   return reactor;
+}
+
+// The same for a request about an opened recording, which `work` takes as an OpenRecording&.
+// Whether it is open is asked first; it stays so until `work` is done.
+template <typename Request, typename Work>
+grpc::ServerUnaryReactor* answer_about(const Recordings& recordings, const Request& request,
+                                       boost::asio::thread_pool& pool,
+                                       grpc::CallbackServerContext* context, Work work) {
+  return answer(pool, context, [&recordings, &request, work = std::move(work)]() -> Expected<void> {
+    const auto opened = recordings.find(request.handle());
+    if (!opened)
+      return tl::unexpected(opened.error());
+    return work(**opened);
+  });
 }
 
 }  // namespace longpole::service

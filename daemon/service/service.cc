@@ -63,95 +63,85 @@ grpc::ServerUnaryReactor* Service::CloseRecording(grpc::CallbackServerContext* c
 grpc::ServerUnaryReactor* Service::Predict(grpc::CallbackServerContext* context,
                                            const v1::PredictRequest* request,
                                            v1::PredictResponse* response) {
-  return answer(requests_, context, [=, this]() -> Expected<void> {
-    const auto opened = recordings_.find(request->handle());
-    if (!opened)
-      return tl::unexpected(opened.error());
-    const Recording& recording = (*opened)->recording();
-    const auto computers = read_computers(*request, recording);
-    if (!computers)
-      return tl::unexpected(computers.error());
-    const auto models = read_models(*request, recording);
-    if (!models)
-      return tl::unexpected(models.error());
-    const auto forecasts = (*opened)->forecasts(*computers, *models);
-    if (!forecasts)
-      return tl::unexpected(forecasts.error());
-    for (std::size_t i = 0; i < computers->size(); ++i)
-      write_prediction((*computers)[i].machine.cpus, forecasts->asked[i],
-                       forecasts->on_one_cpu.total_ns, recording, *response->add_predictions());
-    return {};
-  });
+  return answer_about(
+      recordings_, *request, requests_, context, [=](auto& opened) -> Expected<void> {
+        const Recording& recording = opened.recording();
+        const auto computers = read_computers(*request, recording);
+        if (!computers)
+          return tl::unexpected(computers.error());
+        const auto models = read_models(*request, recording);
+        if (!models)
+          return tl::unexpected(models.error());
+        const auto forecasts = opened.forecasts(*computers, *models);
+        if (!forecasts)
+          return tl::unexpected(forecasts.error());
+        for (std::size_t i = 0; i < computers->size(); ++i)
+          write_prediction((*computers)[i].machine.cpus, forecasts->asked[i],
+                           forecasts->on_one_cpu.total_ns, recording, *response->add_predictions());
+        return {};
+      });
 }
 
 grpc::ServerUnaryReactor* Service::GetLines(grpc::CallbackServerContext* context,
                                             const v1::GetLinesRequest* request,
                                             v1::GetLinesResponse* response) {
-  return answer(requests_, context, [=, this]() -> Expected<void> {
-    const auto cpus = read_cpu_counts(request->cpus());
-    if (!cpus)
-      return tl::unexpected(cpus.error());
-    const auto opened = recordings_.find(request->handle());
-    if (!opened)
-      return tl::unexpected(opened.error());
-    const auto choice = read_file(**opened, request->file());
-    if (!choice)
-      return tl::unexpected(choice.error());
-    write_lines((*opened)->lines(*cpus), *choice, (*opened)->recording(), *response);
-    return {};
-  });
+  return answer_about(recordings_, *request, requests_, context,
+                      [=](auto& opened) -> Expected<void> {
+                        const auto cpus = read_cpu_counts(request->cpus());
+                        if (!cpus)
+                          return tl::unexpected(cpus.error());
+                        const auto choice = read_file(opened, request->file());
+                        if (!choice)
+                          return tl::unexpected(choice.error());
+                        write_lines(opened.lines(*cpus), *choice, opened.recording(), *response);
+                        return {};
+                      });
 }
 
 grpc::ServerUnaryReactor* Service::GetFunctions(grpc::CallbackServerContext* context,
                                                 const v1::GetFunctionsRequest* request,
                                                 v1::GetFunctionsResponse* response) {
-  return answer(requests_, context, [=, this]() -> Expected<void> {
-    const auto cpus = read_cpu_counts(request->cpus());
-    if (!cpus)
-      return tl::unexpected(cpus.error());
-    const auto opened = recordings_.find(request->handle());
-    if (!opened)
-      return tl::unexpected(opened.error());
-    write_functions((*opened)->functions(*cpus), (*opened)->recording(), *response);
-    return {};
-  });
+  return answer_about(recordings_, *request, requests_, context,
+                      [=](auto& opened) -> Expected<void> {
+                        const auto cpus = read_cpu_counts(request->cpus());
+                        if (!cpus)
+                          return tl::unexpected(cpus.error());
+                        write_functions(opened.functions(*cpus), opened.recording(), *response);
+                        return {};
+                      });
 }
 
 grpc::ServerUnaryReactor* Service::GetConcurrency(grpc::CallbackServerContext* context,
                                                   const v1::GetConcurrencyRequest* request,
                                                   v1::GetConcurrencyResponse* response) {
-  return answer(requests_, context, [=, this]() -> Expected<void> {
-    const auto cpus = read_cpu_count(request->cpus());
-    if (!cpus)
-      return tl::unexpected(cpus.error());
-    const auto scheduler = read_scheduler(request->scheduler());
-    if (!scheduler)
-      return tl::unexpected(scheduler.error());
-    const auto opened = recordings_.find(request->handle());
-    if (!opened)
-      return tl::unexpected(opened.error());
-    const analysis::Study& study = (*opened)->study();
-    write_concurrency(
-        analysis::classify_concurrency(study.recording(), study.ideal(), *cpus, *scheduler),
-        study.recording(), *response);
-    return {};
-  });
+  return answer_about(
+      recordings_, *request, requests_, context, [=](auto& opened) -> Expected<void> {
+        const auto cpus = read_cpu_count(request->cpus());
+        if (!cpus)
+          return tl::unexpected(cpus.error());
+        const auto scheduler = read_scheduler(request->scheduler());
+        if (!scheduler)
+          return tl::unexpected(scheduler.error());
+        const analysis::Study& study = opened.study();
+        write_concurrency(
+            analysis::classify_concurrency(study.recording(), study.ideal(), *cpus, *scheduler),
+            study.recording(), *response);
+        return {};
+      });
 }
 
 grpc::ServerUnaryReactor* Service::GetQuartz(grpc::CallbackServerContext* context,
                                              const v1::GetQuartzRequest* request,
                                              v1::GetQuartzResponse* response) {
-  return answer(requests_, context, [=, this]() -> Expected<void> {
-    const auto asked = read_ranking(*request);
-    if (!asked)
-      return tl::unexpected(asked.error());
-    const auto opened = recordings_.find(request->handle());
-    if (!opened)
-      return tl::unexpected(opened.error());
-    write_quartz((*opened)->quartz().report(asked->cpus, asked->scheduler), asked->rows,
-                 (*opened)->recording(), *response);
-    return {};
-  });
+  return answer_about(recordings_, *request, requests_, context,
+                      [=](auto& opened) -> Expected<void> {
+                        const auto asked = read_ranking(*request);
+                        if (!asked)
+                          return tl::unexpected(asked.error());
+                        write_quartz(opened.quartz().report(asked->cpus, asked->scheduler),
+                                     asked->rows, opened.recording(), *response);
+                        return {};
+                      });
 }
 
 }  // namespace longpole::service

@@ -8,61 +8,55 @@ namespace longpole::service {
 grpc::ServerUnaryReactor* Service::GetTimeline(grpc::CallbackServerContext* context,
                                                const v1::GetTimelineRequest* request,
                                                v1::GetTimelineResponse* response) {
-  return answer(requests_, context, [=, this]() -> Expected<void> {
-    const auto opened = recordings_.find(request->handle());
-    if (!opened)
-      return tl::unexpected(opened.error());
-    const auto drawn = read_timeline(**opened, request->simulation());
-    if (!drawn)
-      return tl::unexpected(drawn.error());
-    const auto view = read_view(request->view(), *drawn->timeline);
-    if (!view)
-      return tl::unexpected(view.error());
-    const auto rows = read_rows(*request, *drawn->timeline, *view);
-    if (!rows)
-      return tl::unexpected(rows.error());
-    write_timeline(**opened, *drawn, *view, *rows, *request, *response);
-    return {};
-  });
+  return answer_about(recordings_, *request, requests_, context,
+                      [=](auto& opened) -> Expected<void> {
+                        const auto drawn = read_timeline(opened, request->simulation());
+                        if (!drawn)
+                          return tl::unexpected(drawn.error());
+                        const auto view = read_view(request->view(), *drawn->timeline);
+                        if (!view)
+                          return tl::unexpected(view.error());
+                        const auto rows = read_rows(*request, *drawn->timeline, *view);
+                        if (!rows)
+                          return tl::unexpected(rows.error());
+                        write_timeline(opened, *drawn, *view, *rows, *request, *response);
+                        return {};
+                      });
 }
 
 grpc::ServerUnaryReactor* Service::GetTimelineItem(grpc::CallbackServerContext* context,
                                                    const v1::GetTimelineItemRequest* request,
                                                    v1::GetTimelineItemResponse* response) {
-  return answer(requests_, context, [=, this]() -> Expected<void> {
-    const auto opened = recordings_.find(request->handle());
-    if (!opened)
-      return tl::unexpected(opened.error());
-    const auto drawn = read_timeline(**opened, request->simulation());
-    if (!drawn)
-      return tl::unexpected(drawn.error());
-    const auto item = read_item(*request, drawn->timeline->execution());
-    if (!item)
-      return tl::unexpected(item.error());
-    write_item(**opened, *drawn->timeline, *item, *response);
-    return {};
-  });
+  return answer_about(recordings_, *request, requests_, context,
+                      [=](auto& opened) -> Expected<void> {
+                        const auto drawn = read_timeline(opened, request->simulation());
+                        if (!drawn)
+                          return tl::unexpected(drawn.error());
+                        const auto item = read_item(*request, drawn->timeline->execution());
+                        if (!item)
+                          return tl::unexpected(item.error());
+                        write_item(opened, *drawn->timeline, *item, *response);
+                        return {};
+                      });
 }
 
 grpc::ServerUnaryReactor* Service::FindInTimeline(grpc::CallbackServerContext* context,
                                                   const v1::FindInTimelineRequest* request,
                                                   v1::FindInTimelineResponse* response) {
-  return answer(requests_, context, [=, this]() -> Expected<void> {
-    const auto opened = recordings_.find(request->handle());
-    if (!opened)
-      return tl::unexpected(opened.error());
-    const auto sought = read_sought(*request, **opened);
-    if (!sought)
-      return tl::unexpected(sought.error());
-    const auto drawn = read_timeline(**opened, request->simulation());
-    if (!drawn)
-      return tl::unexpected(drawn.error());
-    const auto view = read_view(request->view(), *drawn->timeline);
-    if (!view)
-      return tl::unexpected(view.error());
-    write_found(drawn->timeline->execution(), *sought, *view, *response);
-    return {};
-  });
+  return answer_about(recordings_, *request, requests_, context,
+                      [=](auto& opened) -> Expected<void> {
+                        const auto sought = read_sought(*request, opened);
+                        if (!sought)
+                          return tl::unexpected(sought.error());
+                        const auto drawn = read_timeline(opened, request->simulation());
+                        if (!drawn)
+                          return tl::unexpected(drawn.error());
+                        const auto view = read_view(request->view(), *drawn->timeline);
+                        if (!view)
+                          return tl::unexpected(view.error());
+                        write_found(drawn->timeline->execution(), *sought, *view, *response);
+                        return {};
+                      });
 }
 
 }  // namespace longpole::service
