@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "allocation/binding_code.h"
 #include "allocation/bound_parameters.h"
 #include "allocation/search.h"
 #include "cli/arguments.h"
@@ -288,7 +289,7 @@ std::string text_of(const Recording& recording, const Answer& answer, const Opti
                       ? ""
                       : fmt::format(", model {}", name_of(result.trial.model)));
   text += binding_table(recording, result.binding, cpus) + "\n" + comparison(answer);
-  text += bound_text(answer, cpus) + "\n" + binding_code(recording, result.binding);
+  text += bound_text(answer, cpus) + "\n" + allocation::binding_code(result.binding);
   const std::string notes = notices_text(recording);
   return text + (notes.empty() ? "" : "\n") + notes;
 }

@@ -1,7 +1,6 @@
 #include "cli/binding_text.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <charconv>
 #include <optional>
@@ -13,8 +12,6 @@
 
 namespace longpole::cli {
 namespace {
-
-constexpr std::size_t code_width = 100;
 
 // "worker.12" is worker, 12.
 struct Numbered {
@@ -53,21 +50,6 @@ std::string names_text(const std::vector<std::string_view>& names) {
   return text.empty() ? "–" : text;
 }
 
-// The CPUs in order of threads, as a list of C.
-std::string initializers(const allocation::Binding& binding) {
-  std::string text;
-  std::string line = "       ";
-  for (std::size_t i = 0; i < binding.size(); ++i) {
-    const std::string item = fmt::format(" {}{}", binding[i], i + 1 < binding.size() ? "," : "");
-    if (line.size() + item.size() > code_width) {
-      text += line + "\n";
-      line = "       ";
-    }
-    line += item;
-  }
-  return text + line;
-}
-
 }  // namespace
 
 std::string binding_table(const Recording& recording, const allocation::Binding& binding,
@@ -82,29 +64,6 @@ std::string binding_table(const Recording& recording, const allocation::Binding&
     table.add({fmt::format("{}", cpu), names_text(names)});
   }
   return table.text(0);
-}
-
-std::string binding_code(const Recording& recording, const allocation::Binding& binding) {
-  return fmt::format(
-      R"(In the program, with the threads numbered as they are created ({} is 0): call bind_thread()
-in each of them first of all.
-
-  static void bind_thread(unsigned number) {{ // needs _GNU_SOURCE, pthread.h and sched.h
-    static const unsigned short cpu_of[] = {{
-{}}};
-    cpu_set_t cpus;
-    CPU_ZERO(&cpus);
-    CPU_SET(cpu_of[number], &cpus);
-    pthread_setaffinity_np(pthread_self(), sizeof cpus, &cpus);
-  }}
-
-From outside, once all threads of process PID are there:
-
-  set -- {}
-  for thread in $(ls /proc/PID/task | sort -n); do taskset -cp $1 $thread; shift; done
-)",
-      printable(recording.threads.front().name), initializers(binding),
-      fmt::format("{}", fmt::join(binding, " ")));
 }
 
 }  // namespace longpole::cli

@@ -1,4 +1,4 @@
-// A binding for people: who is on which CPU, and the lines of code or of shell that put it in place.
+// A binding for people: who is on which CPU.
 #pragma once
 
 #include <string>
@@ -11,9 +11,5 @@ namespace longpole::cli {
 // A line a CPU, with the names of its threads; names like worker.1, worker.2, worker.3 as worker.1-3.
 [[nodiscard]] std::string binding_table(const Recording& recording,
                                         const allocation::Binding& binding, std::uint32_t cpus);
-
-// C code and a shell command, each with a line that says where it goes.
-[[nodiscard]] std::string binding_code(const Recording& recording,
-                                       const allocation::Binding& binding);
 
 }  // namespace longpole::cli

@@ -20,6 +20,9 @@ inline constexpr std::size_t max_label_bytes = 4096;  // of a name in a timeline
 inline constexpr std::size_t max_rows_of_object = 100;  // lines and pairs of threads
 inline constexpr std::uint32_t max_lead_cpus = 1024;
 inline constexpr std::size_t max_changes = 256;            // of one what-if
+inline constexpr std::size_t max_latencies = 64;           // in one request
+inline constexpr std::uint64_t max_tests = 1'000'000;      // of one search for a binding
+inline constexpr std::size_t max_searches = 4;             // at one time
 inline constexpr int max_request_bytes = 4 * 1024 * 1024;  // a program's arguments and environment
 
 // Output of a program that its client has not taken yet: above the one the program has to wait when

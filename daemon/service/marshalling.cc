@@ -154,6 +154,8 @@ Expected<void> read_machine(const v1::Machine& message, const Recording& recordi
     machine.migration_cost = Nanoseconds{message.migration_cost_ns()};
   machine.parallel_devices = message.parallel_devices();
   machine.lwps = message.lwps();
+  machine.nodes.assign(message.nodes().begin(), message.nodes().end());
+  machine.node_latency = Nanoseconds{message.node_latency_ns()};
   for (const double speed : message.speeds()) {
     // What is no number, or out of range, the machine refuses.
     const double scaled = std::round(speed * simulation::recorded_speed);

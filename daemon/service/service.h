@@ -1,7 +1,7 @@
 // The RPCs of proto/longpole/v1/longpole.proto over recordings and runs.
 //
-// A thread of gRPC only takes the request and puts the work on `requests`; Record runs on its own
-// (record_call.h). Thread-safe as gRPC wants it. Exceptions end here, as a status.
+// A thread of gRPC only takes the request and puts the work on `requests`; Record and Allocate run on
+// their own (record_call.h, allocate_call.h). Thread-safe as gRPC wants it. Exceptions end here, as a status.
 #pragma once
 
 #include <boost/asio/thread_pool.hpp>
@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "longpole/v1/longpole.grpc.pb.h"
+#include "service/allocate_call.h"
 #include "service/record_call.h"
 #include "service/recordings.h"
 #include "service/runs.h"
@@ -73,6 +74,11 @@ class Service final : public v1::Longpole::CallbackService {
   grpc::ServerUnaryReactor* FindInTimeline(grpc::CallbackServerContext* context,
                                            const v1::FindInTimelineRequest* request,
                                            v1::FindInTimelineResponse* response) override;
+  grpc::ServerWriteReactor<v1::AllocateResponse>* Allocate(
+      grpc::CallbackServerContext* context, const v1::AllocateRequest* request) override;
+  grpc::ServerUnaryReactor* Bound(grpc::CallbackServerContext* context,
+                                  const v1::BoundRequest* request,
+                                  v1::BoundResponse* response) override;
 
   // Once the runs have ended: waits until their clients have the results, at most so long.
   void say_farewell(std::chrono::milliseconds patience) { record_calls_.wait(patience); }
@@ -82,6 +88,7 @@ class Service final : public v1::Longpole::CallbackService {
   Runs& runs_;
   boost::asio::thread_pool& requests_;
   LiveCalls record_calls_;
+  Searches searches_;
 };
 
 }  // namespace longpole::service

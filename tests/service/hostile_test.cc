@@ -51,6 +51,10 @@ std::uint32_t random_number(Random& random) {
   return numbers[random() % numbers.size()];
 }
 
+std::int64_t random_time(Random& random) {
+  return static_cast<std::int64_t>(random() % 3 == 0 ? random() : 3);
+}
+
 double random_decimal(Random& random) {
   static const std::vector<double> decimals = {
       0, -1, 1, 0.5, 1e-300, 1e300, std::numeric_limits<double>::infinity(), std::nan(""), 2};
@@ -90,8 +94,10 @@ void fill(google::protobuf::Message& message, Random& random, std::uint64_t hand
           reflection->SetInt32(&message, &field, static_cast<std::int32_t>(random_number(random)));
           break;
         case Field::CPPTYPE_INT64:
-          reflection->SetInt64(&message, &field,
-                               static_cast<std::int64_t>(random() % 3 == 0 ? random() : 3));
+          if (field.is_repeated())
+            reflection->AddInt64(&message, &field, random_time(random));
+          else
+            reflection->SetInt64(&message, &field, random_time(random));
           break;
         case Field::CPPTYPE_DOUBLE:
           if (field.is_repeated())

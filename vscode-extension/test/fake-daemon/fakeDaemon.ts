@@ -74,6 +74,8 @@ const service: LongpoleServer = {
   getThreads: unasked,
   getLeads: unasked,
   whatIf: unasked,
+  allocate: (call) => void call.emit('error', notAskedFor),
+  bound: unasked,
   getTimeline: answer((request) => fakeTimeline(request, file)),
   getTimelineItem: (call, done) => {
     const item = fakeTimelineItem(call.request, file);
