@@ -5,6 +5,7 @@
 #include <string>
 
 #include "allocation/binding_code.h"
+#include "service/computer_messages.h"
 #include "service/limits.h"
 #include "service/marshalling.h"
 

@@ -63,15 +63,6 @@ template <typename Request>
 [[nodiscard]] std::string function_name(const Recording& recording, FunctionId id);
 [[nodiscard]] std::string file_path(const Recording& recording, FileId id);
 
-// The computers that are asked for, one per CPU count, and the model.
-[[nodiscard]] Expected<std::vector<analysis::Computer>> read_computers(
-    const v1::PredictRequest& request, const Recording& recording);
-[[nodiscard]] Expected<analysis::ModelChoice> read_models(const v1::PredictRequest& request,
-                                                          const Recording& recording);
-
-// The same of a single simulation.
-[[nodiscard]] v1::PredictRequest as_prediction(const v1::Simulation& simulation);
-
 [[nodiscard]] Expected<RunRequest> read_record_request(const v1::RecordRequest& request);
 
 // The files of `recording` called `path`; empty: all its files and what has none.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "service/answer.h"
+#include "service/computer_messages.h"
 #include "service/marshalling.h"
 #include "version/version.h"
 

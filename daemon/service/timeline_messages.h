@@ -8,38 +8,17 @@
 #include "analysis/timeline_item.h"
 #include "longpole/v1/longpole.pb.h"
 #include "service/open_recording.h"
-#include "trace/error.h"
+#include "service/timeline_requests.h"
 
 namespace longpole::service {
-
-// The timeline of the simulation that is asked for; it is simulated where it is not known yet.
-[[nodiscard]] Expected<OpenRecording::Drawn> read_timeline(const OpenRecording& opened,
-                                                           const v1::Simulation& simulation);
-
-[[nodiscard]] Expected<analysis::TimelineView> read_view(const v1::TimelineView& view,
-                                                         const analysis::Timeline& timeline);
-
-// The threads to draw; `left`: those that are left out.
-struct RowChoice {
-  std::vector<std::uint32_t> threads;
-  std::uint64_t left = 0;
-};
-[[nodiscard]] Expected<RowChoice> read_rows(const v1::GetTimelineRequest& request,
-                                            const analysis::Timeline& timeline,
-                                            const analysis::TimelineView& view);
 
 void write_timeline(const OpenRecording& opened, const OpenRecording::Drawn& drawn,
                     const analysis::TimelineView& view, const RowChoice& rows,
                     const v1::GetTimelineRequest& request, v1::GetTimelineResponse& message);
 
-// Finds what is asked for, and the step from there.
-[[nodiscard]] Expected<analysis::TimelineItem> read_item(const v1::GetTimelineItemRequest& request,
-                                                         const analysis::Execution& execution);
 void write_item(const OpenRecording& opened, const analysis::Timeline& timeline,
                 const analysis::TimelineItem& item, v1::GetTimelineItemResponse& message);
 
-[[nodiscard]] Expected<analysis::Sought> read_sought(const v1::FindInTimelineRequest& request,
-                                                     const OpenRecording& opened);
 void write_found(const analysis::Execution& execution, const analysis::Sought& sought,
                  const analysis::TimelineView& view, v1::FindInTimelineResponse& message);
 
