@@ -247,7 +247,7 @@ TEST(Recording, EndsWithTheProgramThatWasStarted) {
 
 TEST(Recording, KeepsWhatSignalHandlersDo) {
   RunDirectory directory;
-  EXPECT_EQ(run_recorded({"signal_handlers"}, directory).output, "2000 posts\n");
+  EXPECT_EQ(run_recorded({"signal_handlers"}, directory).output, "500 posts\n");
   auto threads = directory.threads();
   // A signal may come before the thread has its log: one number is then used for nobody.
   std::erase_if(threads, [](const RawThread& thread) { return thread.tid == 0; });
@@ -255,7 +255,7 @@ TEST(Recording, KeepsWhatSignalHandlersDo) {
   EXPECT_EQ(of_kind(threads[0], LONGPOLE_CREATE).at(0).object, threads[1].number);
   EXPECT_EQ(threads[1].creator, 0U);
   EXPECT_EQ(threads[1].records.at(0).object, threads[1].start_function);
-  EXPECT_EQ(of_kind(threads[1], LONGPOLE_SEMAPHORE_POST).size(), 2000U);
+  EXPECT_EQ(of_kind(threads[1], LONGPOLE_SEMAPHORE_POST).size(), 500U);
   EXPECT_THAT(of_kind(threads[1], LONGPOLE_MUTEX_LOCK).size(), Ge(100000U));
   EXPECT_EQ(of_kind(threads[1], LONGPOLE_MUTEX_LOCK).size(),
             of_kind(threads[1], LONGPOLE_MUTEX_UNLOCK).size());

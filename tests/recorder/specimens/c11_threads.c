@@ -1,8 +1,11 @@
 // C11's own threads, mutexes and conditions, with every answer that they can give.
+#define _GNU_SOURCE
 #include <errno.h>
 #include <stdio.h>
 #include <threads.h>
 #include <time.h>
+
+#include "asleep.h"
 
 static mtx_t mutex;
 static cnd_t condition;
@@ -27,16 +30,19 @@ static int meets_owned_mutex(void* unused) {
   return 17;
 }
 
+static int waiting[2];  // the threads that do, or are about to
+
 static int waits_for_mutex(void* unused) {
   (void)unused;
+  __atomic_store_n(&waiting[0], thread_id(), __ATOMIC_RELEASE);
   mtx_lock(&mutex);
   mtx_unlock(&mutex);
   thrd_exit(18);
 }
 
-static int waits_for_condition(void* unused) {
-  (void)unused;
+static int waits_for_condition(void* which) {
   mtx_lock(&mutex);
+  __atomic_store_n((int*)which, thread_id(), __ATOMIC_RELEASE);
   while (!ready) {
     cnd_wait(&condition, &mutex);
   }
@@ -45,7 +51,6 @@ static int waits_for_condition(void* unused) {
 }
 
 int main(void) {
-  const struct timespec pause = {0, 50 * 1000 * 1000};
   int result = 0;
   setvbuf(stdout, NULL, _IONBF, 0);
   errno = 77;
@@ -57,7 +62,7 @@ int main(void) {
   printf("thrd_join %d\n", thrd_join(thread, &result));
   printf("result %d, thrd_create %d\n", result, created);
   thrd_create(&thread, waits_for_mutex, NULL);
-  thrd_sleep(&pause, NULL);
+  wait_until_asleep_in(SYS_futex, &waiting[0]);
   printf("mtx_unlock %d\n", mtx_unlock(&mutex));
   thrd_join(thread, &result);
   printf("result %d\n", result);
@@ -66,19 +71,22 @@ int main(void) {
   struct timespec deadline = in_a_moment();
   printf("cnd_timedwait %d\n", cnd_timedwait(&condition, &mutex, &deadline));
   mtx_unlock(&mutex);
-  thrd_t waiting[2];
+  thrd_t threads[2];
   for (int i = 0; i < 2; ++i) {
-    thrd_create(&waiting[i], waits_for_condition, NULL);
+    __atomic_store_n(&waiting[i], 0, __ATOMIC_RELEASE);
+    thrd_create(&threads[i], waits_for_condition, &waiting[i]);
   }
-  thrd_sleep(&pause, NULL);
+  for (int i = 0; i < 2; ++i) {
+    wait_until_asleep_in(SYS_futex, &waiting[i]);
+  }
   mtx_lock(&mutex);
   ready = 1;
   printf("cnd_signal %d\n", cnd_signal(&condition));
   printf("cnd_broadcast %d\n", cnd_broadcast(&condition));
   mtx_unlock(&mutex);
-  thrd_join(waiting[0], NULL);
-  printf("thrd_detach %d\n", thrd_detach(waiting[1]));
-  thrd_sleep(&pause, NULL);
+  thrd_join(threads[0], NULL);
+  printf("thrd_detach %d\n", thrd_detach(threads[1]));
+  wait_until_gone(waiting[1]);
   printf("thrd_join of oneself %d\n", thrd_join(thrd_current(), NULL));
   printf("errno %d\n", errno);
   return 0;

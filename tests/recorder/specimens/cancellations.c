@@ -1,19 +1,22 @@
 // Cancelling threads: in a wait, in computing, one that forbids it, and one that has ended.
 #define _GNU_SOURCE
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "asleep.h"
 
 static sem_t never;
-static sem_t begun;
+static int waiting;  // the thread that does, or is about to
+static volatile int cancelled;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
 
 static void* waits_for_semaphore(void* unused) {
   (void)unused;
-  sem_post(&begun);
+  __atomic_store_n(&waiting, thread_id(), __ATOMIC_RELEASE);
   sem_wait(&never);
   return NULL;
 }
@@ -26,7 +29,7 @@ static void* waits_for_condition(void* unused) {
   (void)unused;
   pthread_mutex_lock(&mutex);
   pthread_cleanup_push(unlock, &mutex);
-  sem_post(&begun);
+  __atomic_store_n(&waiting, thread_id(), __ATOMIC_RELEASE);
   for (;;) {
     pthread_cond_wait(&condition, &mutex);
   }
@@ -37,25 +40,33 @@ static void* waits_for_condition(void* unused) {
 static void* forbids_it(void* unused) {
   (void)unused;
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
-  sem_post(&begun);
-  usleep(60 * 1000);
+  __atomic_store_n(&waiting, thread_id(), __ATOMIC_RELEASE);
+  while (!cancelled) {
+    sched_yield();
+  }
   return &never;
 }
 
 static void cancel(void* (*function)(void*)) {
   pthread_t thread;
   void* value = NULL;
+  waiting = 0;
   pthread_create(&thread, NULL, function, NULL);
-  sem_wait(&begun);
-  usleep(30 * 1000);
+  if (function == forbids_it) {
+    while (__atomic_load_n(&waiting, __ATOMIC_ACQUIRE) == 0) {
+      sched_yield();
+    }
+  } else {
+    wait_until_asleep_in(SYS_futex, &waiting);
+  }
   printf("cancel: %s\n", strerror(pthread_cancel(thread)));
+  cancelled = 1;
   pthread_join(thread, &value);
   printf("%s\n", value == PTHREAD_CANCELED ? "cancelled" : "returned");
 }
 
 int main(void) {
   sem_init(&never, 0, 0);
-  sem_init(&begun, 0, 0);
   cancel(waits_for_semaphore);
   cancel(waits_for_condition);
   cancel(forbids_it);

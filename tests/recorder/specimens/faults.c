@@ -1,5 +1,6 @@
 // Dies as the first argument says, in a thread that holds a mutex, beside one that waits for it: by a
 // real fault, by abort, or by a signal whose handler restores the default and raises it again.
+#define _GNU_SOURCE
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
@@ -7,9 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "asleep.h"
+
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static sem_t held;
-static sem_t about_to_wait;
+static int waiting;  // the thread that does, or is about to
 static const char* how;
 
 static void die_again(int number) {
@@ -24,8 +27,7 @@ static void die_again(int number) {
 static void* dies(void* unused) {
   pthread_mutex_lock(&mutex);
   sem_post(&held);
-  sem_wait(&about_to_wait);
-  usleep(50 * 1000);
+  wait_until_asleep_in(SYS_futex, &waiting);
   if (strcmp(how, "abort") == 0) {
     abort();
   }
@@ -38,7 +40,7 @@ static void* dies(void* unused) {
 
 static void* waits(void* unused) {
   sem_wait(&held);
-  sem_post(&about_to_wait);
+  __atomic_store_n(&waiting, thread_id(), __ATOMIC_RELEASE);
   pthread_mutex_lock(&mutex);
   return unused;
 }
@@ -47,7 +49,6 @@ int main(int argc, char** argv) {
   how = argc > 1 ? argv[1] : "";
   pthread_t thread[2];
   sem_init(&held, 0, 0);
-  sem_init(&about_to_wait, 0, 0);
   pthread_create(&thread[0], NULL, dies, NULL);
   pthread_create(&thread[1], NULL, waits, NULL);
   pthread_join(thread[0], NULL);

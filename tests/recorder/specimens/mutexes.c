@@ -6,6 +6,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "asleep.h"
+
 static void say(const char* what, int result) {
   printf("%s: %s\n", what, strerror(result));
 }
@@ -33,8 +35,11 @@ static void* meets_owned_mutex(void* unused) {
   return NULL;
 }
 
+static int waiting;  // the thread that does, or is about to
+
 static void* waits_for_mutex(void* unused) {
   (void)unused;
+  __atomic_store_n(&waiting, thread_id(), __ATOMIC_RELEASE);
   say("lock", pthread_mutex_lock(&shared));
   say("unlock", pthread_mutex_unlock(&shared));
   return NULL;
@@ -77,8 +82,7 @@ int main(void) {
   pthread_create(&thread, NULL, meets_owned_mutex, NULL);
   pthread_join(thread, NULL);
   pthread_create(&thread, NULL, waits_for_mutex, NULL);
-  const struct timespec pause = {0, 50 * 1000 * 1000};
-  nanosleep(&pause, NULL);
+  wait_until_asleep_in(SYS_futex, &waiting);
   pthread_mutex_unlock(&shared);
   pthread_join(thread, NULL);
 

@@ -8,21 +8,26 @@
 #include <semaphore>
 #include <thread>
 
+#include "asleep.h"
+
+static int waiter;
+
 int main() {
   std::atomic<int> flag = 0;
   std::counting_semaphore<8> semaphore(0);
   std::latch latch(1);
   std::thread waiting([&] {
+    __atomic_store_n(&waiter, thread_id(), __ATOMIC_RELEASE);
     flag.wait(0);
     semaphore.acquire();
     latch.wait();
   });
-  usleep(50'000);
+  wait_until_asleep_in(SYS_futex, &waiter);
   flag = 1;
   flag.notify_one();
-  usleep(50'000);
+  wait_until_asleep_in(SYS_futex, &waiter);
   semaphore.release();
-  usleep(50'000);
+  wait_until_asleep_in(SYS_futex, &waiter);
   latch.count_down();
   waiting.join();
   char text[8] = {};

@@ -1,9 +1,12 @@
 // Ends by quick_exit, with a handler that makes recorded calls, while another thread waits.
+#define _GNU_SOURCE
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+#include "asleep.h"
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static sem_t never;
@@ -17,7 +20,10 @@ static void at_the_end(void) {
   }
 }
 
+static int waiting;
+
 static void* waits(void* unused) {
+  __atomic_store_n(&waiting, thread_id(), __ATOMIC_RELEASE);
   sem_wait(&never);
   return unused;
 }
@@ -27,6 +33,6 @@ int main(void) {
   sem_init(&never, 0, 0);
   at_quick_exit(at_the_end);
   pthread_create(&thread, NULL, waits, NULL);
-  usleep(10 * 1000);
+  wait_until_asleep_in(SYS_futex, &waiting);
   quick_exit(9);
 }

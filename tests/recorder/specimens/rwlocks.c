@@ -6,6 +6,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "asleep.h"
+
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
 
 static void say(const char* what, int result) {
@@ -45,8 +47,11 @@ static void* meets_writer(void* unused) {
   return NULL;
 }
 
+static int waiting;  // the thread that does, or is about to
+
 static void* waits_to_read(void* unused) {
   (void)unused;
+  __atomic_store_n(&waiting, thread_id(), __ATOMIC_RELEASE);
   pthread_rwlock_rdlock(&lock);
   pthread_rwlock_unlock(&lock);
   return NULL;
@@ -54,6 +59,7 @@ static void* waits_to_read(void* unused) {
 
 static void* waits_to_write(void* unused) {
   (void)unused;
+  __atomic_store_n(&waiting, thread_id(), __ATOMIC_RELEASE);
   pthread_rwlock_wrlock(&lock);
   pthread_rwlock_unlock(&lock);
   return NULL;
@@ -67,10 +73,10 @@ static void run(void* (*function)(void*)) {
 
 // The thread begins to wait while the lock is held.
 static void run_beside(void* (*function)(void*)) {
-  const struct timespec pause = {0, 50 * 1000 * 1000};
   pthread_t thread;
+  __atomic_store_n(&waiting, 0, __ATOMIC_RELEASE);
   pthread_create(&thread, NULL, function, NULL);
-  nanosleep(&pause, NULL);
+  wait_until_asleep_in(SYS_futex, &waiting);
   pthread_rwlock_unlock(&lock);
   pthread_join(thread, NULL);
 }

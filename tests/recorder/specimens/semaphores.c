@@ -10,6 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "asleep.h"
+
 static void say(const char* what, int result) {
   printf("%s: %d, errno %d\n", what, result, errno);
   errno = 77;
@@ -17,10 +19,11 @@ static void say(const char* what, int result) {
 
 static sem_t semaphore;
 
+static int waiting;
+
 static void* posts_later(void* unused) {
-  const struct timespec pause = {0, 50 * 1000 * 1000};
   (void)unused;
-  nanosleep(&pause, NULL);
+  wait_until_asleep_in(SYS_futex, &waiting);
   sem_post(&semaphore);
   return NULL;
 }
@@ -45,6 +48,7 @@ int main(void) {
 
   pthread_t thread;
   pthread_create(&thread, NULL, posts_later, NULL);
+  __atomic_store_n(&waiting, thread_id(), __ATOMIC_RELEASE);
   say("wait for a post", sem_wait(&semaphore));
   pthread_join(thread, NULL);
 

@@ -5,10 +5,26 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
+#include <time.h>
 
 static pthread_spinlock_t lock;
 static volatile int waits;
+
+// Until it has spun for a while: it does nothing else after it has said that it waits.
+static void wait_until_it_spins(pthread_t thread) {
+  clockid_t clock;
+  struct timespec before;
+  struct timespec now;
+  while (!waits) {
+    sched_yield();
+  }
+  pthread_getcpuclockid(thread, &clock);
+  clock_gettime(clock, &before);
+  do {
+    sched_yield();
+    clock_gettime(clock, &now);
+  } while ((now.tv_sec - before.tv_sec) * 1000000000 + now.tv_nsec - before.tv_nsec < 1000000);
+}
 
 static void* waits_for_lock(void* unused) {
   (void)unused;
@@ -25,10 +41,7 @@ int main(void) {
   printf("trylock: %s\n", strerror(pthread_spin_trylock(&lock)));
   pthread_t thread;
   pthread_create(&thread, NULL, waits_for_lock, NULL);
-  while (!waits) {
-    sched_yield();
-  }
-  usleep(20 * 1000);
+  wait_until_it_spins(thread);
   printf("unlock: %s\n", strerror(pthread_spin_unlock(&lock)));
   pthread_join(thread, NULL);
   printf("trylock: %s\n", strerror(pthread_spin_trylock(&lock)));

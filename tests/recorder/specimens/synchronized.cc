@@ -1,13 +1,25 @@
 // C++20's ways to wait through longpole/sync.h.
 #include <longpole/sync.h>
 
-#include <unistd.h>
-
 #include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <thread>
 #include <vector>
+
+#include "asleep.h"
+
+namespace {
+
+int waiting[2];
+
+void wait_for_both() {
+  for (const int& thread : waiting) {
+    wait_until_asleep_in(SYS_futex, &thread);
+  }
+}
+
+}  // namespace
 
 int main() {
   longpole::sync::counting_semaphore<8> semaphore(1);
@@ -22,7 +34,8 @@ int main() {
               semaphore.try_acquire_for(std::chrono::milliseconds(10)) ? 1 : 0);
   std::vector<std::thread> threads;
   for (int i = 0; i < 2; ++i) {
-    threads.emplace_back([&] {
+    threads.emplace_back([&, i] {
+      __atomic_store_n(&waiting[i], thread_id(), __ATOMIC_RELEASE);
       longpole::sync::wait(flag, 0);
       semaphore.acquire();
       latch.wait();
@@ -30,12 +43,12 @@ int main() {
       ++passed;
     });
   }
-  usleep(50'000);
+  wait_for_both();
   flag = 1;
   longpole::sync::notify_all(flag);
-  usleep(50'000);
+  wait_for_both();
   semaphore.release(2);
-  usleep(50'000);
+  wait_for_both();
   latch.count_down();
   latch.arrive_and_wait();
   barrier.arrive_and_wait();

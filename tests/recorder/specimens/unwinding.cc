@@ -4,7 +4,6 @@
 #include <semaphore.h>
 #include <setjmp.h>
 #include <signal.h>
-#include <unistd.h>
 
 #include <condition_variable>
 #include <cstdio>
@@ -12,10 +11,16 @@
 #include <stdexcept>
 #include <thread>
 
+#include "asleep.h"
+
 namespace {
 
+int in_scope = 0;  // the thread that entered one last
+
 struct Scope {
-  explicit Scope(const char* scope) : name(scope) {}
+  explicit Scope(const char* scope) : name(scope) {
+    __atomic_store_n(&in_scope, thread_id(), __ATOMIC_RELEASE);
+  }
   ~Scope() { std::printf("left %s\n", name); }
   const char* name;
 };
@@ -69,8 +74,11 @@ void* waits_for_thread(void* thread) {
 void cancel(const char* what, void* (*function)(void*), void* argument) {
   pthread_t thread;
   void* value = nullptr;
+  in_scope = 0;
   pthread_create(&thread, nullptr, function, argument);
-  usleep(20'000);
+  if (function != &is_cancelled_beforehand) {
+    wait_until_asleep_in(SYS_futex, &in_scope);
+  }
   pthread_cancel(thread);
   pthread_join(thread, &value);
   std::printf("%s: cancelled %d\n", what, value == PTHREAD_CANCELED);
