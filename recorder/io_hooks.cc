@@ -13,6 +13,7 @@
 
 #include "next_definition.h"
 #include "sampling.h"
+#include "sampling_in_sets.h"
 #include "thread_log.h"
 
 namespace longpole::recorder {
@@ -46,24 +47,6 @@ inline auto do_io(int descriptor, const void* site, Arguments... arguments) {
   end_io(result, site);
   return result;
 }
-
-// The signals that a call blocks while it waits, and the one of sampling besides.
-class WithSampling {
- public:
-  explicit WithSampling(const sigset_t* set) : chosen_(set) {
-    const int signal = signal_of_sampling();
-    if (signal != 0 && set != nullptr) {
-      copy_ = *set;
-      sigaddset(&copy_, signal);
-      chosen_ = &copy_;
-    }
-  }
-  [[nodiscard]] const sigset_t* get() const { return chosen_; }
-
- private:
-  const sigset_t* chosen_;
-  sigset_t copy_;
-};
 
 constexpr bool has_permissions(int flags) {
   return (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE;

@@ -52,6 +52,7 @@
   X(fsync)                           \
   X(get_nprocs)                      \
   X(get_nprocs_conf)                 \
+  X(kill)                            \
   X(mtx_lock)                        \
   X(mtx_timedlock)                   \
   X(mtx_trylock)                     \
@@ -61,6 +62,7 @@
   X(open64)                          \
   X(openat)                          \
   X(openat64)                        \
+  X(pause)                           \
   X(poll)                            \
   X(ppoll)                           \
   X(prctl)                           \
@@ -83,6 +85,7 @@
   X(pthread_getaffinity_np)          \
   X(pthread_join)                    \
   X(pthread_key_create)              \
+  X(pthread_kill)                    \
   X(pthread_mutex_clocklock)         \
   X(pthread_mutex_lock)              \
   X(pthread_mutex_timedlock)         \
@@ -104,6 +107,7 @@
   X(pthread_setschedprio)            \
   X(pthread_setspecific)             \
   X(pthread_sigmask)                 \
+  X(pthread_sigqueue)                \
   X(pthread_spin_lock)               \
   X(pthread_spin_trylock)            \
   X(pthread_spin_unlock)             \
@@ -112,6 +116,7 @@
   X(pthread_tryjoin_np)              \
   X(pwrite)                          \
   X(pwrite64)                        \
+  X(raise)                           \
   X(read)                            \
   X(readv)                           \
   X(recv)                            \
@@ -136,12 +141,15 @@
   X(sigaction)                       \
   X(signal)                          \
   X(sigprocmask)                     \
+  X(sigqueue)                        \
+  X(sigsuspend)                      \
   X(sigtimedwait)                    \
   X(sigwait)                         \
   X(sigwaitinfo)                     \
   X(sleep)                           \
   X(syscall)                         \
   X(sysconf)                         \
+  X(tgkill)                          \
   X(thrd_create)                     \
   X(thrd_detach)                     \
   X(thrd_exit)                       \

@@ -1,34 +1,11 @@
 // Keeps the signal of the portable source out of the program's sight. To the program it is a signal
-// that nobody uses: free to take, never pending, never waited for. Without samples everything passes
+// that nobody uses: free to take, never pending, never blocked. Without samples everything passes
 // straight through.
 #include <signal.h>
 
 #include "next_definition.h"
 #include "sampling.h"
-
-namespace longpole::recorder {
-namespace {
-
-// The set without the signal of sampling. Null stays null.
-class WithoutSampling {
- public:
-  explicit WithoutSampling(const sigset_t* set) : chosen_(set) {
-    const int signal = signal_of_sampling();
-    if (signal != 0 && set != nullptr && sigismember(set, signal) == 1) {
-      copy_ = *set;
-      sigdelset(&copy_, signal);
-      chosen_ = &copy_;
-    }
-  }
-  [[nodiscard]] const sigset_t* get() const { return chosen_; }
-
- private:
-  const sigset_t* chosen_;
-  sigset_t copy_;
-};
-
-}  // namespace
-}  // namespace longpole::recorder
+#include "sampling_in_sets.h"
 
 using namespace longpole::recorder;
 
@@ -65,18 +42,5 @@ __attribute__((visibility("default"))) int sigprocmask(int how, const sigset_t* 
 __attribute__((visibility("default"))) int pthread_sigmask(int how, const sigset_t* set,
                                                            sigset_t* previous) noexcept {
   return next().pthread_sigmask(how, WithoutSampling(set).get(), previous);
-}
-
-__attribute__((visibility("default"))) int sigwait(const sigset_t* set, int* number) {
-  return next().sigwait(WithoutSampling(set).get(), number);
-}
-
-__attribute__((visibility("default"))) int sigwaitinfo(const sigset_t* set, siginfo_t* info) {
-  return next().sigwaitinfo(WithoutSampling(set).get(), info);
-}
-
-__attribute__((visibility("default"))) int sigtimedwait(const sigset_t* set, siginfo_t* info,
-                                                        const timespec* timeout) {
-  return next().sigtimedwait(WithoutSampling(set).get(), info, timeout);
 }
 }

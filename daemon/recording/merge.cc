@@ -73,6 +73,7 @@ Merger::Merger(const MergeInput& input)
                .functions = {},
                .created_thread = {},
                .thread_of_handle = {},
+               .signals = {},
                .thread_of_tid = {},
                .site_of_path = {},
                .wake_ups = {}},
@@ -216,6 +217,10 @@ void Merger::make_events() {
     return of_tid(tid, time);
   };
   context_.site_of_path = [this](std::uint32_t path) { return site_of_path(path); };
+  context_.signals = find_signal_edges(
+      raw_.threads, {.time_of = [this](std::uint64_t stamp) { return context_.time_of(stamp); },
+                     .thread_of_handle = context_.thread_of_handle,
+                     .thread_of_tid = context_.thread_of_tid});
   find_wake_ups();
   for (std::uint32_t i = 0; i < raw_.threads.size(); ++i)
     run_.threads.push_back(make_thread_events(ThreadId{i}, raw_.threads[i], context_,

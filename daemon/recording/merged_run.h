@@ -46,9 +46,11 @@ struct MergedObject {
   std::uint64_t address = 0;
   std::uint32_t first_site = no_site;  // of the call that made it or first used it
   std::uint32_t initial = 0;
-  // Of a semaphore that stands for what one thread is woken by another for; none: a real object.
+  // Of a semaphore that stands for what one thread is woken for: what the kernel saw `waker` do, or a
+  // signal, or being cancelled. None: a real object.
   ThreadId woken{};
-  ThreadId waker{};
+  ThreadId waker{};  // none: of a signal
+  int signal = 0;    // 0: cancelled
 };
 
 struct MergedRun {

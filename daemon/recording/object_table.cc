@@ -45,17 +45,23 @@ ObjectId ObjectTable::use(ObjectKind kind, std::uint64_t address, std::int64_t t
 }
 
 ObjectId ObjectTable::wake_ups(ThreadId woken, ThreadId waker) {
-  const auto [place, is_new] =
-      wake_ups_.try_emplace({woken, waker}, ObjectId{static_cast<std::uint32_t>(objects_.size())});
-  if (is_new) {
-    MergedObject object;
-    object.kind = ObjectKind::semaphore;
-    object.woken = woken;
-    object.waker = waker;
-    objects_.push_back(object);
-    details_.push_back({0, always});
-  }
+  const auto [place, is_new] = wake_ups_.try_emplace({woken, waker});
+  if (is_new)
+    place->second = add_stand_in({.kind = ObjectKind::semaphore, .woken = woken, .waker = waker});
   return place->second;
+}
+
+ObjectId ObjectTable::signals(ThreadId woken, int signal) {
+  const auto [place, is_new] = signals_.try_emplace({woken, signal});
+  if (is_new)
+    place->second = add_stand_in({.kind = ObjectKind::semaphore, .woken = woken, .signal = signal});
+  return place->second;
+}
+
+ObjectId ObjectTable::add_stand_in(const MergedObject& semaphore) {
+  objects_.push_back(semaphore);
+  details_.push_back({0, always});
+  return ObjectId{static_cast<std::uint32_t>(objects_.size() - 1)};
 }
 
 ObjectId ObjectTable::make(ObjectKind kind, std::uint64_t address, std::int64_t time,
@@ -63,7 +69,7 @@ ObjectId ObjectTable::make(ObjectKind kind, std::uint64_t address, std::int64_t 
   const ObjectId id{static_cast<std::uint32_t>(objects_.size())};
   const bool counts = kind == ObjectKind::semaphore && life.value.has_value();
   objects_.push_back(
-      {kind, address, life.site != no_site ? life.site : site, counts ? *life.value : 0, {}, {}});
+      {kind, address, life.site != no_site ? life.site : site, counts ? *life.value : 0});
   details_.push_back({life.value, time});
   return id;
 }

@@ -27,6 +27,9 @@ class ObjectTable {
   // that the one posts and the other waits for, 0 at first.
   [[nodiscard]] ObjectId wake_ups(ThreadId woken, ThreadId waker);
 
+  // Stands for the signals of one number that end waits of `woken`, or for its being cancelled (0).
+  [[nodiscard]] ObjectId signals(ThreadId woken, int signal);
+
   // What it was last initialized with; none when that was not recorded.
   [[nodiscard]] std::optional<std::uint32_t> initialized_with(ObjectId id) const {
     return details_[id.index()].value;
@@ -47,11 +50,13 @@ class ObjectTable {
     std::int64_t first_use;
   };
 
+  ObjectId add_stand_in(const MergedObject& semaphore);
   ObjectId make(ObjectKind kind, std::uint64_t address, std::int64_t time, const Life& life,
                 std::uint32_t site);
 
   std::unordered_map<std::uint64_t, std::vector<Life>> lives_;
   std::map<std::pair<ThreadId, ThreadId>, ObjectId> wake_ups_;
+  std::map<std::pair<ThreadId, int>, ObjectId> signals_;
   std::vector<MergedObject> objects_;
   std::vector<Details> details_;
 };

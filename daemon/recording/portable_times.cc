@@ -23,6 +23,7 @@ std::optional<std::int64_t> reading_of(const longpole_record& record) {
     case LONGPOLE_THREAD_NAME:
     case LONGPOLE_PRIORITY:
     case LONGPOLE_AFFINITY:
+    case LONGPOLE_SIGNAL_SEND:
       break;
     default:
       cpu = other_of(record);

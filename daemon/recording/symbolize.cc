@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <filesystem>
 #include <map>
@@ -41,6 +42,17 @@ std::string without_parameters(std::string name) {
   return name;
 }
 
+std::string signal_name(int signal) {
+  // Of Linux on every architecture that we record on. sigabbrev_np() would be of glibc 2.32.
+  constexpr std::array names = {"HUP",  "INT",    "QUIT", "ILL",   "TRAP", "ABRT", "BUS",  "FPE",
+                                "KILL", "USR1",   "SEGV", "USR2",  "PIPE", "ALRM", "TERM", "STKFLT",
+                                "CHLD", "CONT",   "STOP", "TSTP",  "TTIN", "TTOU", "URG",  "XCPU",
+                                "XFSZ", "VTALRM", "PROF", "WINCH", "IO",   "PWR",  "SYS"};
+  const auto index = static_cast<std::size_t>(signal) - 1;
+  return index < names.size() ? fmt::format("SIG{}", names[index])
+                              : fmt::format("signal {}", signal);
+}
+
 class Symbolizer {
  public:
   Symbolizer(MergedRun run, const std::vector<symbols::Mapping>& mappings, std::string program)
@@ -64,6 +76,7 @@ class Symbolizer {
   std::string place_name(StackId stack) const;
   void finish_exact_threads();
   void name_threads();
+  [[nodiscard]] std::string stand_in_name(const MergedObject& object) const;
   void name_objects();
   void notice_missing_debug_information();
 
@@ -261,14 +274,24 @@ std::string Symbolizer::place_name(StackId stack) const {
       frame.line);
 }
 
+// Of what is no object of the program.
+std::string Symbolizer::stand_in_name(const MergedObject& object) const {
+  const std::string& woken = recording_.threads[object.woken.index()].name;
+  if (object.waker.known())
+    return fmt::format("wake-ups of {} by {}", woken,
+                       recording_.threads[object.waker.index()].name);
+  if (object.signal == 0)
+    return fmt::format("cancellation of {}", woken);
+  return fmt::format("{} to {}", signal_name(object.signal), woken);
+}
+
 void Symbolizer::name_objects() {
   std::set<std::pair<ObjectKind, std::string>> taken;
   for (std::size_t i = 0; i < recording_.objects.size(); ++i) {
     Object& object = recording_.objects[i];
     std::string base = variables_[i] ? *variables_[i] : place_name(user_sites_[i]);
     if (const MergedObject& merged = run_.objects[i]; merged.woken.known())
-      base = fmt::format("wake-ups of {} by {}", recording_.threads[merged.woken.index()].name,
-                         recording_.threads[merged.waker.index()].name);
+      base = stand_in_name(merged);
     if (base.empty())
       base = "unnamed";
     object.name = base;

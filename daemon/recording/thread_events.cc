@@ -1,92 +1,13 @@
 #include "recording/thread_events.h"
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <optional>
 #include <utility>
 
+#include "recording/call_forms.h"
+
 namespace longpole::recording {
 namespace {
-
-struct CallForm {
-  EventKind event;
-  ObjectKind object = ObjectKind::mutex;
-  bool has_object = false;
-};
-
-std::optional<CallForm> call_form(unsigned kind) {
-  switch (kind) {
-    case LONGPOLE_THREAD_END:
-      return CallForm{EventKind::thread_end};
-    case LONGPOLE_CREATE:
-      return CallForm{EventKind::thread_create};
-    case LONGPOLE_JOIN:
-      return CallForm{EventKind::thread_join};
-    case LONGPOLE_DETACH:
-      return CallForm{EventKind::thread_detach};
-    case LONGPOLE_MUTEX_LOCK:
-      return CallForm{EventKind::mutex_lock, ObjectKind::mutex, true};
-    case LONGPOLE_MUTEX_TRYLOCK:
-      return CallForm{EventKind::mutex_trylock, ObjectKind::mutex, true};
-    case LONGPOLE_MUTEX_TIMEDLOCK:
-      return CallForm{EventKind::mutex_timedlock, ObjectKind::mutex, true};
-    case LONGPOLE_MUTEX_UNLOCK:
-      return CallForm{EventKind::mutex_unlock, ObjectKind::mutex, true};
-    case LONGPOLE_CONDITION_WAIT:
-      return CallForm{EventKind::condition_wait, ObjectKind::condition, true};
-    case LONGPOLE_CONDITION_TIMEDWAIT:
-      return CallForm{EventKind::condition_timedwait, ObjectKind::condition, true};
-    case LONGPOLE_CONDITION_SIGNAL:
-      return CallForm{EventKind::condition_signal, ObjectKind::condition, true};
-    case LONGPOLE_CONDITION_BROADCAST:
-      return CallForm{EventKind::condition_broadcast, ObjectKind::condition, true};
-    case LONGPOLE_SEMAPHORE_WAIT:
-      return CallForm{EventKind::semaphore_wait, ObjectKind::semaphore, true};
-    case LONGPOLE_SEMAPHORE_TRYWAIT:
-      return CallForm{EventKind::semaphore_trywait, ObjectKind::semaphore, true};
-    case LONGPOLE_SEMAPHORE_TIMEDWAIT:
-      return CallForm{EventKind::semaphore_timedwait, ObjectKind::semaphore, true};
-    case LONGPOLE_SEMAPHORE_POST:
-      return CallForm{EventKind::semaphore_post, ObjectKind::semaphore, true};
-    case LONGPOLE_BARRIER_WAIT:
-      return CallForm{EventKind::barrier_wait, ObjectKind::barrier, true};
-    case LONGPOLE_RWLOCK_READ:
-      return CallForm{EventKind::rwlock_read, ObjectKind::rwlock, true};
-    case LONGPOLE_RWLOCK_WRITE:
-      return CallForm{EventKind::rwlock_write, ObjectKind::rwlock, true};
-    case LONGPOLE_RWLOCK_UNLOCK:
-      return CallForm{EventKind::rwlock_unlock, ObjectKind::rwlock, true};
-    case LONGPOLE_SPIN_LOCK:
-      return CallForm{EventKind::mutex_lock, ObjectKind::mutex, true};
-    case LONGPOLE_CANCEL:
-      return CallForm{EventKind::thread_cancel};
-    case LONGPOLE_YIELD:
-      return CallForm{EventKind::yield};
-    case LONGPOLE_SLEEP:
-      return CallForm{EventKind::sleep};
-    default:
-      return std::nullopt;  // no call of its own, or of a later version
-  }
-}
-
-Outcome outcome_of(EventKind kind, int result) {
-  const bool tries = kind == EventKind::mutex_trylock || kind == EventKind::semaphore_trywait;
-  const bool timed = kind == EventKind::mutex_timedlock || kind == EventKind::semaphore_timedwait ||
-                     kind == EventKind::condition_timedwait;
-  if (result == 0 || result == EOWNERDEAD)  // the lock of a dead owner was taken all the same
-    return Outcome::ok;
-  if (tries && (result == EBUSY || result == EAGAIN))
-    return Outcome::busy;
-  if (timed && result == ETIMEDOUT)
-    return Outcome::timeout;
-  return Outcome::failed;
-}
-
-bool names_thread(EventKind kind) {
-  return kind == EventKind::thread_create || kind == EventKind::thread_join ||
-         kind == EventKind::thread_detach || kind == EventKind::thread_cancel;
-}
 
 class Builder {
  public:
@@ -96,6 +17,7 @@ class Builder {
         context_(context),
         times_(times),
         taken_out_(taken_out),
+        signals_(context.signals[self.index()]),
         last_time_(times.born),
         free_from_(times.born) {
     thread_.tid = raw.tid;
@@ -113,6 +35,11 @@ class Builder {
   };
 
   void visit_outside_wait(const longpole_record& record, unsigned flags);
+  void visit_signal_wait(const longpole_record& record, unsigned flags);
+  void visit_signal_send(const longpole_record& record);
+  void begin_cancelled_call(const longpole_record& record);
+  void end_cancelled_call();
+  void emit_stand_in(EventKind kind, std::int64_t time, ObjectId semaphore, std::uint32_t site);
   void visit_function(const longpole_record& record, bool enters);
   void leave_functions(std::size_t depth);
   void take_out_overhead(std::int64_t begin);
@@ -143,8 +70,13 @@ class Builder {
   std::vector<std::uint64_t> candidates_;     // of the next create or join
   std::size_t next_gap_ = 0;
   std::size_t next_wake_up_ = 0;
-  std::int64_t last_time_;  // stamps never go back
-  std::int64_t free_from_;  // outside recorded calls from here on
+  const ThreadSignals& signals_;
+  std::size_t next_signal_wait_ = 0;
+  std::size_t next_signal_send_ = 0;
+  std::size_t next_cancel_ = 0;
+  std::optional<std::size_t> cancelled_wait_;  // its event, until something follows it
+  std::int64_t last_time_;                     // stamps never go back
+  std::int64_t free_from_;                     // outside recorded calls from here on
   std::int64_t cpu_so_far_ = 0;
   std::int64_t cost_ps_ = 0;  // of the records since the last event, not yet taken out
   std::int64_t short_waits_ns_ = 0;
@@ -194,7 +126,7 @@ void Builder::emit_wake_up(const WakeUp& wake_up) {
 }
 
 void Builder::emit_external_wait(const Gap& gap) {
-  if (!pending_.empty() || gap.from < free_from_)
+  if (!pending_.empty() || cancelled_wait_ || gap.from < free_from_)
     return;
   const ThreadId waker =
       gap.waker_tid != 0 ? context_.thread_of_tid(gap.waker_tid, gap.ready) : ThreadId::none();
@@ -248,6 +180,19 @@ void Builder::visit(const longpole_record& record) {
     return;
   }
   cost_ps_ += static_cast<std::int64_t>(context_.cost_ps);
+  end_cancelled_call();
+  if ((flags & LONGPOLE_BEGINS) != 0 && signals_.cancelled_in == record.tsc) {
+    begin_cancelled_call(record);
+    return;
+  }
+  if (kind == LONGPOLE_SIGNAL_WAIT) {
+    visit_signal_wait(record, flags);
+    return;
+  }
+  if (kind == LONGPOLE_SIGNAL_SEND) {
+    visit_signal_send(record);
+    return;
+  }
   if (waits_for_nobody_known(kind)) {
     visit_outside_wait(record, flags);
     return;
@@ -279,8 +224,97 @@ void Builder::visit(const longpole_record& record) {
     return;
   }
   finish_call(event, record.result, last_time_);
+  if (kind == LONGPOLE_CANCEL && next_cancel_ < signals_.cancels.size())
+    if (const std::optional<SignalEdge>& edge = signals_.cancels[next_cancel_++])
+      emit_stand_in(EventKind::semaphore_post, last_time_, context_.objects.signals(edge->woken, 0),
+                    thread_.sites.back());
   if (pending_.empty())
     free_from_ = last_time_;
+}
+
+void Builder::emit_stand_in(EventKind kind, std::int64_t time, ObjectId semaphore,
+                            std::uint32_t site) {
+  Event event;
+  event.kind = kind;
+  event.time = Nanoseconds{time};
+  event.cpu = cpu_until(time);
+  event.subject = semaphore.value;
+  emit(event, site);
+}
+
+void Builder::visit_signal_wait(const longpole_record& record, unsigned flags) {
+  if ((flags & LONGPOLE_BEGINS) != 0) {
+    const ThreadSignals::Wait wait = next_signal_wait_ < signals_.waits.size()
+                                         ? signals_.waits[next_signal_wait_]
+                                         : ThreadSignals::Wait{};
+    ++next_signal_wait_;
+    if (wait.returned && !wait.ended_by) {
+      visit_outside_wait(record, flags);
+      return;
+    }
+    emit_unrecorded(last_time_);
+    outside_waits_.clear();
+    const ObjectId semaphore =
+        wait.ended_by ? context_.objects.signals(self_, wait.ended_by->signal) : ObjectId::none();
+    emit_stand_in(EventKind::semaphore_wait, last_time_, semaphore,
+                  context_.sites.add(record.site, {}));
+    thread_.events.back().outcome = Outcome::unfinished;
+    pending_.push_back({LONGPOLE_SIGNAL_WAIT, 0, thread_.events.size() - 1});
+    return;
+  }
+  const auto call = std::find_if(pending_.rbegin(), pending_.rend(), [](const Pending& pending) {
+    return pending.kind == LONGPOLE_SIGNAL_WAIT;
+  });
+  if (call == pending_.rend()) {
+    visit_outside_wait(record, flags);
+    return;
+  }
+  finish_call(call->event, record.result, last_time_);
+  pending_.erase(std::prev(call.base()), pending_.end());
+  free_from_ = last_time_;
+}
+
+void Builder::visit_signal_send(const longpole_record& record) {
+  emit_unrecorded(last_time_);
+  if (next_signal_send_ < signals_.sends.size())
+    if (const std::optional<SignalEdge>& edge = signals_.sends[next_signal_send_])
+      emit_stand_in(EventKind::semaphore_post, last_time_,
+                    context_.objects.signals(edge->woken, edge->signal),
+                    context_.sites.add(record.site, {}));
+  ++next_signal_send_;
+  if (pending_.empty())
+    free_from_ = last_time_;
+}
+
+// The call never returned: what follows it is what the thread did on its way out.
+void Builder::begin_cancelled_call(const longpole_record& record) {
+  emit_unrecorded(last_time_);
+  const unsigned kind = LONGPOLE_KIND(record.kind_and_flags);
+  const std::uint32_t site = context_.sites.add(record.site, candidates_);
+  candidates_.clear();
+  outside_waits_.clear();
+  const bool on_condition = kind == LONGPOLE_CONDITION_WAIT || kind == LONGPOLE_CONDITION_TIMEDWAIT;
+  const ObjectId mutex =
+      on_condition ? context_.objects.use(ObjectKind::mutex, other_of(record), last_time_, site)
+                   : ObjectId::none();
+  if (on_condition)
+    emit_stand_in(EventKind::mutex_unlock, last_time_, mutex, site);
+  emit_stand_in(EventKind::semaphore_wait, last_time_, context_.objects.signals(self_, 0), site);
+  cancelled_wait_ = thread_.events.size() - 1;
+  if (on_condition)
+    emit_stand_in(EventKind::mutex_lock, last_time_, mutex, site);
+}
+
+void Builder::end_cancelled_call() {
+  if (!cancelled_wait_)
+    return;
+  const std::int64_t cpu = std::max(times_.cpu.at(last_time_), cpu_so_far_) - cpu_so_far_;
+  Event& wait = thread_.events[*cancelled_wait_];
+  wait.duration = Nanoseconds{std::max<std::int64_t>(last_time_ - wait.time.count() - cpu, 0)};
+  for (std::size_t i = *cancelled_wait_ + 1; i < thread_.events.size(); ++i)
+    thread_.events[i].time = wait.time + wait.duration;
+  cancelled_wait_.reset();
+  free_from_ = last_time_;
 }
 
 // What the thread sleeps in such a call is an external wait of its line; the call itself is no event.
@@ -456,34 +490,6 @@ MergedThread Builder::finish() {
 }
 
 }  // namespace
-
-std::uint32_t SiteTable::add(std::uint64_t address, const std::vector<std::uint64_t>& candidates) {
-  if (address == 0)
-    return no_site;
-  const auto next = static_cast<std::uint32_t>(sites_.size());
-  if (candidates.empty()) {
-    const auto [place, is_new] = plain_.try_emplace(address, next);
-    if (is_new)
-      sites_.push_back({address, {}});
-    return place->second;
-  }
-  const auto [place, is_new] = with_candidates_.try_emplace(CallSite{address, candidates}, next);
-  if (is_new)
-    sites_.push_back(place->first);
-  return place->second;
-}
-
-std::uint32_t FunctionTable::add(std::uint64_t address) {
-  const auto [place, is_new] =
-      ids_.try_emplace(address, static_cast<std::uint32_t>(addresses_.size()));
-  if (is_new)
-    addresses_.push_back(address);
-  return place->second;
-}
-
-std::vector<CallSite> SiteTable::take() {
-  return std::move(sites_);
-}
 
 MergedThread make_thread_events(ThreadId self, const RawThread& raw, MergeContext& context,
                                 ThreadTimes times, std::int64_t& taken_out_ns) {

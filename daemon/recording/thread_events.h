@@ -3,9 +3,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
-#include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "recording/clock.h"
@@ -14,33 +11,10 @@
 #include "recording/merged_run.h"
 #include "recording/object_table.h"
 #include "recording/raw_chunks.h"
+#include "recording/signal_edges.h"
+#include "recording/site_table.h"
 
 namespace longpole::recording {
-
-// Call sites, numbered in the order in which they are first seen.
-class SiteTable {
- public:
-  // no_site for an address of 0.
-  [[nodiscard]] std::uint32_t add(std::uint64_t address,
-                                  const std::vector<std::uint64_t>& candidates);
-  [[nodiscard]] std::vector<CallSite> take();
-
- private:
-  std::unordered_map<std::uint64_t, std::uint32_t> plain_;
-  std::map<CallSite, std::uint32_t> with_candidates_;
-  std::vector<CallSite> sites_;
-};
-
-// Functions whose entries were recorded, likewise.
-class FunctionTable {
- public:
-  [[nodiscard]] std::uint32_t add(std::uint64_t address);
-  [[nodiscard]] std::vector<std::uint64_t> take() { return std::move(addresses_); }
-
- private:
-  std::unordered_map<std::uint64_t, std::uint32_t> ids_;
-  std::vector<std::uint64_t> addresses_;
-};
 
 // The thread woke another one that slept in no recorded call.
 struct WakeUp {
@@ -63,6 +37,8 @@ struct MergeContext {
   // some time means; none where nobody knows.
   std::function<ThreadId(std::uint64_t)> created_thread;
   std::function<ThreadId(std::uint64_t, std::int64_t)> thread_of_handle;
+
+  std::vector<ThreadSignals> signals;  // by thread
 
   // The thread that had a kernel thread id at some time.
   std::function<ThreadId(std::int32_t, std::int64_t)> thread_of_tid;
@@ -103,9 +79,13 @@ inline constexpr std::int64_t shortest_external_wait_ns = 20'000;
 //  - Sleeping outside a recorded call that waits is an external_wait of its own. So it is in a call that
 //    waits for nobody known, input and output above all; there it has the line of the call.
 //  - A call that began and never returned is `unfinished` if nothing came after it; else it was
-//    cancelled or jumped out of, and its time is an external_wait, but that of a wait for a condition,
-//    which gives its mutex up, a wait that timed out. A call that waited and failed, such as a timed
+//    jumped out of, and its time is an external_wait, but that of a wait for a condition, which gives
+//    its mutex up, a wait that timed out. A call that waited and failed, such as a timed
 //    one on a read-write lock, is an external_wait too.
+//  - A wait for a signal that a thread of the program sent is a wait for a semaphore that stands for
+//    these signals, and sending it posts that. So is a call in which its thread was cancelled; if it
+//    waited for a condition, it unlocks the mutex before and locks it behind. Other waits for
+//    signals are external waits; signals sent that end no wait are no events.
 //  - Yields inside a call that waits are its way of waiting and no events.
 //  - Such a sleep that a thread of the program ended is no external_wait but a wait for a semaphore that
 //    stands for the wake-ups between the two; that thread posts it when it wakes (`wake_ups`).

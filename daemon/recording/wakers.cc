@@ -61,7 +61,9 @@ bool is_signal(const Event& event) {
 void WakerFinder::find_interesting() {
   interesting_.assign(objects_.objects().size(), false);
   for (const MergedThread& thread : threads_)
-    for (const Event& e : thread.events)
+    for (const Event& e : thread.events) {
+      if (e.subject == unknown_count)
+        continue;
       switch (e.kind) {
         case EventKind::mutex_lock:
         case EventKind::mutex_timedlock:
@@ -81,6 +83,7 @@ void WakerFinder::find_interesting() {
         default:
           break;
       }
+    }
 }
 
 void WakerFinder::collect() {
@@ -102,7 +105,7 @@ void WakerFinder::collect() {
           e.kind == EventKind::rwlock_unlock || e.kind == EventKind::semaphore_wait ||
           e.kind == EventKind::semaphore_timedwait || e.kind == EventKind::semaphore_trywait ||
           e.kind == EventKind::semaphore_post || e.kind == EventKind::barrier_wait;
-      if (!on_object || !interesting_[e.subject])
+      if (!on_object || e.subject == unknown_count || !interesting_[e.subject])
         continue;
       // Acquiring takes effect on return; a barrier and a condition want to know the beginning.
       const bool at_return =

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <map>
 #include <set>
@@ -102,6 +103,41 @@ TEST(RecordedCalls, HasCancellations) {
   EXPECT_THAT(results(cancels), ElementsAre(0, 0, 0));
   EXPECT_EQ(cancels.at(1).object, threads.at(2).handle);
   EXPECT_EQ(of_kind(threads, LONGPOLE_THREAD_END).size(), threads.size());
+}
+
+TEST(RecordedCalls, HasWaitsForSignalsAndWhoSentThem) {
+  const auto threads = record({"signal_waits"});
+  ASSERT_EQ(threads.size(), 8U);
+  const auto number = [](const longpole_record& send) { return other_of(send) & 0xffffU; };
+  const auto sends = of_kind(threads.at(0), LONGPOLE_SIGNAL_SEND);
+  // By pthread_kill, kill, pthread_sigqueue, sigqueue, tgkill, to sigsuspend, to pause, by raise; two fail.
+  ASSERT_EQ(sends.size(), 10U);
+  const std::uint64_t real_time = number(sends[2]);
+  EXPECT_GT(real_time, 32U);
+  const std::vector<std::uint64_t> sent = {SIGUSR1, SIGUSR1, real_time, real_time, SIGUSR1,
+                                           SIGUSR2, SIGUSR2, SIGUSR1,   99,        99};
+  for (std::size_t i = 0; i < sends.size(); ++i) {
+    EXPECT_EQ(number(sends[i]), sent[i]) << i;
+    EXPECT_EQ((other_of(sends[i]) & LONGPOLE_TO_PROCESS) != 0, i == 1 || i == 3 || i == 8) << i;
+  }
+  EXPECT_THAT(results(sends), ElementsAre(0, 0, 0, 0, 0, 0, 0, 0, EINVAL, EINVAL));
+  for (const std::size_t i : {0U, 2U, 5U, 6U}) {
+    EXPECT_EQ(sends[i].object, threads.at(i + 1).handle) << i;
+  }
+  EXPECT_NE(other_of(sends[4]) & LONGPOLE_BY_THREAD_ID, 0U);
+  EXPECT_EQ(sends[4].object, static_cast<std::uint64_t>(threads.at(5).tid));
+
+  std::vector<std::uint64_t> taken;
+  for (std::size_t i = 1; i < threads.size(); ++i) {
+    const auto waits = of_kind(threads.at(i), LONGPOLE_SIGNAL_WAIT);
+    ASSERT_EQ(waits.size(), 2U) << i;
+    EXPECT_NE(waits[0].object & std::uint64_t{1} << (sent[i - 1] - 1), 0U) << i;
+    EXPECT_EQ(waits[1].result, 0) << i;
+    taken.push_back(waits[1].object);
+  }
+  EXPECT_THAT(taken, ElementsAre(SIGUSR1, SIGUSR1, real_time, real_time, SIGUSR1, 0, 0));
+  const auto own = with_flags(of_kind(threads.at(0), LONGPOLE_SIGNAL_WAIT), LONGPOLE_RETURNS);
+  EXPECT_THAT(results(own), ElementsAre(0, EAGAIN));
 }
 
 TEST(RecordedCalls, HasInputAndOutputWithDescriptorsAndBytes) {

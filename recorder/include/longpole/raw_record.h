@@ -45,7 +45,7 @@
 #define LONGPOLE_STATIC_ASSERT _Static_assert
 #endif
 
-#define LONGPOLE_RAW_VERSION 5u
+#define LONGPOLE_RAW_VERSION 6u
 #define LONGPOLE_CONTROL_MAGIC 0x6c72746e6f63706cull /* "lpcontrl" */
 #define LONGPOLE_UNIT_BYTES (4u * 1024u)             /* what `events` is made of */
 #define LONGPOLE_CHUNK_BYTES (32u * 1024u)           /* a mapped chunk, header included */
@@ -190,11 +190,18 @@ enum longpole_kind {
                                    One left by longjmp has no record of its own: it is left where
                                    this number says so, here as below */
   LONGPOLE_FUNCTION_LEAVE = 37, /* object: likewise; result: likewise, when it is left */
-  LONGPOLE_OVERHEAD = 38 /* object: the stamps that recording took in between, up to this record's
+  LONGPOLE_OVERHEAD = 38, /* object: the stamps that recording took in between, up to this record's
                                    own; no call */
+  LONGPOLE_SIGNAL_WAIT = 39, /* object: on its beginning the signals that end it, signal n as bit
+                                n - 1; on its return the signal that did, 0 where it is not known: one
+                                that a handler took */
+  LONGPOLE_SIGNAL_SEND = 40  /* object: the pthread_t that the signal is for, or the thread id where
+                               LONGPOLE_BY_THREAD_ID is set in other, or 0 where LONGPOLE_TO_PROCESS
+                               is; other: 16 bits, the signal */
 };
 
 #define LONGPOLE_BY_THREAD_ID (1ull << 47)
+#define LONGPOLE_TO_PROCESS (1ull << 46)
 #define LONGPOLE_ANY_CPU UINT32_MAX
 
 /* Flags. A call that may wait writes two records: one when it begins to wait, one when it returns.
