@@ -83,6 +83,9 @@ class Execution {
             std::uint32_t cpus);
 
   [[nodiscard]] const Recording& recording() const { return *recording_; }
+  [[nodiscard]] const std::shared_ptr<const Recording>& shared_recording() const {
+    return recording_;
+  }
   [[nodiscard]] std::uint32_t cpus() const { return cpus_; }
   // Running threads share the CPUs: no more than those run at a moment.
   [[nodiscard]] bool shares() const { return shares_; }
@@ -95,8 +98,11 @@ class Execution {
   [[nodiscard]] PartIndex end(std::uint32_t thread) const { return (*begin_)[thread + 1]; }
   [[nodiscard]] ExecutionPart part(PartIndex index) const;
   [[nodiscard]] Nanoseconds end_of(PartIndex index) const;
-  // ExecutionPart::event, ExecutionPart::length and ExecutionPart::cpu, at less cost.
+  // ExecutionPart::event, ::released_by, ::length and ::cpu, at less cost.
   [[nodiscard]] std::uint32_t event_number(PartIndex index) const;
+  [[nodiscard]] PartIndex released_by(PartIndex index) const {
+    return simulated(index).released_by;
+  }
   [[nodiscard]] Nanoseconds length_of(PartIndex index) const { return simulated(index).length; }
   [[nodiscard]] std::uint32_t cpu_of(PartIndex index) const { return simulated(index).cpu; }
   [[nodiscard]] const Event& event(const ExecutionPart& part) const {

@@ -31,6 +31,7 @@ void add_bound(CLI::App& app, Chosen& chosen);
 void add_validate(CLI::App& app, Chosen& chosen);
 void add_dump(CLI::App& app, Chosen& chosen);
 void add_assemble(CLI::App& app, Chosen& chosen);
+void add_export(CLI::App& app, Chosen& chosen);
 void add_serve(CLI::App& app, Chosen& chosen);
 void add_launch(CLI::App& app, Chosen& chosen);  // for `record` and `serve`, not for people
 

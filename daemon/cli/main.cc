@@ -120,6 +120,7 @@ int run(std::vector<std::string> arguments) {
   add_validate(app, chosen);
   add_dump(app, chosen);
   add_assemble(app, chosen);
+  add_export(app, chosen);
   add_serve(app, chosen);
   add_launch(app, chosen);
   for (CLI::App* sub : app.get_subcommands({}))

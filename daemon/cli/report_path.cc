@@ -7,12 +7,12 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/call_text.h"
 #include "analysis/call_tree.h"
 #include "cli/file_names.h"
 #include "cli/human.h"
 #include "cli/report_tables.h"
 #include "cli/text_table.h"
-#include "trace/event_forms.h"
 
 namespace longpole::cli {
 namespace {
@@ -20,16 +20,6 @@ namespace {
 using analysis::PathRow;
 using analysis::PathStep;
 using Align = TextTable::Align;
-
-// The call that passed the path on: its word and its object, "post S".
-std::string call_text(const Recording& recording, const Event& event) {
-  const EventForm& form = event_form(event.kind);
-  if (form.subject == SubjectForm::object && event.object().known())
-    return fmt::format("{} {}", form.word, recording.objects[event.object().index()].name);
-  if (form.subject == SubjectForm::thread && event.thread().known())
-    return fmt::format("{} {}", form.word, recording.threads[event.thread().index()].name);
-  return std::string(form.word);
-}
 
 const Event& wake_event(const Recording& recording, const PathStep& step) {
   return recording.threads[step.woken_by.index()].events[step.wake_event];
@@ -70,7 +60,7 @@ Json json_of(const analysis::Table<PathRow>& table, const Recording& recording) 
       const bool placed = event.site.known();
       const Stack frame = placed ? recording.stacks[charged[event.site.index()].index()] : Stack{};
       woken = {{"thread", recording.threads[row.step.woken_by.index()].name},
-               {"call", call_text(recording, event)},
+               {"call", analysis::call_text(recording, event)},
                {"file", file_path(recording, frame.file)},
                {"line", line_number(frame.line)}};
     }
@@ -108,7 +98,7 @@ std::string text_of(const analysis::Table<PathRow>& table, const Recording& reco
     if (leg.first->woken_by.known()) {
       const Event& event = wake_event(recording, *leg.first);
       woken_by = fmt::format("{}: {}", recording.threads[leg.first->woken_by.index()].name,
-                             call_text(recording, event));
+                             analysis::call_text(recording, event));
       if (event.site.known()) {
         const Stack& frame = recording.stacks[charged[event.site.index()].index()];
         at = files.place(frame.file, frame.line);
