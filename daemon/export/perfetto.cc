@@ -114,8 +114,8 @@ class Trace {
     }
   }
 
-  TrackEvent& event(TracePacket& packet, Nanoseconds time, std::uint64_t track,
-                    TrackEvent::Type type) {
+  static TrackEvent& event(TracePacket& packet, Nanoseconds time, std::uint64_t track,
+                           TrackEvent::Type type) {
     packet.set_timestamp(static_cast<std::uint64_t>(time.count()));
     TrackEvent& event = *packet.mutable_track_event();
     event.set_track_uuid(track);

@@ -23,7 +23,6 @@ struct Slice {
   std::int64_t end = 0;
   std::size_t depth = 0;
   std::int64_t inner = 0;  // time of slices within it
-  friend bool operator==(const Slice&, const Slice&) = default;
 };
 struct Instant {
   std::string name;
