@@ -11,6 +11,7 @@ namespace longpole::recorder {
 
 template <typename Attempt, typename Wait>
 inline int acquire(const Call& call, Attempt attempt, Wait wait) {
+  take_turn_before_attempt();
   int result = attempt();
   if (result != EBUSY) [[likely]] {
     record_acquired(call, result);

@@ -14,6 +14,7 @@ namespace {
 
 template <typename Wait>
 inline int acquire_mtx(const Call& call, mtx_t* mutex, Wait wait) {
+  take_turn_before_attempt();
   int result = attempts.mtx(mutex);
   if (result != thrd_busy) [[likely]] {
     record_acquired(call, errno_of_c11(result));
@@ -27,10 +28,9 @@ inline int acquire_mtx(const Call& call, mtx_t* mutex, Wait wait) {
 
 template <typename Wait>
 inline int wait_on_cnd(const Call& call, const mtx_t* mutex, Wait wait) {
-  const auto other = reinterpret_cast<std::uintptr_t>(mutex);
-  record_with_other(stamp(), call, LONGPOLE_BEGINS, other, 0);
+  record_begins_giving_up(call, mutex);
   const int result = wait();
-  record_with_other(stamp_after_acquisition(), call, LONGPOLE_RETURNS, other, errno_of_c11(result));
+  record_returns_with(call, mutex, errno_of_c11(result));
   return result;
 }
 
@@ -56,6 +56,7 @@ LONGPOLE_HOOK int mtx_trylock(mtx_t* mutex) {
   if (!recording()) [[unlikely]] {
     return next().mtx_trylock(mutex);
   }
+  take_turn_before_attempt();
   const int result = resolved_next.mtx_trylock(mutex);
   record_acquired({LONGPOLE_MUTEX_TRYLOCK, mutex, LONGPOLE_SITE()}, errno_of_c11(result));
   return result;

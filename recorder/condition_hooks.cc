@@ -8,10 +8,9 @@ namespace {
 
 template <typename Wait>
 inline int wait_on_condition(const Call& call, const pthread_mutex_t* mutex, Wait wait) {
-  const auto other = reinterpret_cast<std::uintptr_t>(mutex);
-  record_with_other(stamp(), call, LONGPOLE_BEGINS, other, 0);
+  record_begins_giving_up(call, mutex);
   const int result = wait();
-  record_with_other(stamp_after_acquisition(), call, LONGPOLE_RETURNS, other, result);
+  record_returns_with(call, mutex, result);
   return result;
 }
 

@@ -12,8 +12,8 @@
 #include <cstdarg>
 
 #include "next_definition.h"
+#include "own_signals_in_sets.h"
 #include "sampling.h"
-#include "sampling_in_sets.h"
 #include "thread_log.h"
 
 namespace longpole::recorder {
@@ -156,7 +156,7 @@ LONGPOLE_HOOK int poll(pollfd* files, nfds_t count, int timeout) {
 }
 LONGPOLE_HOOK int ppoll(pollfd* files, nfds_t count, const timespec* timeout,
                         const sigset_t* signals) {
-  LONGPOLE_IO_CALL(ppoll, kSeveral, files, count, timeout, WithSampling(signals).get());
+  LONGPOLE_IO_CALL(ppoll, kSeveral, files, count, timeout, WithOwnSignals(signals).get());
 }
 LONGPOLE_HOOK int select(int count, fd_set* read, fd_set* write, fd_set* other, timeval* timeout) {
   LONGPOLE_IO_CALL(select, kSeveral, count, read, write, other, timeout);
@@ -164,14 +164,14 @@ LONGPOLE_HOOK int select(int count, fd_set* read, fd_set* write, fd_set* other, 
 LONGPOLE_HOOK int pselect(int count, fd_set* read, fd_set* write, fd_set* other,
                           const timespec* timeout, const sigset_t* signals) {
   LONGPOLE_IO_CALL(pselect, kSeveral, count, read, write, other, timeout,
-                   WithSampling(signals).get());
+                   WithOwnSignals(signals).get());
 }
 LONGPOLE_HOOK int epoll_wait(int set, epoll_event* events, int most, int timeout) {
   LONGPOLE_IO_CALL(epoll_wait, set, set, events, most, timeout);
 }
 LONGPOLE_HOOK int epoll_pwait(int set, epoll_event* events, int most, int timeout,
                               const sigset_t* signals) {
-  LONGPOLE_IO_CALL(epoll_pwait, set, set, events, most, timeout, WithSampling(signals).get());
+  LONGPOLE_IO_CALL(epoll_pwait, set, set, events, most, timeout, WithOwnSignals(signals).get());
 }
 
 // What the headers call under _FORTIFY_SOURCE.

@@ -27,6 +27,7 @@ LONGPOLE_HOOK int pthread_mutex_trylock(pthread_mutex_t* mutex) noexcept {
   if (!recording()) [[unlikely]] {
     return next().pthread_mutex_trylock(mutex);
   }
+  take_turn_before_attempt();
   const int result = resolved_next.pthread_mutex_trylock(mutex);
   record_acquired({LONGPOLE_MUTEX_TRYLOCK, mutex, LONGPOLE_SITE()}, result);
   return result;

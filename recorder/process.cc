@@ -15,6 +15,7 @@
 
 #include "chunk.h"
 #include "function_hooks.h"
+#include "lockstep.h"
 #include "next_definition.h"
 #include "sampling.h"
 #include "system_calls.h"
@@ -217,6 +218,17 @@ bool make_mode_page() {
          pthread_atfork(nullptr, nullptr, &switch_off_in_child) == 0;
 }
 
+Mode chosen_mode() {
+  longpole_control& control = *mapped_control;
+  if (control.cpu_clock != LONGPOLE_CPU_CLOCK_THREAD) {
+    return Mode::kKernelClock;
+  }
+  if (control.lockstep_cpus != 0 && !lockstep::prepare()) {
+    control.lockstep_cpus = 0;
+  }
+  return control.lockstep_cpus != 0 ? Mode::kLockstep : Mode::kThreadClock;
+}
+
 std::uint32_t cpus_to_tell = 0;
 bool constructor_ran = false;
 
@@ -235,9 +247,7 @@ void start() {
     stop_recording(LONGPOLE_STOP_NO_MAPPING, errno);
     return;
   }
-  mode_page->store(mapped_control->cpu_clock == LONGPOLE_CPU_CLOCK_THREAD ? Mode::kThreadClock
-                                                                          : Mode::kKernelClock,
-                   std::memory_order_relaxed);
+  mode_page->store(chosen_mode(), std::memory_order_relaxed);
   recording_mode = mode_page;
   mapped_control->cost_ps = measure_cost_ps([] {
     for (std::uintptr_t i = 0; i < kScratchRecords; ++i) {

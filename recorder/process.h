@@ -16,6 +16,7 @@ enum class Mode : std::uint32_t {
   kOff = 0,
   kKernelClock = 1,  // the launcher measures CPU time
   kThreadClock = 2,  // every record carries the thread's CPU time
+  kLockstep = 3,     // likewise, and the threads advance together: see lockstep.h
 };
 
 // Points into a page that the kernel wipes in forked children, whichever way they are forked: there
@@ -27,6 +28,12 @@ inline Mode mode() {
 }
 inline bool recording() {
   return mode() != Mode::kOff;
+}
+inline bool reads_thread_clock() {
+  return mode() >= Mode::kThreadClock;
+}
+inline bool in_lockstep() {
+  return mode() == Mode::kLockstep;
 }
 
 // The CPU count to tell the program; 0: the truth. Stays when the recording stops, and in children,

@@ -33,6 +33,7 @@ LONGPOLE_HOOK int pthread_rwlock_tryrdlock(pthread_rwlock_t* lock) noexcept {
   if (!recording()) [[unlikely]] {
     return next().pthread_rwlock_tryrdlock(lock);
   }
+  take_turn_before_attempt();
   const int result = resolved_next.pthread_rwlock_tryrdlock(lock);
   record_acquired({LONGPOLE_RWLOCK_READ, lock, LONGPOLE_SITE()}, result);
   return result;
@@ -72,6 +73,7 @@ LONGPOLE_HOOK int pthread_rwlock_trywrlock(pthread_rwlock_t* lock) noexcept {
   if (!recording()) [[unlikely]] {
     return next().pthread_rwlock_trywrlock(lock);
   }
+  take_turn_before_attempt();
   const int result = resolved_next.pthread_rwlock_trywrlock(lock);
   record_acquired({LONGPOLE_RWLOCK_WRITE, lock, LONGPOLE_SITE()}, result);
   return result;

@@ -13,13 +13,9 @@
 #include <ctime>
 
 #include "chunk.h"
-#include "next_definition.h"
+#include "own_signals.h"
 #include "process.h"
 #include "thread_log.h"
-
-#ifndef sigev_notify_thread_id
-#define sigev_notify_thread_id _sigev_un._tid
-#endif
 
 namespace longpole::recorder {
 
@@ -91,20 +87,10 @@ class TimersLocked {
   TimersLocked& operator=(const TimersLocked&) = delete;
 };
 
-// The kernel's name for the CPU clock of a thread of this process.
-clockid_t cpu_clock_of(pid_t thread) {
-  constexpr unsigned kPerThreadSchedulerClock = 6;
-  return static_cast<clockid_t>((~static_cast<unsigned>(thread) << 3) | kPerThreadSchedulerClock);
-}
-
-// The system calls: timer_create is in librt before glibc 2.34.
 bool arm(ThreadTimer& entry, pid_t thread) {
-  sigevent event{};
-  event.sigev_notify = SIGEV_THREAD_ID;
-  event.sigev_signo = sampling_signal;
-  event.sigev_notify_thread_id = thread;
   const itimerspec period{{0, period_ns}, {0, period_ns}};
-  if (syscall(SYS_timer_create, cpu_clock_of(thread), &event, &entry.timer) != 0) {
+  entry.timer = make_thread_timer(cpu_clock_of(thread), sampling_signal, thread);
+  if (entry.timer < 0) {
     return false;
   }
   entry.thread = thread;
@@ -116,28 +102,6 @@ void disarm(ThreadTimer& entry) {
   entry.thread = 0;
 }
 
-// From the middle of the range: programs take theirs from its ends. 0: none is free.
-int take_free_signal(int but_not) {
-  const int lowest = SIGRTMIN;
-  const int count = SIGRTMAX - lowest + 1;
-  for (int i = 0; i < count; ++i) {
-    const int signal = lowest + (count / 2 + i) % count;
-    struct sigaction present;
-    if (signal == but_not || next().sigaction(signal, nullptr, &present) != 0 ||
-        present.sa_handler != SIG_DFL) {
-      continue;
-    }
-    struct sigaction action {};
-    action.sa_sigaction = &on_sample;
-    action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
-    sigfillset(&action.sa_mask);
-    if (next().sigaction(signal, &action, nullptr) == 0) {
-      return signal;
-    }
-  }
-  return 0;
-}
-
 }  // namespace
 
 int signal_of_sampling() {
@@ -145,11 +109,11 @@ int signal_of_sampling() {
 }
 
 void prepare_sampling() {
-  if (mode() != Mode::kThreadClock || control().sample_hz == 0) {
+  if (!reads_thread_clock() || control().sample_hz == 0) {
     return;
   }
   period_ns = 1'000'000'000 / std::int64_t{control().sample_hz};
-  sampling_signal = take_free_signal(0);
+  sampling_signal = take_free_signal(0, &on_sample);
 }
 
 void move_sampling_from(int signal) {
@@ -158,7 +122,7 @@ void move_sampling_from(int signal) {
   if (sampling_signal != signal) {
     return;
   }
-  __atomic_store_n(&sampling_signal, take_free_signal(signal), __ATOMIC_RELAXED);
+  __atomic_store_n(&sampling_signal, take_free_signal(signal, &on_sample), __ATOMIC_RELAXED);
   for (ThreadTimer& entry : thread_timers) {
     if (const pid_t thread = entry.thread; thread != 0) {
       disarm(entry);
@@ -167,8 +131,7 @@ void move_sampling_from(int signal) {
       }
     }
   }
-  struct sigaction untouched {};
-  next().sigaction(signal, &untouched, nullptr);
+  leave_signal(signal);
 }
 
 void start_sampling() {

@@ -20,6 +20,7 @@ template <typename Wait>
 inline int acquire_unit(const Call& call, sem_t* semaphore, Wait wait) {
   // The waiting calls are cancellation points even when they need not wait; an attempt is none.
   resolved_next.pthread_testcancel();
+  take_turn_before_attempt();
   const int errno_before = errno;
   if (attempts.semaphore(semaphore) == 0) [[likely]] {
     record_acquired(call, 0);
@@ -85,6 +86,7 @@ LONGPOLE_HOOK int sem_trywait(sem_t* semaphore) noexcept {
   if (!recording()) [[unlikely]] {
     return next().sem_trywait(semaphore);
   }
+  take_turn_before_attempt();
   const int result = resolved_next.sem_trywait(semaphore);
   record_acquired({LONGPOLE_SEMAPHORE_TRYWAIT, semaphore, LONGPOLE_SITE()}, error_of(result));
   return result;

@@ -1,11 +1,31 @@
-// Keeps the signal of the portable source out of the program's sight. To the program it is a signal
-// that nobody uses: free to take, never pending, never blocked. Without samples everything passes
-// straight through.
+// Keeps the recorder's own signals, of samples and of ticks, out of the program's sight. To the program
+// they are signals that nobody uses: free to take, never pending, never blocked. Without them everything
+// passes straight through.
 #include <signal.h>
 
+#include "lockstep.h"
 #include "next_definition.h"
+#include "own_signals_in_sets.h"
 #include "sampling.h"
-#include "sampling_in_sets.h"
+
+namespace longpole::recorder {
+namespace {
+
+bool is_own(int signal) {
+  return signal != 0 && (signal == signal_of_sampling() || signal == lockstep::signal_of_ticks());
+}
+
+// The program wants one of them.
+void give_up(int signal) {
+  if (signal == signal_of_sampling()) {
+    move_sampling_from(signal);
+  } else {
+    lockstep::move_ticks_from(signal);
+  }
+}
+
+}  // namespace
+}  // namespace longpole::recorder
 
 using namespace longpole::recorder;
 
@@ -13,7 +33,7 @@ extern "C" {
 
 __attribute__((visibility("default"))) int sigaction(int signal, const struct sigaction* action,
                                                      struct sigaction* previous) noexcept {
-  const bool ours = signal != 0 && signal == signal_of_sampling();
+  const bool ours = is_own(signal);
   if (ours && action == nullptr) {
     if (previous != nullptr) {
       *previous = {};
@@ -21,26 +41,26 @@ __attribute__((visibility("default"))) int sigaction(int signal, const struct si
     return 0;
   }
   if (ours) {
-    move_sampling_from(signal);
+    give_up(signal);
   }
   return next().sigaction(signal, action, previous);
 }
 
 __attribute__((visibility("default"))) sighandler_t signal(int number,
                                                            sighandler_t handler) noexcept {
-  if (number != 0 && number == signal_of_sampling()) {
-    move_sampling_from(number);
+  if (is_own(number)) {
+    give_up(number);
   }
   return next().signal(number, handler);
 }
 
 __attribute__((visibility("default"))) int sigprocmask(int how, const sigset_t* set,
                                                        sigset_t* previous) noexcept {
-  return next().sigprocmask(how, WithoutSampling(set).get(), previous);
+  return next().sigprocmask(how, WithoutOwnSignals(set).get(), previous);
 }
 
 __attribute__((visibility("default"))) int pthread_sigmask(int how, const sigset_t* set,
                                                            sigset_t* previous) noexcept {
-  return next().pthread_sigmask(how, WithoutSampling(set).get(), previous);
+  return next().pthread_sigmask(how, WithoutOwnSignals(set).get(), previous);
 }
 }

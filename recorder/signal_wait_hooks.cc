@@ -6,8 +6,8 @@
 #include <cstring>
 
 #include "next_definition.h"
+#include "own_signals_in_sets.h"
 #include "sampling.h"
-#include "sampling_in_sets.h"
 #include "thread_log.h"
 
 namespace longpole::recorder {
@@ -90,7 +90,7 @@ bool may_be_for_us(pid_t process) {
 using namespace longpole::recorder;
 
 LONGPOLE_HOOK int sigwait(const sigset_t* set, int* number) {
-  const WithoutSampling without(set);
+  const WithoutOwnSignals without(set);
   if (!recording()) [[unlikely]] {
     return next().sigwait(without.get(), number);
   }
@@ -103,7 +103,7 @@ LONGPOLE_HOOK int sigwait(const sigset_t* set, int* number) {
 }
 
 LONGPOLE_HOOK int sigwaitinfo(const sigset_t* set, siginfo_t* info) {
-  const WithoutSampling without(set);
+  const WithoutOwnSignals without(set);
   if (!recording()) [[unlikely]] {
     return next().sigwaitinfo(without.get(), info);
   }
@@ -114,7 +114,7 @@ LONGPOLE_HOOK int sigwaitinfo(const sigset_t* set, siginfo_t* info) {
 }
 
 LONGPOLE_HOOK int sigtimedwait(const sigset_t* set, siginfo_t* info, const timespec* timeout) {
-  const WithoutSampling without(set);
+  const WithoutOwnSignals without(set);
   if (!recording()) [[unlikely]] {
     return next().sigtimedwait(without.get(), info, timeout);
   }
@@ -127,7 +127,7 @@ LONGPOLE_HOOK int sigtimedwait(const sigset_t* set, siginfo_t* info, const times
 }
 
 LONGPOLE_HOOK int sigsuspend(const sigset_t* blocked) {
-  const WithSampling with(blocked);
+  const WithOwnSignals with(blocked);
   if (!recording()) [[unlikely]] {
     return next().sigsuspend(with.get());
   }

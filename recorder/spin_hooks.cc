@@ -11,15 +11,33 @@ inline const void* as_object(const pthread_spinlock_t* lock) {
   return const_cast<const int*>(lock);
 }
 
+// Spinning would not let its owner go on. The turn goes round until the lock is free.
+int lock_in_lockstep(const Call& call, pthread_spinlock_t* lock) {
+  lockstep::take_turn();
+  if (resolved_next.pthread_spin_trylock(lock) == 0) {
+    record_acquired(call, 0);
+    return 0;
+  }
+  record(stamp(), call, LONGPOLE_BEGINS, 0);
+  do {
+    lockstep::spin_on(call.object);
+  } while (resolved_next.pthread_spin_trylock(lock) != 0);
+  record(stamp_after_acquisition(), call, LONGPOLE_RETURNS, 0);
+  return 0;
+}
+
 }  // namespace
 
 LONGPOLE_HOOK int pthread_spin_lock(pthread_spinlock_t* lock) noexcept {
   if (!recording()) [[unlikely]] {
     return next().pthread_spin_lock(lock);
   }
+  const Call call{LONGPOLE_SPIN_LOCK, as_object(lock), LONGPOLE_SITE()};
+  if (in_lockstep()) [[unlikely]] {
+    return lock_in_lockstep(call, lock);
+  }
   return acquire(
-      {LONGPOLE_SPIN_LOCK, as_object(lock), LONGPOLE_SITE()},
-      [lock] { return attempts.spin(lock); },
+      call, [lock] { return attempts.spin(lock); },
       [lock] { return resolved_next.pthread_spin_lock(lock); });
 }
 
@@ -27,6 +45,7 @@ LONGPOLE_HOOK int pthread_spin_trylock(pthread_spinlock_t* lock) noexcept {
   if (!recording()) [[unlikely]] {
     return next().pthread_spin_trylock(lock);
   }
+  take_turn_before_attempt();
   const int result = resolved_next.pthread_spin_trylock(lock);
   record_acquired({LONGPOLE_MUTEX_TRYLOCK, as_object(lock), LONGPOLE_SITE()}, result);
   return result;
@@ -37,5 +56,9 @@ LONGPOLE_HOOK int pthread_spin_unlock(pthread_spinlock_t* lock) noexcept {
     return next().pthread_spin_unlock(lock);
   }
   record_releasing({LONGPOLE_MUTEX_UNLOCK, as_object(lock), LONGPOLE_SITE()});
-  return resolved_next.pthread_spin_unlock(lock);
+  const int result = resolved_next.pthread_spin_unlock(lock);
+  if (in_lockstep()) [[unlikely]] {
+    lockstep::end_spinning_on(as_object(lock));
+  }
+  return result;
 }

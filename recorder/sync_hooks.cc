@@ -10,13 +10,11 @@ namespace {
 // An atomic is a condition and its mutex at once. Who waits has the mutex just for the wait.
 void begin_atomic_wait(const void* atomic, const void* site) {
   record_acquired({LONGPOLE_MUTEX_LOCK, atomic, site}, 0);
-  record_with_other(stamp(), {LONGPOLE_CONDITION_WAIT, atomic, site}, LONGPOLE_BEGINS,
-                    reinterpret_cast<std::uintptr_t>(atomic), 0);
+  record_begins_giving_up({LONGPOLE_CONDITION_WAIT, atomic, site}, atomic);
 }
 
 void end_atomic_wait(const void* atomic, const void* site) {
-  record_with_other(stamp_after_acquisition(), {LONGPOLE_CONDITION_WAIT, atomic, site},
-                    LONGPOLE_RETURNS, reinterpret_cast<std::uintptr_t>(atomic), 0);
+  record_returns_with({LONGPOLE_CONDITION_WAIT, atomic, site}, atomic, 0);
   record_releasing({LONGPOLE_MUTEX_UNLOCK, atomic, site});
 }
 

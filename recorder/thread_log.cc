@@ -47,6 +47,7 @@ void adopt_chunk(longpole_chunk* chunk) {
       {LONGPOLE_THREAD_START,
        reinterpret_cast<const void*>(static_cast<std::uintptr_t>(chunk->start_function)), nullptr},
       0, 0);
+  lockstep::begin_thread(log.number);
   start_sampling();
 }
 
@@ -146,6 +147,7 @@ void end_thread_log() {
   if (recording()) {
     record(stamp(), {LONGPOLE_THREAD_END, nullptr, log.exit_site}, 0, 0);
   }
+  lockstep::end_thread();
   const SignalsBlocked blocked;
   if (recording() && is_slot_of(log.chunk, log.next_slot - sizeof(longpole_record))) {
     log.chunk->used =

@@ -21,6 +21,7 @@
 #include <cstdint>
 
 #include "chunk.h"
+#include "lockstep.h"
 #include "longpole/raw_record.h"
 #include "process.h"
 
@@ -169,14 +170,14 @@ inline std::uint64_t thread_cpu_time_if_due(std::uint64_t tsc, longpole_kind kin
 // A record whose kind gives `other` no meaning: it has the CPU time there in the portable source.
 inline longpole_record* record(std::uint64_t tsc, const Call& call, unsigned flags, int result) {
   const std::uint64_t cpu_time =
-      mode() == Mode::kThreadClock ? thread_cpu_time_if_due(tsc, call.kind, flags) : 0;
+      reads_thread_clock() ? thread_cpu_time_if_due(tsc, call.kind, flags) : 0;
   return write_record(tsc, call.kind, flags, reinterpret_cast<std::uintptr_t>(call.object),
                       reinterpret_cast<std::uintptr_t>(call.site), cpu_time, result);
 }
 
 inline longpole_record* record_with_other(std::uint64_t tsc, const Call& call, unsigned flags,
                                           std::uint64_t other, int result) {
-  if (mode() == Mode::kThreadClock) {
+  if (reads_thread_clock()) {
     if (const std::uint64_t cpu_time = thread_cpu_time_if_due(tsc, call.kind, flags);
         cpu_time != 0) {
       write_record(tsc, LONGPOLE_CPU_CLOCK, 0, cpu_time, 0, 0, 0);
@@ -190,13 +191,42 @@ inline void record_acquired(const Call& call, int result) {
   record(stamp_after_acquisition(), call, 0, result);
 }
 inline longpole_record* record_releasing(const Call& call) {
+  if (in_lockstep()) [[unlikely]] {
+    lockstep::release(call.kind, call.object);
+  }
   return record(stamp(), call, 0, 0);
 }
 inline void record_begins(const Call& call) {
   record(stamp(), call, LONGPOLE_BEGINS, 0);
+  if (in_lockstep()) [[unlikely]] {
+    lockstep::step_out(call.kind, call.object, nullptr);
+  }
 }
 inline void record_returns(const Call& call, int result) {
+  if (in_lockstep()) [[unlikely]] {
+    lockstep::step_in();
+  }
   record(stamp_after_acquisition(), call, LONGPOLE_RETURNS, result);
+}
+// Waiting that gives `given_up` up, a mutex.
+inline void record_begins_giving_up(const Call& call, const void* given_up) {
+  record_with_other(stamp(), call, LONGPOLE_BEGINS, reinterpret_cast<std::uintptr_t>(given_up), 0);
+  if (in_lockstep()) [[unlikely]] {
+    lockstep::step_out(call.kind, call.object, given_up);
+  }
+}
+inline void record_returns_with(const Call& call, const void* taken_back, int result) {
+  if (in_lockstep()) [[unlikely]] {
+    lockstep::step_in();
+  }
+  record_with_other(stamp_after_acquisition(), call, LONGPOLE_RETURNS,
+                    reinterpret_cast<std::uintptr_t>(taken_back), result);
+}
+// Before an attempt, which has no record of its own until it is made.
+inline void take_turn_before_attempt() {
+  if (in_lockstep()) [[unlikely]] {
+    lockstep::take_turn();
+  }
 }
 
 // A call that releases is recorded before its result is known. Failing is rare.

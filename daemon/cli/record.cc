@@ -27,6 +27,7 @@ namespace fs = std::filesystem;
 struct Options {
   std::string cpus = "1";
   std::string as_cpus;
+  std::string lockstep;
   std::string functions = "sampled";
   std::string depth = "64";
   std::string rate = "1000";
@@ -88,6 +89,16 @@ Expected<Request> request_of(const Options& options) {
     if (!count)
       return tl::unexpected(count.error());
     out.recording.as_cpus = *count;
+  }
+  if (!options.lockstep.empty()) {
+    const auto count =
+        parse_number("--lockstep", options.lockstep, 1, recording::max_lockstep_cpus);
+    if (!count)
+      return tl::unexpected(count.error());
+    if (options.source == "kernel")
+      return bad_input("--lockstep with --source kernel",
+                       "in lockstep the portable clocks are exact", "leave out --source");
+    out.recording.lockstep = *count;
   }
   if (options.functions == "exact") {
     const auto depth = parse_number("--depth", options.depth, 1, recording::max_function_depth);
@@ -193,6 +204,12 @@ void add_record(CLI::App& app, Chosen& chosen) {
   command
       ->add_option("--as-cpus", options->as_cpus,
                    "The number of CPUs to tell the program; without it, the machine's")
+      ->type_name("N");
+  command
+      ->add_option(
+          "--lockstep", options->lockstep,
+          "Let its threads advance together, on one CPU, as they would on N: for programs\n"
+          "whose threads spin, yield in loops, or take work from each other")
       ->type_name("N");
   command
       ->add_option(

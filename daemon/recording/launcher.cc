@@ -58,6 +58,7 @@ class Control {
       control->version = LONGPOLE_RAW_VERSION;
       control->sample_hz = request.rate_hz;
       control->function_depth = request.function_depth;
+      control->lockstep_cpus = request.lockstep;
       control->told_cpus = told_cpus;
       control->max_units = request.max_units;
       return Control(control);
@@ -174,6 +175,7 @@ Expected<void> Run::execute() {
   }
   result.machine_cpus = static_cast<std::uint32_t>(usable.size());
   result.cpus = static_cast<std::uint32_t>(cpus.size());
+  result.lockstep = request.lockstep;
   const bool lie = request.as_cpus != 0 || !request.all_cpus;
   auto control = Control::create(directory, request,
                                  request.as_cpus != 0 ? request.as_cpus

@@ -37,6 +37,18 @@ std::vector<Notice> notices_of(const MergeInput& input, const Losses& losses) {
                                    "which is coarser, because {}.",
                                    result.perf_refused),
                        0});
+  if (result.lockstep != 0 && control.lockstep_cpus == 0)
+    notices.push_back({"lockstep-refused",
+                       "The threads could not be kept in step, for the program uses all real-time "
+                       "signals; it ran as the kernel had it.",
+                       0});
+  else if (result.lockstep != 0)
+    notices.push_back(
+        {"lockstep",
+         fmt::format("Recorded in lockstep for {} CPUs: how long threads spin and which of them "
+                     "takes what work is as there, and holds for that number.",
+                     result.lockstep),
+         result.lockstep});
   if (result.stopped)
     notices.push_back(
         {"cut-short", "The program was stopped; all that it did until then is here.", 0});

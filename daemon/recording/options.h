@@ -26,6 +26,10 @@ struct Options {
   // Entries and exits of functions compiled with -finstrument-functions are recorded as far as they
   // lie inside so many others, at most max_function_depth; 0: functions are sampled alone.
   std::uint32_t function_depth = 0;
+  // The threads advance together as on so many CPUs, at most max_lockstep_cpus (recorder/lockstep.h); 0:
+  // as the kernel has them. On one CPU alone, told of `lockstep` CPUs unless as_cpus says otherwise, and
+  // from the portable source, which is exact there.
+  std::uint32_t lockstep = 0;
   SourceChoice source = SourceChoice::automatic;
   std::filesystem::path recorder;  // the preload library; empty: found by its place beside us
   std::filesystem::path launcher = "/proc/self/exe";  // the program that has `launch`
@@ -33,5 +37,6 @@ struct Options {
 
 inline constexpr std::uint32_t max_rate_hz = 20000;
 inline constexpr std::uint32_t max_function_depth = 128;
+inline constexpr std::uint32_t max_lockstep_cpus = 256;
 
 }  // namespace longpole::recording

@@ -104,6 +104,7 @@ Expected<void> write_request(const fs::path& run_directory, const Request& reque
                          {"as_cpus", request.as_cpus},
                          {"rate_hz", request.rate_hz},
                          {"function_depth", request.function_depth},
+                         {"lockstep", request.lockstep},
                          {"portable", request.portable},
                          {"max_units", request.max_units}});
 }
@@ -119,6 +120,7 @@ Expected<Request> read_request(const fs::path& run_directory) {
                    json.at("as_cpus").get<std::uint32_t>(),
                    json.at("rate_hz").get<std::uint32_t>(),
                    json.at("function_depth").get<std::uint32_t>(),
+                   json.at("lockstep").get<std::uint32_t>(),
                    json.at("portable").get<bool>(),
                    json.at("max_units").get<std::uint32_t>()};
   });
@@ -153,6 +155,7 @@ Expected<void> write_result(const fs::path& run_directory, const Result& result)
                          {"perf_refused", result.perf_refused},
                          {"spool_error", result.spool_error},
                          {"cpus", result.cpus},
+                         {"lockstep", result.lockstep},
                          {"machine_cpus", result.machine_cpus},
                          {"perf_cpus", result.perf_cpus},
                          {"tracepoints", tracepoints},
@@ -184,6 +187,7 @@ Expected<Result> read_result(const fs::path& run_directory) {
     result.perf_refused = json.at("perf_refused").get<std::string>();
     result.spool_error = json.at("spool_error").get<std::string>();
     result.cpus = json.at("cpus").get<std::uint32_t>();
+    result.lockstep = json.at("lockstep").get<std::uint32_t>();
     result.machine_cpus = json.at("machine_cpus").get<std::uint32_t>();
     result.perf_cpus = json.at("perf_cpus").get<std::vector<std::uint32_t>>();
     if (const Json& t = json.at("tracepoints"); !t.is_null())

@@ -41,6 +41,7 @@ struct Request {
   std::uint32_t as_cpus = 0;
   std::uint32_t rate_hz = 0;
   std::uint32_t function_depth = 0;
+  std::uint32_t lockstep = 0;
   bool portable = false;
   std::uint32_t max_units = 0;
 };
@@ -69,6 +70,7 @@ struct Result {
   std::string perf_refused;      // why there is no kernel source although it was wanted
   std::string spool_error;       // why perf records stop early
   std::uint32_t cpus = 1;        // that the program could use
+  std::uint32_t lockstep = 0;    // as it was asked for
   std::uint32_t machine_cpus = 1;
   std::vector<std::uint32_t> perf_cpus;
   std::optional<Tracepoints> tracepoints;  // of the spools of wakes; none: there are none

@@ -248,6 +248,13 @@ Expected<void> check_options(const Options& options) {
                      fmt::format("{} functions inside each other are too many to be recorded",
                                  options.function_depth),
                      fmt::format("give at most {}", max_function_depth));
+  if (options.lockstep > max_lockstep_cpus)
+    return bad_input("cannot record",
+                     fmt::format("{} CPUs are too many for lockstep", options.lockstep),
+                     fmt::format("give at most {}", max_lockstep_cpus));
+  if (options.lockstep != 0 && options.cpus == Cpus::all)
+    return bad_input("cannot record", "in lockstep a program runs on one CPU",
+                     "leave out --cpus all");
   if (options.as_cpus > max_told_cpus)
     return bad_input("cannot record", fmt::format("{} CPUs are too many", options.as_cpus),
                      fmt::format("give at most {}", max_told_cpus));
@@ -336,10 +343,11 @@ Expected<std::shared_ptr<Session>> Session::start(asio::io_context& context,
     request.preload.push_back(program->address_sanitizer);
   request.preload.push_back(std::move(*preload));
   request.all_cpus = options.cpus == Cpus::all;
-  request.as_cpus = options.as_cpus;
+  request.as_cpus = options.as_cpus != 0 ? options.as_cpus : options.lockstep;
   request.rate_hz = options.rate_hz;
   request.function_depth = options.function_depth;
-  request.portable = options.source == SourceChoice::portable;
+  request.lockstep = options.lockstep;
+  request.portable = options.source == SourceChoice::portable || options.lockstep != 0;
   request.max_units = static_cast<std::uint32_t>(max_events_bytes / LONGPOLE_UNIT_BYTES);
   if (auto written = write_request(directory->path(), request); !written)
     return tl::unexpected(written.error());

@@ -43,6 +43,7 @@ class Builder {
   void visit_function(const longpole_record& record, bool enters);
   void leave_functions(std::size_t depth);
   void take_out_overhead(std::int64_t begin);
+  void take_out_turn(const longpole_record& record);
   void begin_call(const longpole_record& record, const CallForm& form, std::int64_t time);
   void finish_call(std::size_t index, int result, std::int64_t time);
   void emit(const Event& event, std::uint32_t site);
@@ -172,6 +173,10 @@ void Builder::visit(const longpole_record& record) {
   last_time_ = std::max(last_time_, context_.time_of(record.tsc));
   if (kind == LONGPOLE_OVERHEAD) {
     take_out_overhead(context_.time_of(record.tsc - std::min(record.object, record.tsc)));
+    return;
+  }
+  if (kind == LONGPOLE_TURN) {
+    take_out_turn(record);
     return;
   }
   if (kind == LONGPOLE_FUNCTION_ENTER || kind == LONGPOLE_FUNCTION_LEAVE) {
@@ -351,6 +356,15 @@ void Builder::visit_function(const longpole_record& record, bool enters) {
 // From `begin` to now.
 void Builder::take_out_overhead(std::int64_t begin) {
   cost_ps_ += (times_.cpu.at(last_time_) - times_.cpu.at(std::min(begin, last_time_))) * 1000;
+}
+
+// What waits for a spin lock gives all its CPU time away, see forget_spinning().
+void Builder::take_out_turn(const longpole_record& record) {
+  constexpr std::uint64_t longest_ns = 10'000'000'000;
+  cost_ps_ += static_cast<std::int64_t>(context_.cost_ps);
+  if ((LONGPOLE_FLAGS(record.kind_and_flags) & LONGPOLE_RETURNS) != 0 &&
+      (pending_.empty() || pending_.back().kind != LONGPOLE_SPIN_LOCK))
+    cost_ps_ += static_cast<std::int64_t>(std::min(record.object, longest_ns)) * 1000;
 }
 
 // Those that more than so many others surround.

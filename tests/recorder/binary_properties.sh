@@ -6,7 +6,7 @@ set -u
 recorder=$1
 version_script=$2
 newest_glibc=2.17
-largest_text=98304
+largest_text=122880
 failures=0
 
 fail() {

@@ -1,10 +1,35 @@
 // Whatever the recorder does, the program must not notice: same output, same end.
 #include <gtest/gtest.h>
+#include <sched.h>
+
+#include <cstddef>
 
 #include "specimen.h"
 
 namespace longpole::test {
 namespace {
+
+// Where the launcher has the program.
+class OnOneCpu {
+ public:
+  OnOneCpu() {
+    sched_getaffinity(0, sizeof before_, &before_);
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    for (std::size_t cpu = 0; CPU_COUNT(&one) == 0 && cpu < CPU_SETSIZE; ++cpu) {
+      if (CPU_ISSET(cpu, &before_)) {
+        CPU_SET(cpu, &one);
+      }
+    }
+    sched_setaffinity(0, sizeof one, &one);
+  }
+  ~OnOneCpu() { sched_setaffinity(0, sizeof before_, &before_); }
+  OnOneCpu(const OnOneCpu&) = delete;
+  OnOneCpu& operator=(const OnOneCpu&) = delete;
+
+ private:
+  cpu_set_t before_;
+};
 
 class Transparency : public testing::TestWithParam<Specimen> {};
 
@@ -22,6 +47,16 @@ TEST_P(Transparency, PortableRecordingChangesNothing) {
   RunDirectory directory;
   directory.control().cpu_clock = LONGPOLE_CPU_CLOCK_THREAD;
   directory.control().sample_hz = 1000;
+  EXPECT_EQ(run_recorded(GetParam(), directory), run_bare(GetParam()));
+  EXPECT_FALSE(directory.threads().empty());
+}
+
+TEST_P(Transparency, LockstepChangesNothing) {
+  const OnOneCpu pinned;
+  RunDirectory directory;
+  directory.control().cpu_clock = LONGPOLE_CPU_CLOCK_THREAD;
+  directory.control().sample_hz = 1000;
+  directory.control().lockstep_cpus = 2;
   EXPECT_EQ(run_recorded(GetParam(), directory), run_bare(GetParam()));
   EXPECT_FALSE(directory.threads().empty());
 }

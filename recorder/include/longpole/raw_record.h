@@ -45,7 +45,7 @@
 #define LONGPOLE_STATIC_ASSERT _Static_assert
 #endif
 
-#define LONGPOLE_RAW_VERSION 6u
+#define LONGPOLE_RAW_VERSION 7u
 #define LONGPOLE_CONTROL_MAGIC 0x6c72746e6f63706cull /* "lpcontrl" */
 #define LONGPOLE_UNIT_BYTES (4u * 1024u)             /* what `events` is made of */
 #define LONGPOLE_CHUNK_BYTES (32u * 1024u)           /* a mapped chunk, header included */
@@ -94,7 +94,9 @@ struct longpole_control {
   uint32_t
       function_depth; /* set by the launcher: functions inside each other whose entries and exits
                                 are recorded; 0: none are */
-  uint32_t reserved;
+  uint32_t
+      lockstep_cpus; /* set by the launcher: the virtual CPUs on which the threads are to advance
+                                together, under the thread clock; 0: they run as the kernel has them */
 };
 
 enum longpole_form {
@@ -195,9 +197,12 @@ enum longpole_kind {
   LONGPOLE_SIGNAL_WAIT = 39, /* object: on its beginning the signals that end it, signal n as bit
                                 n - 1; on its return the signal that did, 0 where it is not known: one
                                 that a handler took */
-  LONGPOLE_SIGNAL_SEND = 40  /* object: the pthread_t that the signal is for, or the thread id where
+  LONGPOLE_SIGNAL_SEND = 40, /* object: the pthread_t that the signal is for, or the thread id where
                                LONGPOLE_BY_THREAD_ID is set in other, or 0 where LONGPOLE_TO_PROCESS
                                is; other: 16 bits, the signal */
+  LONGPOLE_TURN = 41 /* in lockstep; no call. BEGINS: the thread waits for its turn from here on;
+                        RETURNS: it has it; object: CPU time in ns that taking turns has cost it since
+                        the last such record. Both have the CPU time */
 };
 
 #define LONGPOLE_BY_THREAD_ID (1ull << 47)
