@@ -22,6 +22,8 @@
 
 namespace longpole::analysis {
 
+class Execution;
+
 // Account 0 is the waiting: segments off the CPU.
 struct AccountSums {
   std::uint32_t cpus = 1;
@@ -65,6 +67,11 @@ class Accounts {
   [[nodiscard]] AccountSums sum(const simulation::Schedule& schedule, std::uint32_t cpus) const;
   // The same along weights from elsewhere (a path that somebody marked), without `normalized`.
   [[nodiscard]] AccountSums sum(const simulation::Schedule& schedule, const Weights& weights) const;
+
+  // Of a run of the same recording on a machine, whose scale `cpus` is that of its weights; without
+  // `normalized`. What the machine itself takes is in no account.
+  [[nodiscard]] AccountSums sum(const simulation::Schedule& schedule,
+                                const Execution& execution) const;
 
   // By function id, and one more at the end: CPU time of which nothing is known.
   [[nodiscard]] std::vector<FunctionTimes> functions(const AccountSums& sums) const;

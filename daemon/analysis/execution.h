@@ -108,6 +108,8 @@ class Execution {
   [[nodiscard]] const Event& event(const ExecutionPart& part) const {
     return recording_->threads[part.thread].events[part.event];
   }
+  // ExecutionPart::running.
+  [[nodiscard]] bool runs(PartIndex index) const { return simulated(index).running; }
   // The part ends in the call of its event, for the first time.
   [[nodiscard]] bool makes_call(PartIndex index) const;
   // What ends in the thread's call of that number; no_part: it is never made here.

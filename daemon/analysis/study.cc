@@ -97,12 +97,21 @@ struct Study::State {
 
   template <typename Row>
   [[nodiscard]] Table<Row> table(std::uint32_t cpus, const AccountSums& sums) const {
+    return table<Row>(cpus, sums, times.on(sums.cpus));
+  }
+  template <typename Row>
+  [[nodiscard]] static Table<Row> table(std::uint32_t cpus, const AccountSums& sums,
+                                        double total_ns) {
     Table<Row> table;
     table.cpus = cpus;
-    table.total_ns = times.on(sums.cpus);
+    table.total_ns = total_ns;
     table.waiting_ns = static_cast<double>(sums.critical[Accounts::waiting]) / sums.cpus;
     return table;
   }
+
+  // Without headroom.
+  void add_rows(const AccountSums& sums, Table<FunctionRow>& table) const;
+  void add_rows(const AccountSums& sums, Table<LineRow>& table) const;
 
   [[nodiscard]] std::string_view name(FunctionId function) const {
     return function.known() ? std::string_view(recording->functions[function.index()].name)
@@ -143,27 +152,24 @@ Prediction Study::predict(std::uint32_t cpus, Scheduler scheduler) const {
   return state_->times.predict(cpus, scheduler);
 }
 
-Table<FunctionRow> Study::functions(std::uint32_t cpus, Scheduler scheduler,
-                                    WithHeadroom with_headroom) const {
-  const auto sums = state_->sums(state_->times.useful(cpus, scheduler));
-  const std::vector<FunctionTimes> times = state_->accounts.functions(sums.get());
-  auto table = state_->table<FunctionRow>(cpus, sums.get());
-  for (std::size_t f = 0; f < times.size(); ++f) {
+void Study::State::add_rows(const AccountSums& sums, Table<FunctionRow>& table) const {
+  const std::vector<FunctionTimes> all = accounts.functions(sums);
+  for (std::size_t f = 0; f < all.size(); ++f) {
     FunctionRow row;
-    row.self_ns = times[f].self;
-    row.total_ns = times[f].total;
-    row.critical_self_ns = times[f].critical_self;
-    row.critical_total_ns = times[f].critical_total;
-    row.critical_share = table.total_ns > 0 ? times[f].critical_self / table.total_ns : 0;
-    row.normalized_self_ns = times[f].normalized_self;
-    row.normalized_total_ns = times[f].normalized_total;
-    if (f + 1 < times.size()) {
+    row.self_ns = all[f].self;
+    row.total_ns = all[f].total;
+    row.critical_self_ns = all[f].critical_self;
+    row.critical_total_ns = all[f].critical_total;
+    row.critical_share = table.total_ns > 0 ? all[f].critical_self / table.total_ns : 0;
+    row.normalized_self_ns = all[f].normalized_self;
+    row.normalized_total_ns = all[f].normalized_total;
+    if (f + 1 < all.size()) {
       row.function = FunctionId{static_cast<std::uint32_t>(f)};
-      row.calls = state_->accounts.calls()[f];
+      row.calls = accounts.calls()[f];
       if (row.calls)
-        row.critical_calls = sums.get().critical_calls[f];
-      row.samples = state_->accounts.samples()[f];
-      if (!state_->accounts.is_shown(row.function))
+        row.critical_calls = sums.critical_calls[f];
+      row.samples = accounts.samples()[f];
+      if (!accounts.is_shown(row.function))
         continue;
     }
     if (row.total_ns > 0 || row.normalized_total_ns > 0 || row.calls)
@@ -172,8 +178,31 @@ Table<FunctionRow> Study::functions(std::uint32_t cpus, Scheduler scheduler,
   std::stable_sort(table.rows.begin(), table.rows.end(), [&](const auto& a, const auto& b) {
     if (a.critical_self_ns != b.critical_self_ns)
       return a.critical_self_ns > b.critical_self_ns;
-    return state_->name(a.function) < state_->name(b.function);
+    return name(a.function) < name(b.function);
   });
+}
+
+Table<FunctionRow> Study::functions(const Execution& execution) const {
+  const AccountSums sums = state_->accounts.sum(state_->schedule, execution);
+  auto table = state_->table<FunctionRow>(execution.cpus(), sums,
+                                          static_cast<double>(execution.total().count()));
+  state_->add_rows(sums, table);
+  return table;
+}
+
+Table<LineRow> Study::lines(const Execution& execution) const {
+  const AccountSums sums = state_->accounts.sum(state_->schedule, execution);
+  auto table = state_->table<LineRow>(execution.cpus(), sums,
+                                      static_cast<double>(execution.total().count()));
+  state_->add_rows(sums, table);
+  return table;
+}
+
+Table<FunctionRow> Study::functions(std::uint32_t cpus, Scheduler scheduler,
+                                    WithHeadroom with_headroom) const {
+  const auto sums = state_->sums(state_->times.useful(cpus, scheduler));
+  auto table = state_->table<FunctionRow>(cpus, sums.get());
+  state_->add_rows(sums.get(), table);
   if (with_headroom == WithHeadroom::no)
     return table;
   const auto leader = std::find_if(table.rows.begin(), table.rows.end(),
@@ -229,22 +258,27 @@ std::vector<Lead> Study::leads(std::uint32_t up_to_cpus) const {
 
 Table<LineRow> Study::lines(std::uint32_t cpus, Scheduler scheduler) const {
   const auto sums = state_->sums(state_->times.useful(cpus, scheduler));
-  const std::vector<LineTimes> times = state_->accounts.lines(sums.get());
-  const std::vector<double> margins = state_->accounts.line_margins(sums.get());
   auto table = state_->table<LineRow>(cpus, sums.get());
-  for (std::size_t i = 0; i < times.size(); ++i) {
-    if (times[i].self <= 0)
+  state_->add_rows(sums.get(), table);
+  return table;
+}
+
+void Study::State::add_rows(const AccountSums& sums, Table<LineRow>& table) const {
+  const std::vector<LineTimes> all = accounts.lines(sums);
+  const std::vector<double> margins = accounts.line_margins(sums);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].self <= 0)
       continue;
-    const LinePlace& place = state_->accounts.line_places()[i];
-    const double share = table.total_ns > 0 ? times[i].critical / table.total_ns : 0;
-    table.rows.push_back({place.file, place.line, place.function, times[i].self, times[i].critical,
+    const LinePlace& place = accounts.line_places()[i];
+    const double share = table.total_ns > 0 ? all[i].critical / table.total_ns : 0;
+    table.rows.push_back({place.file, place.line, place.function, all[i].self, all[i].critical,
                           share, place.samples, margins[i], true});
   }
   std::sort(table.rows.begin(), table.rows.end(), [&](const LineRow& a, const LineRow& b) {
     if (a.critical_ns != b.critical_ns)
       return a.critical_ns > b.critical_ns;
-    return std::tuple(a.file, a.line, state_->name(a.function), a.function) <
-           std::tuple(b.file, b.line, state_->name(b.function), b.function);
+    return std::tuple(a.file, a.line, name(a.function), a.function) <
+           std::tuple(b.file, b.line, name(b.function), b.function);
   });
   for (std::size_t i = 1; i < table.rows.size(); ++i) {
     LineRow& above = table.rows[i - 1];
@@ -253,7 +287,6 @@ Table<LineRow> Study::lines(std::uint32_t cpus, Scheduler scheduler) const {
     above.distinct =
         margins_together == 0 || above.critical_ns - below.critical_ns > margins_together;
   }
-  return table;
 }
 
 Table<SegmentRow> Study::segments(std::uint32_t cpus, Scheduler scheduler) const {

@@ -22,6 +22,7 @@
 
 #include "analysis/completion.h"
 #include "analysis/contention.h"
+#include "analysis/execution.h"
 #include "analysis/path.h"
 #include "analysis/thread_table.h"
 #include "simulation/schedule.h"
@@ -111,6 +112,9 @@ class Study {
   [[nodiscard]] Prediction predict(std::uint32_t cpus, Scheduler scheduler) const;
   [[nodiscard]] Table<FunctionRow> functions(std::uint32_t cpus, Scheduler scheduler,
                                              WithHeadroom with_headroom) const;
+  // Of a run of this recording on a machine. What the machine itself takes is charged to nothing.
+  [[nodiscard]] Table<FunctionRow> functions(const Execution& execution) const;
+  [[nodiscard]] Table<LineRow> lines(const Execution& execution) const;
   // The function with the most critical time of its own at each CPU count from 1 on under `shared`:
   // where the lead changes hands is where another thing is worth optimising (Paper VI, section 4).
   [[nodiscard]] std::vector<Lead> leads(std::uint32_t up_to_cpus) const;

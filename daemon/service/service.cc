@@ -8,6 +8,7 @@
 
 #include "service/answer.h"
 #include "service/computer_messages.h"
+#include "service/machine_tables.h"
 #include "service/marshalling.h"
 #include "version/version.h"
 
@@ -94,7 +95,10 @@ grpc::ServerUnaryReactor* Service::GetLines(grpc::CallbackServerContext* context
                         const auto choice = read_file(opened, request->file());
                         if (!choice)
                           return tl::unexpected(choice.error());
-                        write_lines(opened.lines(*cpus), *choice, opened.recording(), *response);
+                        const auto tables = lines_on(opened, *request, *cpus);
+                        if (!tables)
+                          return tl::unexpected(tables.error());
+                        write_lines(*tables, *choice, opened.recording(), *response);
                         return {};
                       });
 }
@@ -107,7 +111,10 @@ grpc::ServerUnaryReactor* Service::GetFunctions(grpc::CallbackServerContext* con
                         const auto cpus = read_cpu_counts(request->cpus());
                         if (!cpus)
                           return tl::unexpected(cpus.error());
-                        write_functions(opened.functions(*cpus), opened.recording(), *response);
+                        const auto tables = functions_on(opened, *request, *cpus);
+                        if (!tables)
+                          return tl::unexpected(tables.error());
+                        write_functions(*tables, opened.recording(), *response);
                         return {};
                       });
 }
