@@ -25,7 +25,7 @@ if (what === 'extension') {
     platform: 'browser',
     target: 'chrome120',
     format: 'iife',
-    entryPoints: { timeline: 'src/webview/main.ts' },
+    entryPoints: { timeline: 'src/webview/main.ts', whatIf: 'src/webview/whatIf.ts' },
     outdir: 'dist',
     minify: true,
   });

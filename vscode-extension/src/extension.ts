@@ -6,12 +6,16 @@
 //                Daemon ── gRPC ──▶ longpole serve
 import * as vscode from 'vscode';
 import { Daemon } from './daemon/daemon';
+import { Analyses } from './editor/analyses';
 import { Annotations } from './editor/annotations';
 import { pickCpus } from './editor/cpuPicker';
 import { collectDiagnostics } from './editor/diagnostics';
 import { Documents } from './editor/documents';
 import { FunctionTree } from './editor/functionTree';
 import { Hovers } from './editor/hover';
+import { LockTree } from './editor/lockTree';
+import { pickMachine, pickScheduler } from './editor/machinePicker';
+import { QuartzTree } from './editor/quartzTree';
 import { RecordingEditor, recordingViewType } from './editor/recordingEditor';
 import { Recorder } from './editor/recordCommand';
 import { Recordings, type KeptRecording } from './editor/recordings';
@@ -20,7 +24,9 @@ import { RecordTasks } from './editor/recordTask';
 import { Session } from './editor/session';
 import { findSource, Sources } from './editor/sources';
 import { StatusBar } from './editor/statusBar';
+import { ThreadTree, type ThreadNode } from './editor/threadTree';
 import { TimelineView, timelineViewId } from './editor/timelineView';
+import { WhatIfPanel, type ChangeWish } from './editor/whatIfPanel';
 
 let daemon: Daemon | undefined;
 
@@ -38,6 +44,9 @@ export function activate(context: vscode.ExtensionContext): void {
   const running = daemon;
 
   const report = (error: unknown): void => void showError(error, log);
+  const analyses = new Analyses(session);
+  const threadTree = new ThreadTree(session, analyses);
+  const whatIf = new WhatIfPanel(context, session, analyses, report);
   const timeline = new TimelineView(context, session, recordings, report);
   recorder.tasks = new RecordTasks(
     recordings,
@@ -67,6 +76,10 @@ export function activate(context: vscode.ExtensionContext): void {
     recordings,
     functionTree,
     recordingTree,
+    new LockTree(session, analyses),
+    threadTree,
+    new QuartzTree(session, analyses),
+    whatIf,
     recorder.tasks,
     timeline,
     vscode.window.registerWebviewViewProvider(timelineViewId, timeline),
@@ -81,6 +94,13 @@ export function activate(context: vscode.ExtensionContext): void {
     command('showOverview', () => showOverview(session)),
     command('showTimeline', () => timeline.show()),
     command('showLineInTimeline', (file?: string, line?: number, name?: string) => showInTimeline(timeline, documents, file, line, name)),
+    command('showThreadInTimeline', ({ row }: ThreadNode) => timeline.showThread(row.thread)),
+    command('goToThreadOrigin', (node: ThreadNode) => threadTree.goToOrigin(node)),
+    command('goToThreadFunction', (node: ThreadNode) => threadTree.goToFunction(node)),
+    command('whatIf', (wish?: ChangeWish | { readonly change?: ChangeWish }) => whatIf.show(wishOf(wish))),
+    command('takeBackWhatIf', () => session.takeBack()),
+    command('setMachine', () => pickMachine(session, analyses)),
+    command('setScheduler', () => pickScheduler(session)),
     command('setCpuCount', () => pickCpus(session, report)),
     command('toggleAnnotations', () => annotations.toggle()),
     command('clear', () => Promise.resolve(session.clear())),
@@ -96,6 +116,7 @@ export function activate(context: vscode.ExtensionContext): void {
   session.onDidChange(() => {
     const has = session.recording !== undefined;
     void vscode.commands.executeCommand('setContext', 'longpole.hasRecording', has);
+    void vscode.commands.executeCommand('setContext', 'longpole.hasWhatIf', (session.recording?.change ?? '') !== '');
   });
   if (vscode.workspace.isTrusted) {
     // Not waited for: it starts the daemon, and nobody asked for it just now.
@@ -105,6 +126,11 @@ export function activate(context: vscode.ExtensionContext): void {
 
 export async function deactivate(): Promise<void> {
   await daemon?.stop();
+}
+
+/** A row of a list holds what it would change; a link is it. */
+function wishOf(from: ChangeWish | { readonly change?: ChangeWish } | undefined): ChangeWish | undefined {
+  return from !== undefined && 'change' in from ? from.change : (from as ChangeWish | undefined);
 }
 
 async function openRecording(session: Session): Promise<void> {

@@ -18,14 +18,28 @@ const width = 800;
 const height = 300;
 const margin = { left: 52, right: 24, top: 18, bottom: 66 };
 const stripTop = height - 30;
+/** The leaders' room below the axis. */
+const stripHeight = 38;
 
-/** An SVG element. `points` ascend in CPUs and have at least one element; `chosen` is marked when it is among them. */
-export function speedupCurve(points: readonly CurvePoint[], chosen: number): string {
+/**
+ * An SVG element. `points` ascend in CPUs and have at least one element; `chosen` is marked when it is among them. `before`: the curve
+ * of the unchanged program, thin, in place of the leaders. `leads`: who leads where, for each count; without it, as the points say.
+ */
+export function speedupCurve(
+  points: readonly CurvePoint[],
+  chosen: number,
+  before: readonly CurvePoint[] = [],
+  leads: readonly Stretch[] = leaders(points),
+): string {
   const most = points.at(-1)?.cpus ?? 1;
-  const least = Math.min(1, ...points.map((point) => point.speedup ?? 1));
-  const octaves = Math.max(1, Math.log2(most));
+  const all = [...points, ...before].map((point) => point.speedup ?? 1);
+  const least = Math.min(1, ...all);
+  const across = Math.max(1, Math.log2(most));
+  // A changed program may pass the ideal line of the unchanged one.
+  const octaves = Math.max(across, Math.ceil(Math.log2(Math.max(1, ...all)) - 1e-9));
+  const foot = before.length > 0 ? stripHeight : 0;
   const below = Math.floor(Math.log2(Math.max(least, 1 / 64)));
-  const x = (cpus: number): number => margin.left + (Math.log2(cpus) / octaves) * (width - margin.left - margin.right);
+  const x = (cpus: number): number => margin.left + (Math.log2(cpus) / across) * (width - margin.left - margin.right);
   const y = (speedup: number): number =>
     height - margin.bottom - ((Math.log2(speedup) - below) / (octaves - below)) * (height - margin.top - margin.bottom);
   const at = (value: number): string => value.toFixed(1);
@@ -48,10 +62,13 @@ export function speedupCurve(points: readonly CurvePoint[], chosen: number): str
     `<line class="ideal" x1="${at(x(1))}" y1="${at(y(1))}" x2="${at(x(most))}" y2="${at(y(most))}"/>`,
     `<text class="axis" x="${at(x(most))}" y="${at(y(most) + 34)}" text-anchor="end">ideal</text>`,
   );
-  const known = points.filter((point) => point.speedup !== undefined && point.speedup > 0);
-  parts.push(
-    `<polyline class="curve" points="${known.map((point) => `${at(x(point.cpus))},${at(y(point.speedup ?? 1))}`).join(' ')}"/>`,
-  );
+  const drawable = (curve: readonly CurvePoint[]): CurvePoint[] => curve.filter((point) => point.speedup !== undefined && point.speedup > 0);
+  const line = (curve: readonly CurvePoint[]): string => curve.map((point) => `${at(x(point.cpus))},${at(y(point.speedup ?? 1))}`).join(' ');
+  const known = drawable(points);
+  if (before.length > 0) {
+    parts.push(`<polyline class="curve before" points="${line(drawable(before))}"/>`);
+  }
+  parts.push(`<polyline class="curve" points="${line(known)}"/>`);
   for (const { cpus, speedup } of known) {
     const marked = cpus === chosen ? ' chosen' : '';
     parts.push(
@@ -59,13 +76,31 @@ export function speedupCurve(points: readonly CurvePoint[], chosen: number): str
         `<title>${formatCpus(cpus)}: ${formatSpeedup(speedup ?? 1)}</title></circle>`,
     );
   }
-  parts.push(...leaderStrip(points, x));
-  const label = `Predicted speed-up from 1 to ${formatCpus(most)}, with the ideal line; the table below has the numbers.`;
-  return `<svg viewBox="0 0 ${width} ${height}" role="img" aria-label="${label}">${parts.join('')}</svg>`;
+  if (before.length === 0) {
+    parts.push(...leaderStrip(leads.filter(({ first }) => first <= most), most, x));
+  }
+  const label = `Predicted speed-up from 1 to ${formatCpus(most)}, with the ideal line; the table has the numbers.`;
+  return `<svg viewBox="0 0 ${width} ${height - foot}" role="img" aria-label="${label}">${parts.join('')}</svg>`;
 }
 
 /** Neighbouring counts with the same leader, as one stretch of the strip; the crossing points are where stretches meet. */
-export function leaders(points: readonly CurvePoint[]): { leader: string; first: number; last: number }[] {
+export interface Stretch {
+  readonly leader: string;
+  readonly first: number;
+  readonly last: number;
+}
+
+/** "bubble_sort holds the program back most on 1 to 5 CPUs, merge on 6 and more." */
+export function leadSentence(leads: readonly Stretch[]): string {
+  const named = leads.filter(({ leader }) => leader !== '');
+  const parts = named.map(({ leader, first, last }, index) => {
+    const range = index === named.length - 1 && first > 1 ? `${first} and more` : first === last ? String(first) : `${first} to ${last}`;
+    return `${leader}${index === 0 ? ' holds the program back most' : ''} on ${range}${index === 0 ? (last === 1 ? ' CPU' : ' CPUs') : ''}`;
+  });
+  return parts.length === 0 ? '' : `${parts.join(', ')}.`;
+}
+
+export function leaders(points: readonly CurvePoint[]): Stretch[] {
   const stretches: { leader: string; first: number; last: number }[] = [];
   for (const { cpus, leader } of points) {
     const open = stretches.at(-1);
@@ -78,15 +113,14 @@ export function leaders(points: readonly CurvePoint[]): { leader: string; first:
   return stretches;
 }
 
-function leaderStrip(points: readonly CurvePoint[], x: (cpus: number) => number): string[] {
-  const stretches = leaders(points);
+function leaderStrip(stretches: readonly Stretch[], most: number, x: (cpus: number) => number): string[] {
   // Between two counts nobody was asked: the border is drawn half-way.
   const border = (index: number): number => {
     const [before, after] = [stretches[index - 1], stretches[index]];
     if (before === undefined) {
-      return x(points[0]?.cpus ?? 1);
+      return x(stretches[0]?.first ?? 1);
     }
-    return after === undefined ? x(before.last) : (x(before.last) + x(after.first)) / 2;
+    return after === undefined ? x(Math.min(most, before.last)) : (x(before.last) + x(after.first)) / 2;
   };
   return stretches.flatMap(({ leader, first, last }, index) => {
     const [left, right] = [border(index), border(index + 1)];

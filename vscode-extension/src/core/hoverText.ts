@@ -20,6 +20,8 @@ export interface HoverOptions {
   readonly linkTo: (weight: FunctionWeight) => string;
   /** The address that shows the subject in the timeline; empty: none. */
   readonly timeline: string;
+  /** The address that opens the what-if panel on it; empty: none. */
+  readonly whatIf: string;
 }
 
 /** The hover's text; undefined when there is nothing to say. */
@@ -52,8 +54,9 @@ export function hoverMarkdown(weights: Weights, subject: HoverSubject, options: 
 }
 
 /** Both are Markdown. */
-function heading(title: string, place: string, { timeline }: HoverOptions): string {
-  const lead = timeline === '' ? '' : `&nbsp;&nbsp;[Show in timeline](${timeline})`;
+function heading(title: string, place: string, { timeline, whatIf }: HoverOptions): string {
+  const leads = [timeline === '' ? '' : `[Show in timeline](${timeline})`, whatIf === '' ? '' : `[What if it were faster?](${whatIf})`];
+  const lead = leads.filter((link) => link !== '').map((link) => `&nbsp;&nbsp;${link}`).join('');
   return `**${title}**${place === '' ? '' : `&nbsp;&nbsp;${quiet(place)}`}${lead}  \n`;
 }
 

@@ -4,7 +4,7 @@
 // here has a style attribute or a script: the page's policy allows neither.
 import { basename } from 'node:path';
 import { formatCommandLine } from './commandLine';
-import { speedupCurve, type CurvePoint } from './curve';
+import { leadSentence, speedupCurve, type CurvePoint, type Stretch } from './curve';
 import { formatAge, formatCount, formatCpus, formatShare, formatSpeedup, formatTime } from './format';
 import { shortName } from './functionNames';
 import { escapeHtml } from './html';
@@ -19,6 +19,9 @@ export interface PageRecording {
   readonly source: string;
   readonly events: bigint;
   readonly threads: number;
+  /** What is not as it was recorded: the program or the machine, in words; empty: nothing. */
+  readonly change: string;
+  readonly machine: string;
   readonly notices: readonly { readonly text: string }[];
 }
 
@@ -35,6 +38,7 @@ export function recordingPage(
   cpus: number,
   columns: readonly number[],
   nowMs: number,
+  leads?: readonly Stretch[],
 ): string {
   const shown = columns.filter((count) => weights.has(count));
   const prediction = weights.prediction(cpus);
@@ -50,14 +54,19 @@ export function recordingPage(
       : `<p>It takes ${formatTime(prediction.totalNs)} there, and ${formatTime(weights.totalNs(1) ?? 0)} on one CPU.</p>`;
   return [
     `<header><h1>${escapeHtml(programName(recording))} <span class="headline">${headline}</span></h1>`,
-    `<p class="quiet">${escapeHtml(facts(recording, nowMs))}</p>${verdict}</header>`,
-    `<section><h2>Speed-up by number of CPUs</h2>${speedupCurve(curvePoints(weights, cpus), cpus)}`,
-    '<p class="quiet">Below the curve: the function that weighs most at each number of CPUs.</p></section>',
+    `<p class="quiet">${escapeHtml(facts(recording, nowMs))}</p>${verdict}${remark(recording)}</header>`,
+    `<section><h2>Speed-up by number of CPUs</h2>${speedupCurve(curvePoints(weights, cpus), cpus, [], leads)}`,
+    `<p class="quiet">Below the curve: the function that weighs most at each number of CPUs. ${escapeHtml(leadSentence(leads ?? []))}</p></section>`,
     `<section><h2>What holds the program back</h2>${functionTable(weights, cpus, shown)}`,
     '<p class="quiet">Share of the critical path at each number of CPUs. A function with 38% makes the whole program ' +
       '3.8% faster when it gets 10% faster. Select a number of CPUs to see it everywhere.</p></section>',
     notices(recording),
   ].join('\n');
+}
+
+function remark({ change, machine }: PageRecording): string {
+  const parts = [...(change === '' ? [] : [`As if: ${change}.`]), ...(machine === '' ? [] : [`Simulated with ${machine}.`])];
+  return parts.length === 0 ? '' : `<p class="remark">${escapeHtml(parts.join(' '))}</p>`;
 }
 
 export function programName(recording: Pick<PageRecording, 'command' | 'path'>): string {

@@ -2,26 +2,35 @@
 import { credentials, Metadata, status, type ClientReadableStream, type ServiceError } from '@grpc/grpc-js';
 import type { At, Step } from '../core/timeline/messages';
 import type { View } from '../core/timeline/model';
+import { isMachine, machineOf, schedulerOf, usualMachine, type MachineSettings } from '../core/machineSettings';
+import type { ProgramChange } from '../core/whatIf';
 import {
   LongpoleClient,
   RecordRequest,
-  Simulation,
+  type Simulation,
   type FindInTimelineResponse,
   type GetFunctionsResponse,
+  type GetLeadsResponse,
   type GetLinesResponse,
+  type GetObjectsResponse,
+  type GetQuartzResponse,
   type GetServerInfoResponse,
+  type GetThreadsResponse,
   GetTimelineItemRequest_Step as ProtocolStep,
   type GetTimelineItemResponse,
   type GetTimelineResponse,
   type PredictResponse,
   type RecordResponse,
   type Recording,
+  type WhatIfResponse,
 } from '../protocol/longpole/v1/longpole';
 
 /** One way to run a recording again. */
 export interface SimulatedRun {
   readonly cpus: number;
   readonly scheduler: string;
+  /** Its other settings; without them, the usual ones. */
+  readonly machine?: MachineSettings;
 }
 
 /** Both times 0: the whole run. */
@@ -94,30 +103,63 @@ export class DaemonClient {
     );
   }
 
-  predict(handle: bigint, cpus: readonly number[]): Promise<PredictResponse> {
-    const request = { handle, cpus: [...cpus], scheduler: '', model: '', objectModels: [], machine: undefined };
+  /** On machines with parameters one count at a time: they may differ with it. */
+  predict(handle: bigint, cpus: readonly number[], machine: MachineSettings): Promise<PredictResponse> {
+    const request = { handle, cpus: [...cpus], ...computer(machine, cpus) };
     return call((done) => this.client.predict(request, new Metadata(), within(longCallMs), done));
   }
 
-  getLines(handle: bigint, cpus: readonly number[]): Promise<GetLinesResponse> {
-    const request = { handle, file: '', cpus: [...cpus] };
+  getLines(handle: bigint, cpus: readonly number[], machine: MachineSettings): Promise<GetLinesResponse> {
+    const request = { handle, file: '', cpus: [...cpus], ...computer(machine, cpus) };
     return call((done) => this.client.getLines(request, new Metadata(), within(longCallMs), done));
   }
 
-  getFunctions(handle: bigint, cpus: readonly number[]): Promise<GetFunctionsResponse> {
-    const request = { handle, cpus: [...cpus] };
+  getFunctions(handle: bigint, cpus: readonly number[], machine: MachineSettings): Promise<GetFunctionsResponse> {
+    const request = { handle, cpus: [...cpus], ...computer(machine, cpus) };
     return call((done) => this.client.getFunctions(request, new Metadata(), within(longCallMs), done));
   }
 
+  getObjects(handle: bigint, cpus: number, rows: number): Promise<GetObjectsResponse> {
+    const request = { handle, cpus, scheduler: '', rows };
+    return call((done) => this.client.getObjects(request, new Metadata(), within(longCallMs), done));
+  }
+
+  getThreads(handle: bigint, cpus: number, rows: number): Promise<GetThreadsResponse> {
+    const request = { handle, cpus, scheduler: '', rows };
+    return call((done) => this.client.getThreads(request, new Metadata(), within(longCallMs), done));
+  }
+
+  getQuartz(handle: bigint, cpus: number, rows: number): Promise<GetQuartzResponse> {
+    const request = { handle, cpus, scheduler: '', rows };
+    return call((done) => this.client.getQuartz(request, new Metadata(), within(longCallMs), done));
+  }
+
+  getLeads(handle: bigint, upToCpus: number): Promise<GetLeadsResponse> {
+    const request = { handle, upToCpus, headroomAt: [] };
+    return call((done) => this.client.getLeads(request, new Metadata(), within(longCallMs), done));
+  }
+
+  whatIf(handle: bigint, cpus: readonly number[], change: ProgramChange): Promise<WhatIfResponse> {
+    const request = { handle, cpus: [...cpus], scheduler: '', ...change, keep: false };
+    return call((done) => this.client.whatIf(request, new Metadata(), within(longCallMs), done));
+  }
+
+  /** The changed program, as a recording of its own. */
+  async keepChanged(handle: bigint, change: ProgramChange): Promise<Recording> {
+    const request = { handle, cpus: [1], scheduler: '', ...change, keep: true };
+    const { changed } = await call((done: Done<WhatIfResponse>) => this.client.whatIf(request, new Metadata(), within(longCallMs), done));
+    return present(changed);
+  }
+
   getTimeline(handle: bigint, run: SimulatedRun, view: PixelView, what: TimelineContent): Promise<GetTimelineResponse> {
-    const request = { handle, simulation: Simulation.create(run), view, ...what, rows: [...what.rows], withoutNames: false };
+    const request = { handle, simulation: simulation(run), view, ...what, rows: [...what.rows], withoutNames: false };
     return call((done) => this.client.getTimeline(request, new Metadata(), within(longCallMs), done));
   }
 
   getTimelineItem(handle: bigint, run: SimulatedRun, thread: number, place: At, step: Step): Promise<GetTimelineItemResponse> {
     const at =
       'event' in place ? ({ $case: 'event', value: place.event } as const) : ({ $case: 'timeNs', value: place.timeNs } as const);
-    const request = { handle, simulation: Simulation.create(run), thread, at, step: protocolSteps[step] };
+    const request = { handle, simulation: simulation(run), thread, at, step: protocolSteps[step] };
     return call((done) => this.client.getTimelineItem(request, new Metadata(), within(longCallMs), done));
   }
 
@@ -128,7 +170,7 @@ export class DaemonClient {
     view: PixelView,
     what: { readonly file: string; readonly line: number; readonly function: string },
   ): Promise<FindInTimelineResponse> {
-    const request = { handle, simulation: Simulation.create(run), view, file: what.file, line: what.line, function: what.function };
+    const request = { handle, simulation: simulation(run), view, file: what.file, line: what.line, function: what.function };
     return call((done) => this.client.findInTimeline(request, new Metadata(), within(longCallMs), done));
   }
 }
@@ -140,6 +182,16 @@ const protocolSteps: Readonly<Record<Step, ProtocolStep>> = {
   nextSimilar: ProtocolStep.STEP_NEXT_SIMILAR,
   previousSimilar: ProtocolStep.STEP_PREVIOUS_SIMILAR,
 };
+
+function computer(settings: MachineSettings, cpus: readonly number[]): Pick<Simulation, 'scheduler' | 'model' | 'objectModels' | 'machine'> {
+  const scheduler = schedulerOf(settings, '');
+  const machine = isMachine(scheduler) ? machineOf(settings, Math.max(...cpus)) : undefined;
+  return { scheduler, model: settings.model, objectModels: [], machine };
+}
+
+function simulation({ cpus, scheduler, machine = usualMachine }: SimulatedRun): Simulation {
+  return { cpus, ...computer({ ...machine, scheduler }, [cpus]) };
+}
 
 /** A failed call as what the user should read. */
 export function daemonError(error: Error): Error {

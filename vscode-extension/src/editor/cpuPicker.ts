@@ -2,6 +2,7 @@
 import * as vscode from 'vscode';
 import { textBar } from '../core/bars';
 import { formatCpus, formatSpeedup, formatTime } from '../core/format';
+import { machineSummary } from '../core/machineSettings';
 import type { Session } from './session';
 
 /** What the daemon simulates at most: max_cpus there. */
@@ -12,6 +13,8 @@ const barCharacters = 20;
 interface CpuItem extends vscode.QuickPickItem {
   /** undefined: another number, to be typed. */
   readonly cpus: number | undefined;
+  /** Leads to the other parameters. */
+  readonly isMachine?: boolean;
 }
 
 export async function pickCpus(session: Session, report: (error: unknown) => void): Promise<void> {
@@ -21,13 +24,22 @@ export async function pickCpus(session: Session, report: (error: unknown) => voi
   picker.title = 'Longpole: Set CPU Count';
   picker.placeholder = 'Simulate the program on …';
   const other: CpuItem = { label: 'Other number…', alwaysShow: true, cpus: undefined };
-  picker.items = [...items, other];
+  const summary = machineSummary(session.machine);
+  const machine: CpuItem = {
+    label: '$(server) Machine…',
+    description: summary === '' ? 'scheduler, model, latency, speeds, priorities, bindings' : summary,
+    alwaysShow: true,
+    cpus: undefined,
+    isMachine: true,
+  };
+  const rest = session.recording === undefined ? [other] : [other, machine];
+  picker.items = [...items, ...rest];
   picker.activeItems = items.filter((entry) => entry.cpus === chosen);
   // A number that is typed is as good as one that is listed.
   picker.onDidChangeValue((value) => {
     const typed = parseCpus(value);
     const isNew = typed !== undefined && !items.some((entry) => entry.cpus === typed);
-    picker.items = isNew ? [{ ...item(session, typed), alwaysShow: true }, ...items, other] : [...items, other];
+    picker.items = isNew ? [{ ...item(session, typed), alwaysShow: true }, ...items, ...rest] : [...items, ...rest];
   });
 
   const answer = await new Promise<CpuItem | undefined>((resolve) => {
@@ -45,6 +57,11 @@ export async function pickCpus(session: Session, report: (error: unknown) => voi
   });
   picker.dispose();
 
+  if (answer?.isMachine === true) {
+    await session.preview(undefined);
+    await vscode.commands.executeCommand('longpole.setMachine');
+    return;
+  }
   const cpus = answer === undefined ? undefined : (answer.cpus ?? (await typeCpus(chosen)));
   await (cpus === undefined ? session.preview(undefined) : session.choose(cpus));
 }

@@ -6,10 +6,12 @@ import { effectSentence, formatCpus, formatShare, formatTime, shareSentence } fr
 import { shortName } from '../core/functionNames';
 import { functionShare, lineShare, type FunctionWeight, type LineWeight } from '../core/weights';
 import type { Session } from './session';
+import type { ChangeWish } from './whatIfPanel';
 
 type Node =
-  | { readonly kind: 'function'; readonly weight: FunctionWeight }
-  | { readonly kind: 'line'; readonly weight: FunctionWeight; readonly line: LineWeight }
+  /** `change`: what the what-if panel is given. */
+  | { readonly kind: 'function'; readonly weight: FunctionWeight; readonly change: ChangeWish }
+  | { readonly kind: 'line'; readonly weight: FunctionWeight; readonly line: LineWeight; readonly change: ChangeWish }
   | { readonly kind: 'waiting'; readonly share: number };
 
 /** Below it, a row says nothing. */
@@ -40,7 +42,7 @@ export class FunctionTree implements vscode.TreeDataProvider<Node>, vscode.Dispo
       const functions = [...weights.allFunctions()]
         .filter((weight) => Math.abs(functionShare(weights, weight, cpus)) >= leastShare)
         .sort((a, b) => functionShare(weights, b, cpus) - functionShare(weights, a, cpus))
-        .map((weight) => ({ kind: 'function', weight }) as const);
+        .map((weight): Node => ({ kind: 'function', weight, change: { part: `function:${weight.name}`, label: weight.name } }));
       const waiting = weights.waitingNs(cpus) / (weights.totalNs(cpus) ?? 1);
       return Math.abs(waiting) >= leastShare ? [...functions, { kind: 'waiting', share: waiting }] : functions;
     }
@@ -51,7 +53,10 @@ export class FunctionTree implements vscode.TreeDataProvider<Node>, vscode.Dispo
     return [...weights.linesOf(weight.file).values()]
       .filter((line) => line.functions.includes(weight.name) && Math.abs(lineShare(weights, line, cpus)) >= leastShare)
       .sort((a, b) => lineShare(weights, b, cpus) - lineShare(weights, a, cpus))
-      .map((line) => ({ kind: 'line', weight, line }));
+      .map((line) => {
+        const label = `${basename(weight.file)}:${line.line}`;
+        return { kind: 'line', weight, line, change: { part: `line:${weight.file}:${line.line}`, label } };
+      });
   }
 
   getTreeItem(node: Node): vscode.TreeItem {
@@ -66,6 +71,7 @@ export class FunctionTree implements vscode.TreeDataProvider<Node>, vscode.Dispo
         const item = row(shortName(weight.name), functionShare(weights, weight, cpus), weight.file, weight.firstLine);
         item.collapsibleState =
           this.getChildren(node).length > 0 ? vscode.TreeItemCollapsibleState.Collapsed : vscode.TreeItemCollapsibleState.None;
+        item.contextValue = 'changeable';
         item.id = [weight.name, weight.file, weight.firstLine].join('\0');
         const criticalNs = weight.at.get(cpus)?.criticalSelfNs ?? 0;
         item.tooltip = [
@@ -77,7 +83,9 @@ export class FunctionTree implements vscode.TreeDataProvider<Node>, vscode.Dispo
       }
       case 'line': {
         const { weight, line } = node;
-        return row(`${basename(weight.file)}:${line.line}`, lineShare(weights, line, cpus), weight.file, line.line);
+        const item = row(`${basename(weight.file)}:${line.line}`, lineShare(weights, line, cpus), weight.file, line.line);
+        item.contextValue = 'changeable';
+        return item;
       }
       case 'waiting': {
         const item = row('waiting', node.share, '', 0);

@@ -1,8 +1,9 @@
 // Hovers on lines and functions that the recording knows.
+import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { shareChart, type ChartColours } from '../core/chart';
 import { shortName } from '../core/functionNames';
-import { hoverMarkdown, type HoverSubject } from '../core/hoverText';
+import { escapeMarkdown, hoverMarkdown, type HoverSubject } from '../core/hoverText';
 import { functionShare, type FunctionWeight, type LineWeight, type Weights } from '../core/weights';
 import type { Documents } from './documents';
 import type { Session } from './session';
@@ -38,16 +39,19 @@ export class Hovers implements vscode.HoverProvider {
       columns: this.session.columns,
       linkTo: (weight) => (weight.file === '' || weight.firstLine === 0 ? '' : definitionLink(weight)),
       timeline: timelineLink(state.file, subject),
+      whatIf: whatIfLink(state.file, subject),
       chart: subject.weight === undefined ? '' : this.chart(weights, subject.weight),
     });
     if (text === undefined) {
       return undefined;
     }
     const edited = state.lines.unchanged ? '' : '\n\n*This file has changed since it was recorded.*';
-    const content = new vscode.MarkdownString(text + edited);
+    const change = this.session.recording?.change ?? '';
+    const changed = change === '' ? '' : `\n\n*As if: ${escapeMarkdown(change)}.* [Take back](command:longpole.takeBackWhatIf)`;
+    const content = new vscode.MarkdownString(text + edited + changed);
     // For the colours of the table. What comes from the recording is escaped.
     content.supportHtml = true;
-    content.isTrusted = { enabledCommands: ['longpole.goToLine', 'longpole.showLineInTimeline'] };
+    content.isTrusted = { enabledCommands: ['longpole.goToLine', 'longpole.showLineInTimeline', 'longpole.whatIf', 'longpole.takeBackWhatIf'] };
     return new vscode.Hover(content, wordRange);
   }
 
@@ -114,6 +118,14 @@ function definitionLink(weight: FunctionWeight): string {
 function timelineLink(file: string, { line, weight }: HoverSubject): string {
   const place = line !== undefined ? [file, line.line] : weight !== undefined ? [weight.file, weight.firstLine, weight.name] : [];
   return `command:longpole.showLineInTimeline?${encodeURIComponent(JSON.stringify(place))}`;
+}
+
+function whatIfLink(file: string, { line, weight }: HoverSubject): string {
+  const wish =
+    line !== undefined
+      ? { part: `line:${file}:${line.line}`, label: `${basename(file)}:${line.line}` }
+      : { part: `function:${weight?.name ?? ''}`, label: weight?.name ?? '' };
+  return `command:longpole.whatIf?${encodeURIComponent(JSON.stringify([wish]))}`;
 }
 
 /** An image knows no theme colours. */

@@ -2,16 +2,8 @@
 // selected. Nothing else runs in it, and nothing is loaded into it.
 import { randomBytes } from 'node:crypto';
 
-/** The page without its content, which comes by message and is replaced at every change. */
-export function pageFrame(): string {
-  const nonce = randomBytes(16).toString('base64');
-  return `<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'nonce-${nonce}'; script-src 'nonce-${nonce}'">
-<style nonce="${nonce}">
-body { padding: 8px 28px 40px; max-width: 900px; }
+/** What Longpole's pages look like. */
+export const pageStyles = `body { padding: 8px 28px 40px; max-width: 900px; }
 h1 { font-size: 1.5em; font-weight: 600; margin: 0.7em 0 0.2em; }
 h2 { font-size: 1.05em; font-weight: 600; margin: 2em 0 0.6em; }
 p { margin: 0.3em 0; }
@@ -42,7 +34,20 @@ a:hover { text-decoration: underline; }
 button { font: inherit; color: var(--vscode-textLink-foreground); background: none; border: 0; padding: 2px 4px; cursor: pointer; border-radius: 3px; }
 button[aria-pressed=true] { color: var(--vscode-foreground); font-weight: 600; }
 :focus-visible { outline: 1px solid var(--vscode-focusBorder); outline-offset: 1px; }
-.problem { color: var(--vscode-errorForeground); white-space: pre-wrap; }
+.curve.before { stroke: var(--vscode-descriptionForeground); stroke-width: 1.6; }
+.remark { border-left: 3px solid var(--vscode-longpole-heat8); padding: 2px 10px; margin: 10px 0; }
+.problem { color: var(--vscode-errorForeground); white-space: pre-wrap; }`;
+
+/** The page without its content, which comes by message and is replaced at every change. */
+export function pageFrame(): string {
+  const nonce = randomBytes(16).toString('base64');
+  return `<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'nonce-${nonce}'; script-src 'nonce-${nonce}'">
+<style nonce="${nonce}">
+${pageStyles}
 </style>
 </head>
 <body>

@@ -3,7 +3,10 @@
 // The window shows one recording at a time; the page of another one shows it as soon as it is brought to the front.
 import * as vscode from 'vscode';
 import { curveCpuCounts, recordingPage } from '../core/recordingPage';
-import { usualCpuCounts } from '../core/weights';
+import type { Stretch } from '../core/curve';
+import { shortName } from '../core/functionNames';
+import { isUsual, machineSummary } from '../core/machineSettings';
+import { usualCpuCounts, type Weights } from '../core/weights';
 import { pageFrame } from './pageFrame';
 import type { Session } from './session';
 
@@ -31,6 +34,8 @@ export class RecordingEditor implements vscode.CustomReadonlyEditorProvider {
     const path = document.uri.fsPath;
     const { webview } = panel;
     let last = '';
+    let asked: Weights | undefined;
+    let leads: { of: Weights; stretches: Stretch[] } | undefined;
     const draw = (): void => {
       const { recording } = this.session;
       if (recording?.path !== path || !panel.visible) {
@@ -38,7 +43,14 @@ export class RecordingEditor implements vscode.CustomReadonlyEditorProvider {
       }
       const { info, weights } = recording;
       const columns = [...new Set([...usualCpuCounts, this.session.cpus])].sort((a, b) => a - b);
-      const body = recordingPage({ ...info, path }, weights, this.session.cpus, columns, Date.now());
+      const body = recordingPage(
+        { ...info, path, change: recording.change, machine: machineSummary(this.session.machine) },
+        weights,
+        this.session.cpus,
+        columns,
+        Date.now(),
+        leads?.of === weights ? leads.stretches : undefined,
+      );
       if (body !== last) {
         last = body;
         void webview.postMessage({ body });
@@ -48,12 +60,30 @@ export class RecordingEditor implements vscode.CustomReadonlyEditorProvider {
       if (this.session.recording?.path !== path) {
         await this.session.open(path);
       }
+      const weights = this.session.recording?.weights;
+      asked = weights;
       await this.session.need(curveCpuCounts);
       draw();
+      // Who leads on a machine with parameters is known only where it was simulated.
+      if (weights !== undefined && leads?.of !== weights && isUsual(this.session.machine)) {
+        const answer = await this.session.ask(undefined, (client, handle) => client.getLeads(handle, curveCpuCounts.at(-1) ?? 1));
+        leads = {
+          of: weights,
+          stretches: answer.leads.map(({ fromCpus, toCpus, function: name }) => ({ leader: shortName(name), first: fromCpus, last: toCpus })),
+        };
+        draw();
+      }
     };
     const guarded = (work: Promise<unknown>): void => void work.catch(this.report);
     const listeners = [
-      this.session.onDidChange(draw),
+      this.session.onDidChange(() => {
+        draw();
+        // Another machine, or a changed program: the curve has to be asked for again.
+        const { recording, busy } = this.session;
+        if (!busy && panel.visible && recording?.path === path && recording.weights !== asked) {
+          guarded(show());
+        }
+      }),
       panel.onDidChangeViewState(() => {
         if (panel.active) {
           last = '';

@@ -2,6 +2,8 @@
 // are drawn from. They listen to onDidChange and read; only commands write.
 import { existsSync } from 'node:fs';
 import * as vscode from 'vscode';
+import { isUsual, readMachine, usualMachine, type MachineSettings } from '../core/machineSettings';
+import type { ProgramChange } from '../core/whatIf';
 import { pickerCpuCounts, usualCpuCounts, Weights } from '../core/weights';
 import type { DaemonClient } from '../daemon/client';
 import type { Connection, Daemon } from '../daemon/daemon';
@@ -11,21 +13,29 @@ export interface ShownRecording {
   readonly path: string;
   readonly info: Recording;
   readonly weights: Weights;
+  /** What was changed in the program that was recorded, in words; empty: nothing. */
+  readonly change: string;
 }
 
 /** A recording with the daemon that holds it open, under a handle that dies with that daemon. */
 interface OpenRecording extends ShownRecording {
   connection: Connection;
   handle: bigint;
+  readonly changed?: ProgramChange;
 }
 
 const chosenKey = 'longpole.chosenCpus';
 /** The path of the recording that is shown, for the next time the window opens. */
 const shownKey = 'longpole.shownRecording';
+/** By path: the machine that a recording is simulated on, where it is not the usual one. */
+const machinesKey = 'longpole.machines';
+const mostMachines = 100;
 
 export class Session implements vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<void>();
   private shown: OpenRecording | undefined;
+  /** The recording itself, while a changed program is shown. */
+  private unchanged: OpenRecording | undefined;
   private previewed: number | undefined;
   private machineCpus = 1;
   private asking = 0;
@@ -43,6 +53,11 @@ export class Session implements vscode.Disposable {
 
   get recording(): ShownRecording | undefined {
     return this.shown;
+  }
+
+  /** The machine that the shown recording is simulated on. */
+  get machine(): MachineSettings {
+    return this.shown === undefined ? usualMachine : this.machineOf(this.shown.path);
   }
 
   /** The CPU count that everything is shown for. */
@@ -80,9 +95,9 @@ export class Session implements vscode.Disposable {
   /** Makes sure that everything is known at these CPU counts, with one question for those that are not. */
   async need(cpus: readonly number[]): Promise<void> {
     const shown = this.shown;
-    const missing = cpus.filter((count) => shown !== undefined && !shown.weights.has(count));
+    const missing = ascending(cpus.filter((count) => shown !== undefined && !shown.weights.has(count)));
     if (shown !== undefined && missing.length > 0) {
-      await this.whileBusy(() => this.learn(shown, missing));
+      await this.whileBusy(() => this.learn(shown, missing, this.machine));
     }
   }
 
@@ -94,21 +109,78 @@ export class Session implements vscode.Disposable {
 
   /** Shows a recording that the daemon has open already. */
   async show(connection: Connection, path: string, info: Recording): Promise<void> {
-    const before = this.shown;
-    const turn = ++this.turn;
     this.machineCpus = connection.info.machineCpus;
-    const next: OpenRecording = { path, info, weights: new Weights(), connection, handle: info.handle };
-    await this.whileBusy(() => this.learn(next, ascending([...this.choices, ...this.columns])));
+    await this.put({ path, info, weights: new Weights(), change: '', connection, handle: info.handle }, undefined);
+    await this.memory.update(shownKey, path);
+  }
+
+  /** Shows the recorded program as it would be with these changes. */
+  async showChanged(words: string, changed: ProgramChange): Promise<void> {
+    const original = this.unchanged ?? this.shown;
+    if (original === undefined) {
+      throw new Error('No recording is shown.');
+    }
+    const client = await this.clientFor(original);
+    const info = await this.whileBusy(() => client.keepChanged(original.handle, changed));
+    const next = { path: original.path, info, weights: new Weights(), change: words, connection: original.connection, handle: info.handle, changed };
+    await this.put(next, original);
+  }
+
+  /** Shows the recording as it is again. */
+  async takeBack(): Promise<void> {
+    const { shown, unchanged } = this;
+    if (unchanged !== undefined && shown !== undefined) {
+      this.turn++;
+      this.shown = unchanged;
+      this.unchanged = undefined;
+      this.changed.fire();
+      await this.close(shown);
+      await this.need([...this.choices, ...this.columns]);
+    }
+  }
+
+  /** Simulates the shown recording on another machine from now on. */
+  async setMachine(settings: MachineSettings): Promise<void> {
+    const { shown } = this;
+    if (shown === undefined) {
+      throw new Error('No recording is shown.');
+    }
+    const next = { ...shown, weights: new Weights() };
+    const turn = ++this.turn;
+    // What the daemon refuses is not kept.
+    await this.whileBusy(() => this.learn(next, [this.cpus], settings));
+    if (turn !== this.turn) {
+      return;
+    }
+    const kept = Object.entries(this.memory.get<Record<string, unknown>>(machinesKey, {}));
+    const latest = kept.filter(([path]) => path !== shown.path).slice(-mostMachines);
+    await this.memory.update(machinesKey, Object.fromEntries(isUsual(settings) ? latest : [...latest, [shown.path, settings]]));
+    this.shown = next;
+    if (this.unchanged !== undefined) {
+      this.unchanged = { ...this.unchanged, weights: new Weights() };
+    }
+    this.changed.fire();
+    await this.need([...this.choices, ...this.columns]);
+  }
+
+  /** Shows what is known of a recording as soon as that is enough to be drawn. */
+  private async put(next: OpenRecording, unchanged: OpenRecording | undefined): Promise<void> {
+    const before = [this.shown, this.unchanged].filter((open) => open !== undefined && open !== unchanged);
+    const turn = ++this.turn;
+    const all = ascending([...this.choices, ...this.columns]);
+    const machine = this.machineOf(next.path);
+    // On a machine each count is simulated by itself: the others follow once there is something to see.
+    const first = isUsual(machine) ? all : [this.cpus];
+    await this.whileBusy(() => this.learn(next, first, machine));
     if (turn !== this.turn) {
       return;
     }
     this.shown = next;
+    this.unchanged = unchanged;
     this.previewed = undefined;
     this.changed.fire();
-    await this.memory.update(shownKey, path);
-    if (before !== undefined) {
-      await this.close(before);
-    }
+    await Promise.all(before.flatMap((open) => (open === undefined ? [] : [this.close(open)])));
+    await this.need(all);
   }
 
   /** Another recording at these CPU counts, without showing it. */
@@ -116,9 +188,9 @@ export class Session implements vscode.Disposable {
     return this.whileBusy(async () => {
       const connection = await this.daemon.connection();
       const info = await connection.client.openRecording(path);
-      const other: OpenRecording = { path, info, weights: new Weights(), connection, handle: info.handle };
+      const other: OpenRecording = { path, info, weights: new Weights(), change: '', connection, handle: info.handle };
       try {
-        await this.learn(other, ascending(cpus));
+        await this.learn(other, ascending(cpus), this.machine);
       } finally {
         await this.close(other);
       }
@@ -134,6 +206,15 @@ export class Session implements vscode.Disposable {
    */
   async ask<T>(path: string | undefined, question: (client: DaemonClient, handle: bigint) => Promise<T>): Promise<T> {
     const open = path === undefined || path === this.shown?.path ? this.shown : await this.opened(path);
+    return this.askOf(open, question);
+  }
+
+  /** As `ask`, about the shown recording as it was recorded, whatever change of it is shown. */
+  askUnchanged<T>(question: (client: DaemonClient, handle: bigint) => Promise<T>): Promise<T> {
+    return this.askOf(this.unchanged ?? this.shown, question);
+  }
+
+  private async askOf<T>(open: OpenRecording | undefined, question: (client: DaemonClient, handle: bigint) => Promise<T>): Promise<T> {
     if (open === undefined) {
       throw new Error('No recording is shown.');
     }
@@ -150,15 +231,14 @@ export class Session implements vscode.Disposable {
   }
 
   clear(): void {
-    const before = this.shown;
+    const before = [this.shown, this.unchanged];
     this.turn++;
     this.shown = undefined;
+    this.unchanged = undefined;
     this.previewed = undefined;
     this.changed.fire();
     void this.memory.update(shownKey, undefined);
-    if (before !== undefined) {
-      void this.close(before);
-    }
+    before.forEach((open) => void (open && this.close(open)));
   }
 
   /** Shows another CPU count, for good. */
@@ -175,7 +255,7 @@ export class Session implements vscode.Disposable {
     const wanted = cpus ?? this.chosenCpus;
     const shown = this.shown;
     if (shown !== undefined && !shown.weights.has(wanted)) {
-      await this.whileBusy(() => this.learn(shown, [wanted]));
+      await this.whileBusy(() => this.learn(shown, [wanted], this.machine));
       if (turn !== this.turn) {
         return;
       }
@@ -195,16 +275,30 @@ export class Session implements vscode.Disposable {
     return this.memory.get<number>(chosenKey) ?? fallback;
   }
 
+  private machineOf(path: string): MachineSettings {
+    return readMachine(this.memory.get<Record<string, unknown>>(machinesKey, {})[path]);
+  }
+
   /** Asks for everything there is to know at these CPU counts. */
-  private async learn(open: OpenRecording, cpus: readonly number[]): Promise<void> {
+  private async learn(open: OpenRecording, cpus: readonly number[], machine: MachineSettings): Promise<void> {
     const client = await this.clientFor(open);
-    const [predictions, lines, functions] = await Promise.all([
-      client.predict(open.handle, cpus),
-      client.getLines(open.handle, cpus),
-      client.getFunctions(open.handle, cpus),
-    ]);
-    open.weights.addPredictions(predictions.predictions);
-    open.weights.add(cpus, lines, functions);
+    const ask = async (counts: readonly number[]): Promise<void> => {
+      const [predictions, lines, functions] = await Promise.all([
+        client.predict(open.handle, counts, machine),
+        client.getLines(open.handle, counts, machine),
+        client.getFunctions(open.handle, counts, machine),
+      ]);
+      open.weights.addPredictions(predictions.predictions);
+      open.weights.add(counts, lines, functions);
+    };
+    if (isUsual(machine)) {
+      await ask(cpus);
+      return;
+    }
+    // Parameters differ with the number of CPUs, and the daemon keeps few simulations: one after the other.
+    for (const count of cpus) {
+      await ask([count]);
+    }
   }
 
   private opened(path: string): Promise<OpenRecording> {
@@ -212,7 +306,7 @@ export class Session implements vscode.Disposable {
     if (open === undefined) {
       open = this.daemon.connection().then(async (connection) => {
         const info = await connection.client.openRecording(path);
-        return { path, info, weights: new Weights(), connection, handle: info.handle };
+        return { path, info, weights: new Weights(), change: '', connection, handle: info.handle };
       });
       // What could not be opened can be tried again.
       open.catch(() => this.others.delete(path));
@@ -225,7 +319,13 @@ export class Session implements vscode.Disposable {
   private async clientFor(open: OpenRecording): Promise<DaemonClient> {
     const connection = await this.daemon.connection();
     if (connection !== open.connection) {
-      open.handle = (await connection.client.openRecording(open.path)).handle;
+      const { handle } = await connection.client.openRecording(open.path);
+      if (open.changed === undefined) {
+        open.handle = handle;
+      } else {
+        open.handle = (await connection.client.keepChanged(handle, open.changed)).handle;
+        await connection.client.closeRecording(handle);
+      }
       open.connection = connection;
     }
     return connection.client;

@@ -4,6 +4,7 @@ import * as vscode from 'vscode';
 import { formatAge, formatCpus, formatShare, formatSpeedup, formatTime } from '../core/format';
 import { escapeMarkdown } from '../core/hoverText';
 import { shortName } from '../core/functionNames';
+import { machineSummary } from '../core/machineSettings';
 import { functionShare } from '../core/weights';
 import type { Daemon } from '../daemon/daemon';
 import type { Documents } from './documents';
@@ -60,12 +61,15 @@ export class StatusBar implements vscode.Disposable {
       if (prediction !== undefined) {
         parts.push(prediction.deadlock === undefined ? formatSpeedup(prediction.speedup) : 'deadlock');
       }
+      if (recording.change !== '') {
+        parts.push('what if');
+      }
       const stale = this.staleness();
       if (stale !== undefined) {
         parts.push('stale');
       }
       this.item.text = `${icon} ${parts.join(' · ')}`;
-      this.item.tooltip = tooltip(recording, cpus, stale);
+      this.item.tooltip = tooltip(recording, cpus, stale, machineSummary(this.session.machine));
       this.item.command = 'longpole.setCpuCount';
     }
     this.item.accessibilityInformation = { label: this.item.text.replace(/\$\([^)]*\)\s*/, 'Longpole: ') };
@@ -90,11 +94,17 @@ function isAnyCEditorVisible(): boolean {
   return vscode.window.visibleTextEditors.some((editor) => vscode.languages.match(cLanguages, editor.document) > 0);
 }
 
-function tooltip(recording: ShownRecording, cpus: number, stale: string | undefined): vscode.MarkdownString {
+function tooltip(recording: ShownRecording, cpus: number, stale: string | undefined, machine: string): vscode.MarkdownString {
   const { info, weights } = recording;
   const name = info.command[0] === undefined ? basename(recording.path) : basename(info.command[0]);
   const when = info.startedAtUnixNs > 0n ? `, recorded ${formatAge(Date.now() - Number(info.startedAtUnixNs / 1_000_000n))}` : '';
   const lines = [`**${escapeMarkdown(name)}**${escapeMarkdown(when)}`];
+  if (recording.change !== '') {
+    lines.push(`$(beaker) As if: ${escapeMarkdown(recording.change)}. [Take back](command:longpole.takeBackWhatIf)`);
+  }
+  if (machine !== '') {
+    lines.push(`$(server) ${escapeMarkdown(machine)}. [Change](command:longpole.setMachine)`);
+  }
   const prediction = weights.prediction(cpus);
   if (prediction?.deadlock !== undefined) {
     const { threads, atNs } = prediction.deadlock;
@@ -126,7 +136,7 @@ function tooltip(recording: ShownRecording, cpus: number, stale: string | undefi
   }
   lines.push(
     '[Record again](command:longpole.record) · [Speed-up and functions](command:longpole.showOverview) · [CPU count](command:longpole.setCpuCount) · ' +
-      '[Annotations on or off](command:longpole.toggleAnnotations) · [Log](command:longpole.showLog)',
+      '[Machine](command:longpole.setMachine) · [What if](command:longpole.whatIf) · [Annotations on or off](command:longpole.toggleAnnotations) · [Log](command:longpole.showLog)',
   );
   const markdown = new vscode.MarkdownString(lines.join('\n\n'), true);
   markdown.isTrusted = {
@@ -134,6 +144,9 @@ function tooltip(recording: ShownRecording, cpus: number, stale: string | undefi
       'longpole.record',
       'longpole.showOverview',
       'longpole.setCpuCount',
+      'longpole.setMachine',
+      'longpole.whatIf',
+      'longpole.takeBackWhatIf',
       'longpole.toggleAnnotations',
       'longpole.showLog',
       'longpole.goToLine',

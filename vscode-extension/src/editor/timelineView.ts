@@ -6,6 +6,7 @@ import { writeFile } from 'node:fs/promises';
 import * as vscode from 'vscode';
 import { formatCpus, formatSpeedup } from '../core/format';
 import { shortName } from '../core/functionNames';
+import { machineSummary, schedulerOf, schedulers } from '../core/machineSettings';
 import { timelineData, timelineFound, timelineItem } from '../core/timeline/fromProtocol';
 import type { DataRequest, FromPanel, ItemRequest, LaneInfo, PickThread, ToPanel } from '../core/timeline/messages';
 import type { View } from '../core/timeline/model';
@@ -34,16 +35,6 @@ interface Search {
   readonly function: string;
 }
 
-const schedulers: readonly (readonly [string, string])[] = [
-  ['linux', "today's fair scheduler, with its costs"],
-  ['shared', 'all that can run share the CPUs evenly: the paper’s'],
-  ['ideal', 'a CPU for each thread'],
-  ['fifo', 'fixed priorities, preemptive'],
-  ['linux-2.2', 'Linux of 1999'],
-  ['solaris', 'Solaris 2.x, threads on LWPs'],
-];
-
-const schedulerKey = 'longpole.timelineScheduler';
 const mostThreadsListed = 20_000;
 const wholeRunPixels = 1000;
 
@@ -55,6 +46,8 @@ export class TimelineView implements vscode.WebviewViewProvider, vscode.Disposab
   private shown = '';
   private other: LaneChoice | undefined;
   private search: Search | undefined;
+  /** A thread to be selected as soon as there is a page. */
+  private wanted: number | undefined;
   private readonly subscriptions: vscode.Disposable[];
 
   constructor(
@@ -102,8 +95,30 @@ export class TimelineView implements vscode.WebviewViewProvider, vscode.Disposab
     }
   }
 
+  /** Selects a thread where it begins. */
+  async showThread(thread: number): Promise<void> {
+    this.wanted = thread;
+    await this.show();
+    await this.selectWanted();
+  }
+
+  private async selectWanted(): Promise<void> {
+    const { wanted, generation } = this;
+    const [lane] = this.lanes();
+    if (wanted === undefined || !this.isReady || lane === undefined) {
+      return;
+    }
+    this.wanted = undefined;
+    const run = this.simulation(lane);
+    const nothing = { rows: [], listThreads: true, withoutRows: true };
+    const whole = await this.session.ask(undefined, (client, handle) => client.getTimeline(handle, run, { fromNs: 0, toNs: 0, pixels: 1 }, nothing));
+    const timeNs = whole.threads.find((one) => one.thread === wanted)?.startNs ?? 0;
+    const item = await this.session.ask(undefined, (client, handle) => client.getTimelineItem(handle, run, wanted, { timeNs }, 'here'));
+    this.post({ kind: 'item', generation, lane: 0, purpose: 'select', step: 'here', item: timelineItem(item), problem: '' });
+  }
+
   private lanes(): LaneChoice[] {
-    const scheduler = this.context.workspaceState.get<string>(schedulerKey) ?? 'linux';
+    const scheduler = schedulerOf(this.session.machine, 'linux');
     const own: LaneChoice = { scheduler, cpus: undefined, path: undefined };
     return this.other === undefined ? [own] : [own, this.other];
   }
@@ -133,7 +148,7 @@ export class TimelineView implements vscode.WebviewViewProvider, vscode.Disposab
       return { title: `${name}${formatCpus(this.cpusOf(lane))}, ${lane.scheduler}`, cpus: this.cpusOf(lane), recording: path };
     });
     // The same file may be another recording by now.
-    const shown = JSON.stringify([lanes, String(recording.info.handle), String(recording.info.startedAtUnixNs)]);
+    const shown = JSON.stringify([lanes, machineSummary(this.session.machine), this.session.machine.threads, String(recording.info.handle), String(recording.info.startedAtUnixNs)]);
     if (shown !== this.shown || again) {
       this.shown = shown;
       this.generation++;
@@ -154,6 +169,7 @@ export class TimelineView implements vscode.WebviewViewProvider, vscode.Disposab
       case 'ready':
         this.isReady = true;
         this.tellLanes(true);
+        await this.selectWanted();
         break;
       case 'data':
         await this.answerData(message);
@@ -177,7 +193,7 @@ export class TimelineView implements vscode.WebviewViewProvider, vscode.Disposab
         await this.pick(message.threads);
         break;
       case 'scheduler':
-        await this.chooseScheduler();
+        await vscode.commands.executeCommand('longpole.setScheduler');
         break;
       case 'compare':
         await this.chooseOther();
@@ -194,7 +210,9 @@ export class TimelineView implements vscode.WebviewViewProvider, vscode.Disposab
   }
 
   private simulation(lane: LaneChoice): SimulatedRun {
-    return { cpus: this.cpusOf(lane), scheduler: lane.scheduler };
+    // Threads have other names in another recording, and other schedulers are compared by themselves.
+    const own = lane.path === undefined && lane.scheduler === schedulerOf(this.session.machine, 'linux');
+    return { cpus: this.cpusOf(lane), scheduler: lane.scheduler, machine: own ? this.session.machine : undefined };
   }
 
   private async answerData({ generation, lane: index, what, view, pixels, rows }: DataRequest): Promise<void> {
@@ -266,15 +284,6 @@ export class TimelineView implements vscode.WebviewViewProvider, vscode.Disposab
     if (chosen !== undefined) {
       const all = chosen.length === items.length || chosen.length === 0;
       this.post({ kind: 'picked', threads: all ? undefined : chosen.map(({ thread }) => thread) });
-    }
-  }
-
-  private async chooseScheduler(): Promise<void> {
-    const items = schedulers.map(([label, description]) => ({ label, description }));
-    const chosen = await vscode.window.showQuickPick(items, { title: 'Longpole: Scheduler of the Timeline' });
-    if (chosen !== undefined) {
-      await this.context.workspaceState.update(schedulerKey, chosen.label);
-      this.tellLanes();
     }
   }
 

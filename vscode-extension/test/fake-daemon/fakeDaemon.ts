@@ -14,18 +14,24 @@ import {
   Recording,
   type LongpoleServer,
 } from '../../src/protocol/longpole/v1/longpole';
+import { burden, fakeLeads, fakeObjects, fakeQuartz, fakeThreads, fakeWhatIf, leftOf } from './fakeAnalyses';
 import { fakeFound, fakeTimeline, fakeTimelineItem } from './fakeTimeline';
 
 const behaviour = process.argv[2] ?? 'usual';
 const protocol = behaviour === 'other-protocol' ? 99 : 1;
 const folder = mkdtempSync(join(tmpdir(), 'fake-'));
 const socket = join(folder, 'socket');
-const totalNs = (cpus: number): number => 1e9 / Math.min(cpus, 4) + 1e9;
+/** Of produce, `left` is left, and all of it is on the path; consume shares the CPUs. */
+const totalNs = (cpus: number, left = 1): number => 1e9 / Math.min(cpus, 4) + left * 1e9;
 
-function recording(path: string): Recording {
+/** What of `produce` is left in the changed programs, by their handles. */
+const changed = new Map<bigint, number>();
+const left = (handle: bigint): number => changed.get(handle) ?? 1;
+
+function recording(path: string, handle = 1n): Recording {
   const content = otherVersion ? 'another' : readFileSync(path);
   return Recording.create({
-    handle: 1n,
+    handle,
     command: ['./pipeline'],
     startedAtUnixNs: BigInt(Date.now()) * 1_000_000n,
     events: 12345n,
@@ -69,11 +75,17 @@ const service: LongpoleServer = {
   }),
   closeRecording: answer(() => ({})),
   getConcurrency: unasked,
-  getQuartz: unasked,
-  getObjects: unasked,
-  getThreads: unasked,
-  getLeads: unasked,
-  whatIf: unasked,
+  getQuartz: answer((request) => fakeQuartz(request, file, totalNs)),
+  getObjects: answer((request) => fakeObjects(request, file, totalNs)),
+  getThreads: answer((request) => fakeThreads(request, totalNs)),
+  getLeads: answer(fakeLeads),
+  whatIf: answer((request) => {
+    const handle = BigInt(changed.size + 2);
+    if (request.keep) {
+      changed.set(handle, leftOf(request));
+    }
+    return { ...fakeWhatIf(request, totalNs), changed: request.keep ? recording(file, handle) : undefined };
+  }),
   allocate: (call) => void call.emit('error', notAskedFor),
   bound: unasked,
   getTimeline: answer((request) => fakeTimeline(request, file)),
@@ -86,54 +98,59 @@ const service: LongpoleServer = {
     if (request.cpus.includes(13)) {
       process.exit(9);
     }
+    const total = (cpus: number): number => totalNs(cpus, left(request.handle)) + burden(request.machine);
     const predictions = request.cpus.map((cpus) => ({
       cpus,
-      totalNs: totalNs(cpus),
-      speedup: totalNs(1) / totalNs(cpus),
+      totalNs: total(cpus),
+      speedup: total(1) / total(cpus),
       model: 'direct',
       deadlock: undefined,
     }));
     return { predictions };
   }),
-  getLines: answer((request) => ({
-    totalNs: request.cpus.map(totalNs),
-    lines: [
-      { file, line: 5, function: 'produce', selfNs: 1e9, samples: 100n, criticalNs: request.cpus.map(() => 1e9) },
-      {
+  getLines: answer((request) => {
+    const weights = criticalTimes(request.handle, burden(request.machine));
+    return {
+      totalNs: request.cpus.map((cpus) => totalNs(cpus, left(request.handle)) + burden(request.machine)),
+      lines: [
+        { file, line: 5, function: 'produce', selfNs: 1e9, samples: 100n, criticalNs: request.cpus.map(weights.produce) },
+        { file, line: 10, function: 'consume', selfNs: 1e9, samples: 100n, criticalNs: request.cpus.map(weights.consume) },
+      ],
+    };
+  }),
+  getFunctions: answer((request) => {
+    const weights = criticalTimes(request.handle, burden(request.machine));
+    return {
+      totalNs: request.cpus.map((cpus) => totalNs(cpus, left(request.handle)) + burden(request.machine)),
+      waitingNs: request.cpus.map(() => 0),
+      functions: [
+        { name: 'produce', line: 3, lastLine: 6, critical: weights.produce },
+        { name: 'consume', line: 8, lastLine: 11, critical: weights.consume },
+      ].map(({ name, line, lastLine, critical }) => ({
+        name,
         file,
-        line: 10,
-        function: 'consume',
+        line,
+        lastLine,
+        module: 'pipeline',
+        calls: 3n,
         selfNs: 1e9,
+        selfAndDescendantsNs: 1e9,
         samples: 100n,
-        criticalNs: request.cpus.map((cpus) => 1e9 / Math.min(cpus, 4)),
-      },
-    ],
-  })),
-  getFunctions: answer((request) => ({
-    totalNs: request.cpus.map(totalNs),
-    waitingNs: request.cpus.map(() => 0),
-    functions: [
-      { name: 'produce', line: 3, lastLine: 6, critical: () => 1e9 },
-      { name: 'consume', line: 8, lastLine: 11, critical: (cpus: number) => 1e9 / Math.min(cpus, 4) },
-    ].map(({ name, line, lastLine, critical }) => ({
-      name,
-      file,
-      line,
-      lastLine,
-      module: 'pipeline',
-      calls: 3n,
-      selfNs: 1e9,
-      selfAndDescendantsNs: 1e9,
-      samples: 100n,
-      at: request.cpus.map((cpus) => ({
-        criticalSelfNs: critical(cpus),
-        criticalTotalNs: critical(cpus),
-        normalizedSelfNs: 0,
-        normalizedTotalNs: 0,
+        at: request.cpus.map((cpus) => ({
+          criticalSelfNs: critical(cpus),
+          criticalTotalNs: critical(cpus),
+          normalizedSelfNs: 0,
+          normalizedTotalNs: 0,
+        })),
       })),
-    })),
-  })),
+    };
+  }),
 };
+
+/** What a machine takes is charged to consume. */
+function criticalTimes(handle: bigint, burdenNs: number): Record<'produce' | 'consume', (cpus: number) => number> {
+  return { produce: () => left(handle) * 1e9, consume: (cpus) => 1e9 / Math.min(cpus, 4) + burdenNs };
+}
 
 function end(): void {
   process.exit(0);

@@ -320,6 +320,7 @@ export function fakeTimelineItem(request: GetTimelineItemRequest, file: string):
     object: objects[call.object - 1],
     place,
     workPlace: place,
+    createdAt: thread.creator === undefined ? undefined : { file, line: 15, function: 'main' },
     weight: 1,
     criticalNs: 10 * ms,
     wokenBy: waker && {

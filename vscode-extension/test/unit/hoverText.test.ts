@@ -5,7 +5,7 @@ import { file, weights } from './numbers';
 
 const all = weights();
 const merge = all.functionsOf(file).find(({ name }) => name === 'merge');
-const options = { cpus: 8, columns: [1, 2, 8], chart: '', linkTo: () => '', timeline: '' };
+const options = { cpus: 8, columns: [1, 2, 8], chart: '', linkTo: () => '', timeline: '', whatIf: '' };
 
 /** The text without colours and entities. */
 function plain(markdown: string | undefined): string {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { leaders, speedupCurve } from '../../src/core/curve';
+import { leaders, leadSentence, speedupCurve } from '../../src/core/curve';
 import { formatAge } from '../../src/core/format';
 import { recordingPage, type PageRecording } from '../../src/core/recordingPage';
 import { weights } from './numbers';
@@ -14,6 +14,8 @@ const recording: PageRecording = {
   source: 'kernel',
   events: 12345n,
   threads: 22,
+  change: '',
+  machine: '',
   notices: [{ text: 'two & three' }],
 };
 
@@ -45,9 +47,20 @@ void test('the curve goes through its points and names who leads where', () => {
     { leader: 'bubble_sort', first: 1, last: 2 },
     { leader: 'merge<&>', first: 4, last: 8 },
   ]);
+  assert.equal(leadSentence(leaders(points)), 'bubble_sort holds the program back most on 1 to 2 CPUs, merge<&> on 4 and more.');
+  const changed = speedupCurve(points, 8, points.map((point) => ({ ...point, speedup: 20 })));
+  assert.match(changed, /16×.*32×/, 'the axis reaches as far as the curve');
+  assert.doesNotMatch(changed, /leads</);
+  const exact = speedupCurve(points, 8, [], [{ leader: 'bubble_sort', first: 1, last: 5 }, { leader: 'merge', first: 6, last: 64 }]);
+  assert.match(exact, /1 to 5 CPUs: bubble_sort leads.*6 to 64 CPUs: merge leads/s);
   const numbers = [...svg.matchAll(/="(-?[\d.]+|NaN)"/g)].map((match) => Number(match[1]));
   assert.ok(numbers.every(Number.isFinite));
   assert.ok(speedupCurve([{ cpus: 1, speedup: 1, leader: '' }], 1).includes('<circle'), 'one point is a curve');
+});
+
+void test('what is not as it was recorded is said', () => {
+  const page = recordingPage({ ...recording, change: 'merge 30% faster', machine: 'linux, latency 5.00 µs' }, weights(), 8, [1, 8], now);
+  assert.match(page, /As if: merge 30% faster\. Simulated with linux, latency 5\.00 µs\./);
 });
 
 void test('ages are told in the largest unit', () => {

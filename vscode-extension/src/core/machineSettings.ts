@@ -1,0 +1,204 @@
+// The machine that a recording is simulated on, besides its number of CPUs: as it is kept, typed, shown and sent.
+//
+// What is left out is as it was recorded, or as the scheduler has it.
+import { formatTime } from './format';
+import type { Machine } from '../protocol/longpole/v1/longpole';
+
+export interface ThreadChoice {
+  readonly thread: string;
+  /** The only CPU that it may use. */
+  readonly cpu?: number;
+  /** Larger is higher. */
+  readonly priority?: number;
+}
+
+export interface MachineSettings {
+  /** Empty: the paper's for annotations, today's Linux for the timeline. */
+  readonly scheduler: string;
+  /** Empty: the first by which the program does not stand still. */
+  readonly model: string;
+  readonly lwps?: number;
+  readonly latencyNs?: number;
+  readonly switchCostNs?: number;
+  readonly migrationCostNs?: number;
+  /** Of the first CPUs, 1: as fast as the one that recorded; the others are so fast. */
+  readonly speeds?: readonly number[];
+  readonly threads?: readonly ThreadChoice[];
+}
+
+export const usualMachine: MachineSettings = { scheduler: '', model: '' };
+
+export const schedulers: readonly (readonly [name: string, description: string])[] = [
+  ['linux', "today's fair scheduler, with its costs"],
+  ['shared', 'all that can run share the CPUs evenly: the paper’s'],
+  ['ideal', 'a CPU for each thread'],
+  ['fifo', 'fixed priorities, preemptive'],
+  ['linux-2.2', 'Linux of 1999'],
+  ['solaris', 'Solaris 2.x, threads on LWPs'],
+];
+
+export const models: readonly (readonly [name: string, description: string])[] = [
+  ['direct', 'a wait ends by whatever release comes first'],
+  ['client-server', 'a wait ends by a release of the thread that ended it in the recording'],
+  ['strict', 'a wait ends by the very release that ended it in the recording'],
+];
+
+/** Whether it has CPUs and threads of its own; under `shared` and `ideal` all are alike. */
+export function isMachine(scheduler: string): boolean {
+  return !['', 'shared', 'ideal'].includes(scheduler);
+}
+
+export function isUsual(settings: MachineSettings): boolean {
+  return settings.scheduler === '' && settings.model === '' && !hasParameters(settings);
+}
+
+export function hasParameters(settings: MachineSettings): boolean {
+  const { lwps, latencyNs, switchCostNs, migrationCostNs, speeds, threads } = settings;
+  return (
+    [lwps, latencyNs, switchCostNs, migrationCostNs].some((value) => value !== undefined) ||
+    (speeds ?? []).length > 0 ||
+    (threads ?? []).length > 0
+  );
+}
+
+/** The scheduler in force: parameters of a machine make sense only on one. */
+export function schedulerOf(settings: MachineSettings, otherwise: string): string {
+  return settings.scheduler !== '' ? settings.scheduler : hasParameters(settings) ? 'linux' : otherwise;
+}
+
+/** Threads bound to CPUs that a machine does not have are free on it. */
+export function machineOf(settings: MachineSettings, cpus: number): Machine | undefined {
+  if (!hasParameters(settings)) {
+    return undefined;
+  }
+  const speeds = settings.speeds ?? [];
+  return {
+    speeds: speeds.length === 0 ? [] : Array.from({ length: cpus }, (_unused, cpu) => speeds[cpu] ?? 1),
+    latencyNs: BigInt(Math.round(settings.latencyNs ?? 0)),
+    switchCostNs: BigInt(Math.round(settings.switchCostNs ?? 0)),
+    migrationCostNs: BigInt(Math.round(settings.migrationCostNs ?? 0)),
+    threads: (settings.threads ?? [])
+      .map(({ thread, cpu, priority }) => ({ thread, cpu: cpu !== undefined && cpu < cpus ? cpu : undefined, priority, nice: 0 }))
+      .filter(({ cpu, priority }) => cpu !== undefined || priority !== undefined),
+    parallelDevices: false,
+    lwps: settings.lwps ?? 0,
+    nodes: [],
+    nodeLatencyNs: 0n,
+  };
+}
+
+/** "linux, latency 5.00 µs, 3 threads bound"; empty: as usual. */
+export function machineSummary(settings: MachineSettings): string {
+  const parts: string[] = [];
+  if (settings.scheduler !== '' || hasParameters(settings)) {
+    parts.push(schedulerOf(settings, ''));
+  }
+  if (settings.model !== '') {
+    parts.push(`model ${settings.model}`);
+  }
+  if (settings.lwps !== undefined) {
+    parts.push(`${settings.lwps} LWPs`);
+  }
+  if (settings.latencyNs !== undefined) {
+    parts.push(`latency ${formatTime(settings.latencyNs)}`);
+  }
+  if (settings.switchCostNs !== undefined) {
+    parts.push(`switch ${formatTime(settings.switchCostNs)}`);
+  }
+  if (settings.migrationCostNs !== undefined) {
+    parts.push(`migration ${formatTime(settings.migrationCostNs)}`);
+  }
+  if ((settings.speeds ?? []).length > 0) {
+    parts.push(`speeds ${speedsText(settings.speeds ?? [])}`);
+  }
+  const threads = settings.threads ?? [];
+  const [bound, raised] = [threads.filter(({ cpu }) => cpu !== undefined).length, threads.filter(({ priority }) => priority !== undefined).length];
+  if (bound > 0) {
+    parts.push(`${bound} ${bound === 1 ? 'thread' : 'threads'} bound`);
+  }
+  if (raised > 0) {
+    parts.push(`${raised} ${raised === 1 ? 'priority' : 'priorities'}`);
+  }
+  return parts.join(', ');
+}
+
+export function speedsText(speeds: readonly number[]): string {
+  return speeds.join(', ');
+}
+
+export type Parsed<T> = { readonly value: T } | { readonly problem: string };
+
+const timeUnits: Readonly<Record<string, number>> = { ns: 1, us: 1e3, 'µs': 1e3, ms: 1e6, s: 1e9 };
+const mostTimeNs = 60e9;
+
+/** "5 us", "200ns", "1.5 ms"; nothing: as it was. A bare 0 needs no unit. */
+export function parseTime(text: string): Parsed<number | undefined> {
+  const trimmed = text.trim();
+  if (trimmed === '') {
+    return { value: undefined };
+  }
+  const match = /^(\d+(?:\.\d+)?)\s*(ns|us|µs|ms|s)?$/.exec(trimmed);
+  const unit = match?.[2];
+  if (match === null || (unit === undefined && Number(match[1]) !== 0)) {
+    return { problem: 'A time with its unit: 200 ns, 5 us, 1.5 ms. Nothing: as it was recorded.' };
+  }
+  const ns = Number(match[1]) * (timeUnits[unit ?? 'ns'] ?? 1);
+  return ns > mostTimeNs ? { problem: 'At most a minute.' } : { value: Math.round(ns) };
+}
+
+/** "1, 1, 0.5": of the first CPUs; nothing: all alike. */
+export function parseSpeeds(text: string): Parsed<readonly number[] | undefined> {
+  const words = text.split(/[,\s]+/).filter((word) => word !== '');
+  if (words.length === 0) {
+    return { value: undefined };
+  }
+  const speeds = words.map(Number);
+  if (speeds.some((speed) => !(speed >= 0.001 && speed <= 1000))) {
+    return { problem: 'Numbers from 0.001 to 1000, one for each CPU: 1, 1, 0.5. 1 is as fast as the CPU that recorded.' };
+  }
+  return speeds.length > 1024 ? { problem: 'At most 1024 CPUs.' } : { value: speeds };
+}
+
+/** A whole number; nothing: undefined. */
+export function parseWhole(text: string, least: number, most: number): Parsed<number | undefined> {
+  const trimmed = text.trim();
+  if (trimmed === '') {
+    return { value: undefined };
+  }
+  return /^-?\d+$/.test(trimmed) && Number(trimmed) >= least && Number(trimmed) <= most
+    ? { value: Number(trimmed) }
+    : { problem: `A whole number from ${least} to ${most}, or nothing.` };
+}
+
+/** The choices with this one for its thread; one that chooses nothing is left out. */
+export function withThread(settings: MachineSettings, choice: ThreadChoice): MachineSettings {
+  const others = (settings.threads ?? []).filter(({ thread }) => thread !== choice.thread);
+  const threads = choice.cpu === undefined && choice.priority === undefined ? others : [...others, choice];
+  return { ...settings, threads: threads.length === 0 ? undefined : threads };
+}
+
+/** What was kept for a recording, by whichever version: what makes no sense is left out. */
+export function readMachine(kept: unknown): MachineSettings {
+  if (typeof kept !== 'object' || kept === null) {
+    return usualMachine;
+  }
+  const from = kept as Record<string, unknown>;
+  const known = (name: unknown, list: readonly (readonly [string, string])[]): string =>
+    typeof name === 'string' && list.some(([one]) => one === name) ? name : '';
+  const number = (value: unknown): number | undefined => (typeof value === 'number' && value >= 0 && Number.isFinite(value) ? value : undefined);
+  const list = (value: unknown): unknown[] => (Array.isArray(value) ? (value as unknown[]) : []);
+  const speeds = list(from['speeds']).filter((speed) => typeof speed === 'number');
+  const threads = list(from['threads']).filter(
+    (one): one is ThreadChoice => typeof one === 'object' && one !== null && typeof (one as ThreadChoice).thread === 'string',
+  );
+  return {
+    scheduler: known(from['scheduler'], schedulers),
+    model: known(from['model'], models),
+    lwps: number(from['lwps']),
+    latencyNs: number(from['latencyNs']),
+    switchCostNs: number(from['switchCostNs']),
+    migrationCostNs: number(from['migrationCostNs']),
+    speeds: speeds.length === 0 ? undefined : speeds,
+    threads: threads.length === 0 ? undefined : threads,
+  };
+}

@@ -1,0 +1,142 @@
+// What the side bar's lists of locks, threads and Quartz rows say: texts and places, without an editor.
+import { textBar } from './bars';
+import { formatCount, formatCpus, formatShare, formatTime, isNothing } from './format';
+import { shortName } from './functionNames';
+import { basename } from './paths';
+import type { ObjectRow, ObjectUse, Place, QuartzRow, QuartzState, ThreadRow } from '../protocol/longpole/v1/longpole';
+
+export interface RowText {
+  readonly label: string;
+  readonly description: string;
+  /** Paragraphs of plain text. */
+  readonly tooltip: readonly string[];
+  /** What a screen reader says: the description without its bar, in words. */
+  readonly spoken: string;
+}
+
+const barCharacters = 8;
+
+/** The share of the completion time that would be saved if nobody waited for the object; undefined: not simulated. */
+export function objectGain(row: ObjectRow, totalNs: number): number | undefined {
+  return row.freedTotalNs === undefined || totalNs <= 0 ? undefined : 1 - row.freedTotalNs / totalNs;
+}
+
+export function objectText(row: ObjectRow, totalNs: number, cpus: number): RowText {
+  const gain = objectGain(row, totalNs);
+  const saved = gain === undefined || isNothing(gain) ? '' : `${gain > 0 ? '−' : '+'}${formatShare(Math.abs(gain))} ${textBar(gain, barCharacters)}`;
+  const waited = row.waitNs > 0 ? `${formatTime(row.waitNs)} waited` : 'nobody waits';
+  const verdict =
+    gain === undefined
+      ? 'What it would bring if nobody waited for it was not simulated.'
+      : isNothing(gain)
+        ? `If nobody ever waited for it, the program would take as long as it does, at ${formatCpus(cpus)}.`
+        : `If nobody ever waited for it, the program would take ${formatTime(row.freedTotalNs ?? 0)} in place of ` +
+          `${formatTime(totalNs)} at ${formatCpus(cpus)}: ${gainWords(gain)}.`;
+  const facts = [`${calls(row.acquisitions)}, ${formatCount(row.contended)} of them waited`];
+  if (row.waitNs > 0) {
+    facts.push(`${formatTime(row.waitNs)} waited, the longest ${formatTime(row.longestWaitNs)}`);
+  }
+  if (row.holdNs !== undefined) {
+    facts.push(`${formatTime(row.holdNs)} held, the longest ${formatTime(row.longestHoldNs)}`);
+  }
+  if (row.criticalNs !== undefined && totalNs > 0) {
+    facts.push(`what is done with it held: ${formatShare(row.criticalNs / totalNs)} of the critical path`);
+  }
+  const longestQueue = row.queueNs.length - 1;
+  if (longestQueue > 1) {
+    facts.push(`up to ${longestQueue} threads wait at once`);
+  }
+  return {
+    label: row.name,
+    description: [saved, waited].filter((text) => text !== '').join('  '),
+    tooltip: [`${row.kind} ${row.name}`, verdict, facts.join('\n'), 'Waiting times are those with a CPU for each thread.'],
+    spoken: `${row.kind} ${row.name}: ${gain === undefined || isNothing(gain) ? 'nothing to gain' : gainWords(gain)} if nobody waited, ${waited}`,
+  };
+}
+
+/** "12% less"; a program that gets slower when nobody waits is one that waiting kept apart. */
+function gainWords(gain: number): string {
+  return gain < 0 ? `${formatShare(-gain)} more` : `${formatShare(gain)} less`;
+}
+
+export function useText({ place, acquisitions, waitNs }: ObjectUse): RowText {
+  const label = place === undefined ? 'where is not known' : placeName(place);
+  const waited = waitNs > 0 ? `${formatTime(waitNs)} waited, ` : '';
+  const description = `${waited}${calls(acquisitions)}`;
+  const tooltip = place === undefined ? [] : [`${place.function === '' ? '' : `${place.function}\n`}${place.file}:${place.line}`];
+  return { label, description, tooltip, spoken: `${label}: ${description}` };
+}
+
+export function placeName({ file, line, function: name }: Place): string {
+  const where = file === '' ? '' : `${basename(file)}:${line}`;
+  return [shortName(name), where].filter((text) => text !== '').join('  ');
+}
+
+export function threadText(row: ThreadRow, totalNs: number, cpus: number): RowText {
+  const share = totalNs > 0 ? row.criticalNs / totalNs : 0;
+  const started = row.function === '' ? '' : shortName(row.function);
+  const path = isNothing(share) ? 'not on the path' : `${formatShare(share)} ${textBar(share, barCharacters)}`;
+  const onPath = isNothing(share)
+    ? `Not on the critical path at ${formatCpus(cpus)}.`
+    : `${formatShare(share)} of the critical path at ${formatCpus(cpus)} (${formatTime(row.criticalNs)} of ${formatTime(totalNs)}).`;
+  const facts = [
+    `computes ${formatTime(row.runningNs)}`,
+    `blocked by other threads ${formatTime(row.blockedNs)}`,
+    `asleep, or in input and output ${formatTime(row.waitingNs)}`,
+  ];
+  return {
+    label: row.name,
+    description: started === '' || started === row.name ? path : `${path}  ${started}`,
+    tooltip: [
+      `${row.name}${row.function === '' ? '' : `, started with ${row.function}`}`,
+      onPath,
+      facts.join('\n'),
+      `Lives from ${formatTime(row.startNs)} to ${formatTime(row.endNs)}, with a CPU for each thread.`,
+    ],
+    spoken: `thread ${row.name}: ${isNothing(share) ? path : `${formatShare(share)} of the critical path`}`,
+  };
+}
+
+/** `share` is the row's, or that of the row on behalf of the one above it, of the whole program's normalized time. */
+export function quartzText(row: QuartzRow, share: number, callCount: bigint | undefined): RowText {
+  const name = row.kind === 'program' ? 'the whole program' : row.kind === 'function' ? shortName(row.name) : row.name;
+  const counted = callCount === undefined || row.kind === 'program' ? '' : row.kind === 'function' ? calls(callCount) : `${formatCount(callCount)}×`;
+  const description = [`${formatShare(share)} ${textBar(share, barCharacters)}`, counted].filter((text) => text !== '').join('  ');
+  const { self, total } = row;
+  const facts: string[] = [];
+  if (self !== undefined && total !== undefined && row.kind === 'function') {
+    facts.push(`normalized time ${formatTime(total.normalizedNs)}, of that itself ${formatTime(self.normalizedNs)}`);
+  } else if (total !== undefined) {
+    facts.push(`normalized time ${formatTime(total.normalizedNs)}`);
+  }
+  facts.push(
+    ...stateFacts('computes', total?.busy),
+    ...stateFacts('waits for a CPU', total?.ready),
+    ...stateFacts('blocked', total?.blocked),
+  );
+  return {
+    label: name,
+    description,
+    tooltip: [
+      `${row.kind === 'program' ? '' : `${row.kind} `}${row.kind === 'program' ? name : row.name}`,
+      facts.join('\n'),
+      'Normalized time: CPU time divided by the number of CPUs that are busy meanwhile. What runs while the others wait counts in full.',
+    ],
+    spoken: `${row.kind === 'program' ? '' : `${row.kind} `}${name}: ${formatShare(share)} of the normalized time`,
+  };
+}
+
+function stateFacts(words: string, state: QuartzState | undefined): string[] {
+  return state === undefined || state.timeNs <= 0
+    ? []
+    : [`${words} ${formatTime(state.timeNs)}, with ${state.averageRunnable.toFixed(1)} threads that run or could run`];
+}
+
+/** The place that a lock's row leads to: where most of the waiting is, else where it is used most. */
+export function objectPlace(row: ObjectRow): Place | undefined {
+  return row.uses.find(({ place }) => place !== undefined && place.file !== '')?.place;
+}
+
+function calls(count: bigint): string {
+  return `${formatCount(count)} ${count === 1n ? 'call' : 'calls'}`;
+}

@@ -1,0 +1,87 @@
+// What the side bar's rankings have in common: they are of the shown recording at the shown CPU count, and say so in their titles.
+import * as vscode from 'vscode';
+import { formatCpus } from '../core/format';
+import type { RowText } from '../core/rankings';
+import type { Place } from '../protocol/longpole/v1/longpole';
+import type { Session, ShownRecording } from './session';
+
+/** A row that is no thing of the program: why there is nothing, or that there is more. */
+export interface RemarkNode {
+  readonly kind: 'remark';
+  readonly text: string;
+}
+
+export abstract class RankingTree<Node> implements vscode.TreeDataProvider<Node | RemarkNode>, vscode.Disposable {
+  private readonly changed = new vscode.EventEmitter<void>();
+  private readonly subscriptions: vscode.Disposable[];
+  private readonly view: vscode.TreeView<Node | RemarkNode>;
+  private shown: { recording: ShownRecording | undefined; cpus: number } | undefined;
+  readonly onDidChangeTreeData = this.changed.event;
+
+  constructor(
+    id: string,
+    protected readonly session: Session,
+  ) {
+    this.view = vscode.window.createTreeView(id, { treeDataProvider: this });
+    this.subscriptions = [session.onDidChange(() => this.sessionChanged()), this.view, this.changed];
+  }
+
+  dispose(): void {
+    this.subscriptions.forEach((subscription) => void subscription.dispose());
+  }
+
+  async getChildren(node?: Node | RemarkNode): Promise<(Node | RemarkNode)[]> {
+    const { recording } = this.session;
+    if (recording === undefined || isRemark(node)) {
+      return [];
+    }
+    try {
+      return node === undefined ? await this.roots() : this.below(node);
+    } catch (error) {
+      return [{ kind: 'remark', text: error instanceof Error ? error.message : String(error) }];
+    }
+  }
+
+  getTreeItem(node: Node | RemarkNode): vscode.TreeItem {
+    if (!isRemark(node)) {
+      return this.item(node);
+    }
+    const item = new vscode.TreeItem('');
+    item.description = node.text;
+    item.tooltip = node.text;
+    return item;
+  }
+
+  protected abstract roots(): Promise<(Node | RemarkNode)[]>;
+  protected abstract below(node: Node): Node[];
+  protected abstract item(node: Node): vscode.TreeItem;
+
+  private sessionChanged(): void {
+    const { recording, cpus } = this.session;
+    if (this.shown?.recording !== recording || this.shown?.cpus !== cpus) {
+      this.shown = { recording, cpus };
+      this.view.description = recording === undefined ? '' : `at ${formatCpus(cpus)}`;
+      this.changed.fire();
+    }
+  }
+}
+
+function isRemark(node: unknown): node is RemarkNode {
+  return (node as RemarkNode | undefined)?.kind === 'remark';
+}
+
+export function moreRows(left: bigint): RemarkNode[] {
+  return left > 0n ? [{ kind: 'remark', text: `${left} more are not listed` }] : [];
+}
+
+export function treeItem(text: RowText, icon: string, place?: Pick<Place, 'file' | 'line'>): vscode.TreeItem {
+  const item = new vscode.TreeItem(text.label);
+  item.description = text.description;
+  item.tooltip = text.tooltip.join('\n\n');
+  item.iconPath = new vscode.ThemeIcon(icon);
+  item.accessibilityInformation = { label: text.spoken };
+  if (place !== undefined && place.file !== '' && place.line > 0) {
+    item.command = { command: 'longpole.goToLine', title: 'Go to Line', arguments: [place.file, place.line] };
+  }
+  return item;
+}

@@ -1,0 +1,236 @@
+// The side bar's rankings, the what-if panel and the machine's parameters, with the fake daemon's small program.
+import assert from 'node:assert/strict';
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
+import type { Locator } from 'playwright-core';
+import { fakeSettings } from './fakes';
+import { eventually, Workbench } from './workbench';
+
+const themes = {
+  dark: ['Default Dark Modern', 'vs-dark'],
+  light: ['Default Light Modern', 'vs'],
+  'high-contrast': ['Default High Contrast', 'hc-black'],
+} as const;
+
+void describe('views', () => {
+  let workbench: Workbench;
+
+  const pane = (name: string): Locator => workbench.page.locator(`.pane:has(> .pane-header[aria-label^="${name} "])`);
+  const row = (view: string, text: string): Locator => pane(view).locator('.monaco-list-row', { hasText: text });
+  const words = async (locator: Locator): Promise<string> => (await locator.innerText()).replace(/\s+/g, ' ').trim();
+  /** Unfolds one view and folds the others, so that its rows can be seen. */
+  const open = async (name: string): Promise<void> => {
+    for (const other of ['Functions', 'Locks', 'Threads', 'Top Down', 'Recordings']) {
+      const header = pane(other).locator('.pane-header');
+      const wanted = other === name ? 'true' : 'false';
+      await eventually(
+        async () => {
+          if ((await header.getAttribute('aria-expanded')) !== wanted) {
+            await header.locator('.title').click();
+          }
+          return (await header.getAttribute('aria-expanded')) === wanted;
+        },
+        () => `${other} ${wanted === 'true' ? 'unfolded' : 'folded'}`,
+      );
+    }
+  };
+  const closePanel = async (): Promise<void> => {
+    await workbench.runCommand('View: Close All Editors');
+    await workbench.page.locator('.tab', { hasText: 'What If' }).waitFor({ state: 'detached' });
+    await workbench.openFile('pipeline.c');
+  };
+  const untilLine = (line: number): Promise<void> =>
+    eventually(async () => (await workbench.page.getByText(`Ln ${line}, Col 1`).count()) > 0, () => `line ${line}`);
+  const status = (text: string): Promise<void> => {
+    let found = '';
+    return eventually(async () => (found = await workbench.statusText()) === text, () => `${text} in the status bar; it is ${found}`);
+  };
+  const inAllThemes = async (name: string): Promise<void> => {
+    for (const [kind, [theme, name_]] of Object.entries(themes).reverse()) {
+      workbench.settings = { ...fakeSettings('usual'), 'workbench.colorTheme': theme };
+      await workbench.page.locator(`.monaco-workbench.${name_}`).waitFor();
+      await workbench.screenshot(`${name}-${kind}`);
+    }
+  };
+  /** Every row says in words what it shows, and its bar to nobody. */
+  const spoken = async (view: string): Promise<string[]> => {
+    const labels = await pane(view).locator('.monaco-list-row').evaluateAll((rows) => rows.map((one) => one.getAttribute('aria-label') ?? ''));
+    labels.forEach((label) => assert.ok(label !== '' && !/[━╸]/.test(label), label));
+    return labels;
+  };
+
+  before(async () => {
+    workbench = await Workbench.start({ folder: 'test/editor/fixture', settings: fakeSettings('usual') });
+    await workbench.openFile('run.lptrace');
+    await status('8 CPUs · 1.6×');
+    await workbench.openFile('pipeline.c');
+    await workbench.page.locator('.activitybar .action-item', { has: workbench.page.locator('[aria-label="Longpole"]') }).click();
+    await pane('Functions').waitFor();
+  });
+  after(() => workbench.stop());
+  beforeEach(async () => {
+    if (await workbench.quickInput.isVisible()) {
+      await workbench.page.keyboard.press('Escape');
+    }
+  });
+  afterEach((context) => workbench.screenshot(context.name));
+
+  void test('locks are ranked by what it would bring if nobody waited; a row leads to where most is waited', async () => {
+    await open('Locks');
+    await row('Locks', 'items').waitFor();
+    assert.match(await words(row('Locks', 'items').first()), /^items ?−25% ━━ 4\.10 s waited/);
+    assert.match(await words(row('Locks', 'buffer').first()), /^buffer ?10\.0 ms waited/);
+    await row('Locks', 'items').first().click();
+    await untilLine(10);
+    await row('Locks', 'items').first().locator('.monaco-tl-twistie').click();
+    await row('Locks', 'consumer ← producer 1').waitFor();
+    await row('Locks', 'produce pipeline.c:5').first().click();
+    await untilLine(5);
+    const labels = await spoken('Locks');
+    assert.ok(labels.some((label) => label.startsWith('semaphore items: 25% less if nobody waited')), labels.join('\n'));
+    await inAllThemes('locks');
+    await workbench.runCommand('Longpole: Set CPU Count');
+    await workbench.untilAsked('Longpole: Set CPU Count');
+    await workbench.quickInput.fill('2 CPUs');
+    await workbench.page.keyboard.press('Enter');
+    await pane('Locks').getByText('at 2 CPUs').waitFor();
+    await workbench.runCommand('Longpole: Set CPU Count');
+    await workbench.untilAsked('Longpole: Set CPU Count');
+    await workbench.quickInput.fill('8 CPUs');
+    await workbench.page.keyboard.press('Enter');
+    await pane('Locks').getByText('at 8 CPUs').waitFor();
+  });
+
+  void test('threads lead to where they were created, and into the timeline', async () => {
+    await open('Threads');
+    await row('Threads', 'consumer').waitFor();
+    assert.match(await words(row('Threads', 'consumer')), /^consumer ?30% ━━╸? consume/);
+    await row('Threads', '3 more are not listed').waitFor();
+    await row('Threads', 'consumer').click();
+    await untilLine(15);
+    assert.ok((await spoken('Threads')).includes('thread producer 2: not on the path'));
+    await inAllThemes('threads');
+    await workbench.rowAction(row('Threads', 'consumer'), 'graph');
+    const timeline = workbench.webview();
+    await timeline.locator('aside h2').first().waitFor();
+    await timeline.locator('aside').getByText('consumer, started with consume').waitFor();
+    await workbench.page.getByRole('button', { name: /Hide Panel/ }).first().click();
+    await workbench.page.locator('.part.panel').waitFor({ state: 'hidden' });
+  });
+
+  void test('functions, locks and threads in one ranking open from the program down', async () => {
+    await open('Top Down');
+    const program = row('Top Down', 'the whole program').first();
+    await program.waitFor();
+    await row('Top Down', 'produce').first().waitFor();
+    assert.match(await words(row('Top Down', 'produce').first()), /^produce ?70% ━+╸? 2 calls/);
+    await row('Top Down', 'consumer').first().locator('.monaco-tl-twistie').click();
+    await row('Top Down', 'consume').nth(1).waitFor();
+    await spoken('Top Down');
+    await inAllThemes('top-down');
+    await row('Top Down', 'produce').first().click();
+    await untilLine(3);
+  });
+
+  void test('what if a function were faster: by slider and by key, kept for annotations and taken back', async () => {
+    const { page } = workbench;
+    await open('Functions');
+    await workbench.rowAction(row('Functions', 'produce').first(), 'beaker');
+    const panel = workbench.webview();
+    const slider = panel.getByRole('slider', { name: 'How much of its time produce saves' });
+    await slider.waitFor();
+    await panel.getByText('24% less time at 8 CPUs: 1.25 s → 950 ms').waitFor();
+    await panel.getByRole('row', { name: /^Show 8 CPUs 1\.25 s 950 ms −24% 1\.8×$/ }).waitFor();
+    await slider.focus();
+    for (let press = 0; press < 10; press++) {
+      await page.keyboard.press('ArrowRight');
+    }
+    await panel.getByText('32% less time at 8 CPUs: 1.25 s → 850 ms').waitFor();
+    assert.equal(await slider.getAttribute('aria-valuetext'), '40% of its time saved');
+    await panel.getByRole('button', { name: 'Add a Change…' }).click();
+    await workbench.untilAsked('Longpole: What If');
+    await workbench.quickInput.fill('nobody waits for items');
+    await page.keyboard.press('Enter');
+    await panel.getByText('44% less time at 8 CPUs: 1.25 s → 700 ms').waitFor();
+    await inAllThemes('what-if');
+    const box = await slider.boundingBox();
+    assert.ok(box);
+    await page.mouse.move(box.x + box.width * 0.4, box.y + box.height / 2);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width - 1, box.y + box.height / 2, { steps: 5 });
+    await page.mouse.up();
+    await panel.getByText('80% less time at 8 CPUs: 1.25 s → 250 ms').waitFor();
+    await slider.focus();
+    await page.keyboard.press('Home');
+    for (let press = 0; press < 4; press++) {
+      await page.keyboard.press('PageUp');
+    }
+    await panel.getByText('44% less time at 8 CPUs: 1.25 s → 700 ms').waitFor();
+    await panel.getByRole('button', { name: 'Show in the Editor' }).click();
+    await panel.getByText('The editor shows the program as if: produce 40% faster, nobody waits for items.').waitFor();
+    await status('8 CPUs · 2.1× · what if');
+    await workbench.untilAnnotations((found) => found.get(5)?.text.startsWith('64%') ?? false, '64% of the changed program');
+    await panel.getByRole('button', { name: 'Remove items' }).click();
+    await panel.getByText('32% less time at 8 CPUs: 1.25 s → 850 ms').waitFor();
+    await panel.getByRole('button', { name: 'Take Back' }).click();
+    await status('8 CPUs · 1.6×');
+    await workbench.untilAnnotations((found) => found.get(5)?.text.startsWith('80%') ?? false, '80% again');
+    await closePanel();
+  });
+
+  void test('a hover leads to the what-if, too', async () => {
+    await workbench.openFile('pipeline.c');
+    await workbench.goToLine(8);
+    const hover = await workbench.hover(8, 'consume');
+    await hover.getByText('What if it were faster?').click();
+    await workbench.webview().getByRole('slider', { name: 'How much of its time consume saves' }).waitFor();
+    await closePanel();
+  });
+
+  void test('the machine behind the status bar: each parameter with its value, checked, remembered, and followed', async () => {
+    const { page } = workbench;
+    const item = (text: string): Locator => page.locator('.quick-input-list .monaco-list-row', { hasText: text });
+    await workbench.openFile('pipeline.c');
+    await workbench.statusItem.click();
+    await workbench.untilAsked('Longpole: Set CPU Count');
+    await item('Machine…').click();
+    await workbench.untilAsked('Longpole: Machine');
+    await item('Scheduler').getByText('shared; linux in the timeline').waitFor();
+    await inAllThemes('machine');
+    await item('Latency between CPUs').click();
+    await workbench.untilAsked('Longpole: Latency Between CPUs');
+    await workbench.quickInput.fill('fast');
+    await page.getByText('A time with its unit').waitFor();
+    await workbench.answer('Longpole: Latency Between CPUs', '1250 ms');
+    // The list comes back with the new value, and the annotations have followed: a second machine's worth of time is consume's.
+    await workbench.untilAsked('Longpole: Machine');
+    await item('Latency between CPUs').getByText('1.25 s').waitFor();
+    await item('Scheduler').getByText('linux').waitFor();
+    await page.keyboard.press('Escape');
+    await workbench.untilAnnotations((found) => found.get(5)?.text.startsWith('40%') ?? false, '40% on the slow machine');
+    await status('8 CPUs · 1.3×');
+    await workbench.runCommand('Longpole: Set Machine');
+    await workbench.untilAsked('Longpole: Machine');
+    await item('Priorities and bindings of threads…').click();
+    await workbench.untilAsked('Longpole: Thread');
+    await item('consumer').click();
+    await workbench.answer('Longpole: CPU of consumer', '1');
+    await workbench.answer('Longpole: Priority of consumer', '');
+    await workbench.untilAsked('Longpole: Machine');
+    await item('Priorities and bindings of threads…').getByText('1 changed').waitFor();
+    await page.keyboard.press('Escape');
+    await workbench.untilAnnotations((found) => found.get(5)?.text.startsWith('29%') ?? false, '29% with the binding');
+    // The next window knows it.
+    await page.reload();
+    await page.locator('.monaco-workbench').waitFor();
+    await workbench.openFile('pipeline.c');
+    await workbench.untilAnnotations((found) => found.get(5)?.text.startsWith('29%') ?? false, '29% after a reload');
+    await workbench.runCommand('Longpole: Set Machine');
+    await workbench.untilAsked('Longpole: Machine');
+    await item('As usual again').click();
+    await workbench.untilAsked('Longpole: Machine');
+    await item('Latency between CPUs').getByText('as on the machine that recorded').waitFor();
+    await page.keyboard.press('Escape');
+    await workbench.untilAnnotations((found) => found.get(5)?.text.startsWith('80%') ?? false, '80% on the usual machine');
+    await status('8 CPUs · 1.6×');
+  });
+});

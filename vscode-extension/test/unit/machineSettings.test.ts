@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  isUsual,
+  machineOf,
+  machineSummary,
+  parseSpeeds,
+  parseTime,
+  parseWhole,
+  readMachine,
+  schedulerOf,
+  usualMachine,
+  withThread,
+  type MachineSettings,
+} from '../../src/core/machineSettings';
+
+void test('times are read with their units, and nothing else', () => {
+  const rows: [string, number | undefined][] = [
+    ['', undefined],
+    ['0', 0],
+    ['5us', 5000],
+    [' 1.5 ms ', 1_500_000],
+    ['2 µs', 2000],
+    ['3 s', 3e9],
+  ];
+  for (const [text, ns] of rows) {
+    assert.deepEqual(parseTime(text), { value: ns }, text);
+  }
+  for (const text of ['5', '-1 us', '1 h', '1e3 us', '61 s', 'us']) {
+    assert.ok('problem' in parseTime(text), text);
+  }
+});
+
+void test('speeds and whole numbers are held to their limits', () => {
+  assert.deepEqual(parseSpeeds('1, 0.5  2'), { value: [1, 0.5, 2] });
+  assert.deepEqual(parseSpeeds(' '), { value: undefined });
+  for (const text of ['0', '-1', 'fast', '1001', 'NaN']) {
+    assert.ok('problem' in parseSpeeds(text), text);
+  }
+  assert.deepEqual(parseWhole('', 0, 9), { value: undefined });
+  assert.deepEqual(parseWhole('9', 0, 9), { value: 9 });
+  for (const text of ['10', '-1', '1.5', 'x']) {
+    assert.ok('problem' in parseWhole(text, 0, 9), text);
+  }
+});
+
+void test('a machine is sent as large as it is asked for', () => {
+  const settings: MachineSettings = {
+    scheduler: '',
+    model: '',
+    speeds: [1, 0.5],
+    latencyNs: 5000,
+    threads: [{ thread: 'a', cpu: 3 }, { thread: 'b', cpu: 0, priority: 7 }],
+  };
+  assert.equal(schedulerOf(settings, 'shared'), 'linux', 'there are no parameters without a machine');
+  assert.equal(schedulerOf(usualMachine, 'shared'), 'shared');
+  const machine = machineOf(settings, 3);
+  assert.deepEqual(machine?.speeds, [1, 0.5, 1]);
+  assert.equal(machine?.latencyNs, 5000n);
+  assert.deepEqual(machine?.threads, [{ thread: 'b', cpu: 0, priority: 7, nice: 0 }], 'CPU 3 is not there');
+  assert.deepEqual(machineOf(settings, 1)?.speeds, [1]);
+  assert.equal(machineOf(usualMachine, 8), undefined);
+});
+
+void test('what is not as usual is said', () => {
+  assert.equal(machineSummary(usualMachine), '');
+  assert.equal(machineSummary({ ...usualMachine, scheduler: 'shared' }), 'shared');
+  const settings = withThread({ ...usualMachine, model: 'strict', latencyNs: 5000, speeds: [1, 0.5], lwps: 4 }, { thread: 'a', cpu: 1, priority: 2 });
+  assert.equal(machineSummary(settings), 'linux, model strict, 4 LWPs, latency 5.00 µs, speeds 1, 0.5, 1 thread bound, 1 priority');
+  assert.equal(withThread(settings, { thread: 'a' }).threads, undefined, 'a choice of nothing is none');
+});
+
+void test('what was kept is read again, and nonsense is not', () => {
+  const settings: MachineSettings = { ...usualMachine, scheduler: 'fifo', latencyNs: 1, threads: [{ thread: 'a', cpu: 1 }] };
+  assert.deepEqual(JSON.parse(JSON.stringify(readMachine(JSON.parse(JSON.stringify(settings))))), JSON.parse(JSON.stringify(settings)));
+  for (const kept of [undefined, null, 5, 'x', {}, { scheduler: 'fastest', latencyNs: -1, speeds: ['a'], threads: [3] }]) {
+    assert.ok(isUsual(readMachine(kept)), JSON.stringify(kept));
+  }
+});
