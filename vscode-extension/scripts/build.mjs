@@ -32,7 +32,7 @@ if (what === 'extension') {
 } else if (what === 'tests') {
   rmSync(join(here, 'out'), { recursive: true, force: true });
   const tests = readdirSync(join(here, 'test'), { recursive: true })
-    .filter((path) => path.endsWith('.test.ts') || path.endsWith('fakeDaemon.ts'))
+    .filter((path) => /\.(test|measure)\.ts$|(fakeDaemon|pictures)\.ts$/.test(path))
     .map((path) => join('test', path));
   await build({
     ...common,

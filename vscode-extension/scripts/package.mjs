@@ -15,6 +15,9 @@ const programs = { 'bin/longpole': 'portable/bin/longpole', 'lib/liblongpole-rec
 const libraries = ['libc.so.6', 'libm.so.6', 'ld-linux-x86-64.so.2', 'ld-linux-aarch64.so.1'];
 
 copyFileSync(join(repository, 'LICENSE'), join(here, 'LICENSE'));
+// The walkthrough's example.
+mkdirSync(join(here, 'example'), { recursive: true });
+copyFileSync(join(repository, 'examples', 'sorter', 'sorter.c'), join(here, 'example', 'sorter.c'));
 rmSync(join(here, 'bin'), { recursive: true, force: true });
 rmSync(join(here, 'lib'), { recursive: true, force: true });
 const complete = existsSync(join(build, 'CMakeCache.txt'));

@@ -8,9 +8,11 @@ import * as vscode from 'vscode';
 import { Daemon } from './daemon/daemon';
 import { Analyses } from './editor/analyses';
 import { Annotations } from './editor/annotations';
+import { findBinding } from './editor/binding';
 import { pickCpus } from './editor/cpuPicker';
 import { collectDiagnostics } from './editor/diagnostics';
 import { Documents } from './editor/documents';
+import { prepareExample } from './editor/example';
 import { FunctionTree } from './editor/functionTree';
 import { Hovers } from './editor/hover';
 import { LockTree } from './editor/lockTree';
@@ -89,6 +91,7 @@ export function activate(context: vscode.ExtensionContext): void {
     vscode.window.registerCustomEditorProvider(recordingViewType, new RecordingEditor(session, report)),
     command('record', () => recorder.record(), true),
     command('recordOther', () => recorder.recordOther(), true),
+    command('recordExample', async () => recorder.recordOnce(await prepareExample(context)), true),
     command('chooseTarget', () => recorder.choose(), true),
     command('openRecording', () => openRecording(session)),
     command('showOverview', () => showOverview(session)),
@@ -100,6 +103,7 @@ export function activate(context: vscode.ExtensionContext): void {
     command('whatIf', (wish?: ChangeWish | { readonly change?: ChangeWish }) => whatIf.show(wishOf(wish))),
     command('takeBackWhatIf', () => session.takeBack()),
     command('setMachine', () => pickMachine(session, analyses)),
+    command('findBinding', () => findBinding(session)),
     command('setScheduler', () => pickScheduler(session)),
     command('setCpuCount', () => pickCpus(session, report)),
     command('toggleAnnotations', () => annotations.toggle()),
@@ -118,6 +122,7 @@ export function activate(context: vscode.ExtensionContext): void {
     void vscode.commands.executeCommand('setContext', 'longpole.hasRecording', has);
     void vscode.commands.executeCommand('setContext', 'longpole.hasWhatIf', (session.recording?.change ?? '') !== '');
   });
+  context.subscriptions.push(running.onDidRestart((how) => tellRestart(how, session, log)));
   if (vscode.workspace.isTrusted) {
     // Not waited for: it starts the daemon, and nobody asked for it just now.
     session.restore().catch((error: unknown) => log.warn(`the last recording was not opened again: ${String(error)}`));
@@ -190,6 +195,34 @@ async function isTrusted(): Promise<boolean> {
     await vscode.commands.executeCommand('workbench.trust.manage');
   }
   return false;
+}
+
+let isTelling = false;
+
+/** One message, whatever died of it: what was asked meanwhile is asked again, and says for itself when that fails, too. */
+function tellRestart(how: string, session: Session, log: vscode.LogOutputChannel): void {
+  const tell = async (): Promise<void> => {
+    if (isTelling || session.isUnanswered) {
+      return;
+    }
+    isTelling = true;
+    const show = 'Show Log';
+    const answer = await vscode.window.showWarningMessage(`Longpole's daemon ${how} and was started again. Nothing is lost.`, show);
+    isTelling = false;
+    if (answer === show) {
+      log.show();
+    }
+  };
+  if (!session.busy) {
+    void tell();
+    return;
+  }
+  const listener = session.onDidChange(() => {
+    if (!session.busy) {
+      listener.dispose();
+      void tell();
+    }
+  });
 }
 
 async function showError(error: unknown, log: vscode.LogOutputChannel): Promise<void> {

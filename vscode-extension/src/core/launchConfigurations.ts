@@ -9,6 +9,8 @@ export interface LaunchConfiguration {
   /** Empty: the folder's. */
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
+  /** A file of NAME=value lines, which `env` has the last word over; empty: none. */
+  readonly envFile: string;
   /** Empty: none. */
   readonly preLaunchTask: string;
 }
@@ -18,7 +20,7 @@ const types: readonly unknown[] = ['cppdbg', 'lldb', 'lldb-dap', 'gdb'];
 /** Those of the configurations that start a native program; what is no such thing, or lacks what it takes, is left out. */
 export function nativeConfigurations(configurations: unknown): LaunchConfiguration[] {
   return (Array.isArray(configurations) ? (configurations as unknown[]) : []).flatMap((one) => {
-    const { type, request, name, program, args, cwd, env, environment, preLaunchTask } = asRecord(one);
+    const { type, request, name, program, args, cwd, env, environment, envFile, preLaunchTask } = asRecord(one);
     if (
       !types.includes(type) ||
       (request !== undefined && request !== 'launch') ||
@@ -35,6 +37,7 @@ export function nativeConfigurations(configurations: unknown): LaunchConfigurati
         args: argumentsOf(args),
         cwd: typeof cwd === 'string' ? cwd : '',
         env: { ...environmentOf(environment), ...environmentOf(env) },
+        envFile: typeof envFile === 'string' ? envFile : '',
         preLaunchTask: typeof preLaunchTask === 'string' ? preLaunchTask : '',
       },
     ];
@@ -73,6 +76,25 @@ function environmentOf(environment: unknown): Record<string, string> {
     if (typeof value === 'string' || typeof value === 'number') {
       result[name] = String(value);
     }
+  }
+  return result;
+}
+
+/**
+ * What an envFile sets: lines of NAME=value, a leading `export` left out, quotes around a value taken away, \\n in double quotes a new
+ * line. Blank lines, comments and what is no such line are passed over, as debuggers do.
+ */
+export function parseEnvFile(text: string): Record<string, string> {
+  const result: Record<string, string> = {};
+  for (const line of text.replace(/^\uFEFF/, '').split(/\r?\n/)) {
+    const match = /^\s*(?:export\s+)?([\w.-]+)\s*=\s*(.*?)\s*$/.exec(line);
+    const [, name, value = ''] = match ?? [];
+    if (name === undefined) {
+      continue;
+    }
+    const quoted = /^(["'])(.*)\1$/.exec(value);
+    const bare = quoted?.[2] ?? value.replace(/\s+#.*$/, '');
+    result[name] = quoted?.[1] === '"' ? bare.replace(/\\n/g, '\n') : bare;
   }
   return result;
 }

@@ -177,6 +177,16 @@ export function withThread(settings: MachineSettings, choice: ThreadChoice): Mac
   return { ...settings, threads: threads.length === 0 ? undefined : threads };
 }
 
+/** The settings with these threads on these CPUs, and no others bound. */
+export function withBinding(settings: MachineSettings, assignment: readonly { thread: string; cpu: number }[]): MachineSettings {
+  const free = (settings.threads ?? []).map(({ thread, priority }) => ({ thread, priority }));
+  const unbound = free.reduce<MachineSettings>((so, choice) => withThread(so, choice), { ...settings, threads: undefined });
+  return assignment.reduce<MachineSettings>((so, { thread, cpu }) => {
+    const priority = (settings.threads ?? []).find((choice) => choice.thread === thread)?.priority;
+    return withThread(so, { thread, cpu, priority });
+  }, unbound);
+}
+
 /** What was kept for a recording, by whichever version: what makes no sense is left out. */
 export function readMachine(kept: unknown): MachineSettings {
   if (typeof kept !== 'object' || kept === null) {

@@ -5,9 +5,14 @@ import type { View } from '../core/timeline/model';
 import { isMachine, machineOf, schedulerOf, usualMachine, type MachineSettings } from '../core/machineSettings';
 import type { ProgramChange } from '../core/whatIf';
 import {
+  AllocateRequest,
   LongpoleClient,
   RecordRequest,
   type Simulation,
+  type AllocateProgress,
+  type AllocateResponse,
+  type AllocateResult,
+  type BoundResponse,
   type FindInTimelineResponse,
   type GetFunctionsResponse,
   type GetLeadsResponse,
@@ -52,6 +57,11 @@ export class DaemonError extends Error {
     readonly code: status,
   ) {
     super(message);
+  }
+
+  /** The daemon went away before it answered. */
+  get isGone(): boolean {
+    return this.code === status.UNAVAILABLE;
   }
 }
 
@@ -149,6 +159,50 @@ export class DaemonClient {
     const request = { handle, cpus: [1], scheduler: '', ...change, keep: true };
     const { changed } = await call((done: Done<WhatIfResponse>) => this.client.whatIf(request, new Metadata(), within(longCallMs), done));
     return present(changed);
+  }
+
+  /** When some binding of threads to CPUs surely lets the program end. */
+  async bound(handle: bigint, cpus: number, latencyNs: number): Promise<number | undefined> {
+    const request = { handle, cpus: [cpus], latenciesNs: [BigInt(Math.round(latencyNs))] };
+    const { rows } = await call((done: Done<BoundResponse>) => this.client.bound(request, new Metadata(), within(longCallMs), done));
+    return rows[0]?.totalNs;
+  }
+
+  /**
+   * Searches for a binding of threads to CPUs. `tell` hears how far it is; once `cancelled` settles the search ends.
+   *
+   * @returns undefined when it was ended before its result.
+   */
+  allocate(
+    handle: bigint,
+    cpus: number,
+    tests: number,
+    machine: MachineSettings,
+    tell: (progress: AllocateProgress) => void,
+    cancelled: Promise<void>,
+  ): Promise<AllocateResult | undefined> {
+    const scheduler = schedulerOf(machine, 'linux');
+    const asked = { scheduler: isMachine(scheduler) ? scheduler : 'linux', machine: machineOf(machine, cpus) };
+    const stream = this.client.allocate(AllocateRequest.create({ handle, cpus, tests: BigInt(tests), ...asked }));
+    return new Promise((resolve, reject) => {
+      let result: AllocateResult | undefined;
+      stream.on('data', ({ event }: AllocateResponse) => {
+        if (event?.$case === 'progress') {
+          tell(event.value);
+        } else if (event?.$case === 'result') {
+          result = event.value;
+        }
+      });
+      stream.on('end', () => resolve(result));
+      stream.on('error', (error: ServiceError) => {
+        if (error.code === status.CANCELLED) {
+          resolve(undefined);
+        } else {
+          reject(daemonError(error));
+        }
+      });
+      void cancelled.then(() => stream.cancel());
+    });
   }
 
   getTimeline(handle: bigint, run: SimulatedRun, view: PixelView, what: TimelineContent): Promise<GetTimelineResponse> {

@@ -24,7 +24,11 @@ export class Daemon implements vscode.Disposable {
   private running: { process: DaemonProcess; client: DaemonClient } | undefined;
   private disposed = false;
 
+  private readonly restarted = new vscode.EventEmitter<string>();
+
   readonly onDidChangeState = this.stateChanged.event;
+  /** It ended by itself, how is said, and another one runs in its place. */
+  readonly onDidRestart = this.restarted.event;
 
   constructor(
     private readonly context: vscode.ExtensionContext,
@@ -75,6 +79,7 @@ export class Daemon implements vscode.Disposable {
     this.disposed = true;
     void this.stop();
     this.stateChanged.dispose();
+    this.restarted.dispose();
   }
 
   private async connect(): Promise<Connection> {
@@ -119,7 +124,10 @@ export class Daemon implements vscode.Disposable {
     this.connecting = undefined;
     this.log.error(`daemon ${how}`);
     if (this.restarts.mayRestart(Date.now())) {
-      this.connection().catch((error: unknown) => this.log.error(String(error)));
+      this.connection().then(
+        () => this.restarted.fire(how),
+        (error: unknown) => this.log.error(String(error)),
+      );
     } else {
       this.setState('failed');
       void this.offerRestart(how);

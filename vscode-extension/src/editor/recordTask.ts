@@ -37,7 +37,7 @@ export function recordTask(run: Run, recordings: Recordings, longpole: string): 
   const base = join(recordings.folder, `.${randomUUID()}`);
   const task = new vscode.Task(
     { type: taskType, program: run.program, args: run.args, cwd: run.cwd, env: run.env },
-    vscode.TaskScope.Workspace,
+    vscode.workspace.workspaceFolders === undefined ? vscode.TaskScope.Global : vscode.TaskScope.Workspace,
     `record ${name}`,
     'Longpole',
     new vscode.ProcessExecution(
@@ -163,12 +163,14 @@ interface Places {
   readonly program: string;
   readonly status: string;
   readonly output: string;
+  readonly directory: string;
 }
 
 function placesOf(task: vscode.Task): Places | undefined {
   const args = task.execution instanceof vscode.ProcessExecution ? task.execution.args : [];
   const [status, output, program] = [args[args.indexOf('--status') + 1], args[args.indexOf('-o') + 1], args[args.indexOf('--') + 1]];
-  return args[0] === 'record' && status && output && program ? { status, output, program } : undefined;
+  const directory = (task.execution instanceof vscode.ProcessExecution ? task.execution.options?.cwd : undefined) ?? '/';
+  return args[0] === 'record' && status && output && program ? { status, output, program, directory } : undefined;
 }
 
 /** Shows how far a recording is, with a Cancel that keeps what there is, and puts the result among the others. */
@@ -198,7 +200,7 @@ async function follow(event: vscode.TaskProcessStartEvent, places: Places, recor
             if ('error' in status.result) {
               throw new Error(status.result.error);
             }
-            return { path: await recordings.add(places.output, name), stopped };
+            return { path: await recordings.add(places.output, name, places.directory), stopped };
           }
           const text = phaseText(status, stopped);
           if (text !== said && text !== '') {

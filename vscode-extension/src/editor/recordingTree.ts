@@ -36,11 +36,12 @@ export class RecordingTree implements vscode.TreeDataProvider<KeptRecording>, vs
     return node === undefined ? this.recordings.list() : Promise.resolve([]);
   }
 
-  getTreeItem({ path, name, modifiedMs, bytes }: KeptRecording): vscode.TreeItem {
+  getTreeItem({ path, name, modifiedMs, bytes, folder }: KeptRecording): vscode.TreeItem {
     const isShown = path === this.session.recording?.path;
     const item = new vscode.TreeItem(name);
     item.id = path;
-    item.description = formatAge(Date.now() - modifiedMs) + (isShown ? ' · shown' : '');
+    const where = folder !== '' && (vscode.workspace.workspaceFolders ?? []).length > 1 ? [folder] : [];
+    item.description = [...where, formatAge(Date.now() - modifiedMs), ...(isShown ? ['shown'] : [])].join(' · ');
     item.iconPath = new vscode.ThemeIcon(isShown ? 'eye' : 'pulse');
     item.contextValue = isShown ? 'recording shown' : 'recording';
     item.tooltip = `${new Date(modifiedMs).toLocaleString()} · ${Math.ceil(bytes / 1024)} KiB\n${path}`;

@@ -15,19 +15,24 @@ export interface KeptRecording {
   readonly name: string;
   readonly modifiedMs: number;
   readonly bytes: number;
+  /** The workspace folder that it was recorded in; empty: none, or not known. */
+  readonly folder: string;
 }
+
+/** By path: the workspace folder of a recording. */
+const foldersKey = 'longpole.recordingFolders';
 
 export class Recordings implements vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<void>();
   readonly onDidChange = this.changed.event;
   readonly folder: string;
 
-  constructor(context: vscode.ExtensionContext) {
+  constructor(private readonly context: vscode.ExtensionContext) {
     this.folder = join((context.storageUri ?? context.globalStorageUri).fsPath, 'recordings');
   }
 
   /** Moves a finished recording here. Returns where it is. */
-  async add(from: string, program: string): Promise<string> {
+  async add(from: string, program: string, directory: string): Promise<string> {
     await mkdir(this.folder, { recursive: true });
     const own = (await readdir(this.folder)).filter((file) => ownName.test(file)).sort();
     const tooMany = own.slice(0, Math.max(0, own.length - keptRecordings + 1));
@@ -35,8 +40,18 @@ export class Recordings implements vscode.Disposable {
     const time = new Date().toISOString().replace(/[:.]/g, '-');
     const path = join(this.folder, `${time}-${program}.lptrace`);
     await rename(from, path);
+    await this.keepFolder(path, vscode.workspace.getWorkspaceFolder(vscode.Uri.file(directory))?.name ?? '');
     this.changed.fire();
     return path;
+  }
+
+  private get folders(): Readonly<Record<string, string>> {
+    return this.context.workspaceState.get<Record<string, string>>(foldersKey, {});
+  }
+
+  private async keepFolder(path: string, folder: string): Promise<void> {
+    const others = Object.entries(this.folders).filter(([other]) => other !== path && existsSync(other));
+    await this.context.workspaceState.update(foldersKey, Object.fromEntries(folder === '' ? others : [...others, [path, folder]]));
   }
 
   /** Newest first. */
@@ -46,7 +61,7 @@ export class Recordings implements vscode.Disposable {
       names.map(async (name) => {
         const path = join(this.folder, name);
         const { mtimeMs, size } = await stat(path);
-        return { path, name: recordingName(path), modifiedMs: mtimeMs, bytes: size };
+        return { path, name: recordingName(path), modifiedMs: mtimeMs, bytes: size, folder: this.folders[path] ?? '' };
       }),
     );
     return all.sort((a, b) => b.modifiedMs - a.modifiedMs);
@@ -60,7 +75,9 @@ export class Recordings implements vscode.Disposable {
     if (existsSync(to)) {
       throw new Error(`There is a recording called ${name} already.`);
     }
+    const folder = this.folders[path] ?? '';
     await rename(path, to);
+    await this.keepFolder(to, folder);
     this.changed.fire();
     return to;
   }

@@ -41,6 +41,7 @@ export class Session implements vscode.Disposable {
   private asking = 0;
   /** Raised by whatever makes an answer still on its way worthless. */
   private turn = 0;
+  private lastFailed = false;
   /** Recordings that were asked about without being shown. */
   private readonly others = new Map<string, Promise<OpenRecording>>();
 
@@ -63,6 +64,11 @@ export class Session implements vscode.Disposable {
   /** The CPU count that everything is shown for. */
   get cpus(): number {
     return this.previewed ?? this.chosenCpus;
+  }
+
+  /** Whether the last question found no daemon that lived to answer it. */
+  get isUnanswered(): boolean {
+    return this.lastFailed;
   }
 
   get busy(): boolean {
@@ -218,8 +224,24 @@ export class Session implements vscode.Disposable {
     if (open === undefined) {
       throw new Error('No recording is shown.');
     }
-    const client = await this.clientFor(open);
-    return question(client, open.handle);
+    return this.persevere(async () => question(await this.clientFor(open), open.handle));
+  }
+
+  /** A daemon that died over a question is asked once more: most die of something else. */
+  private async persevere<T>(ask: () => Promise<T>): Promise<T> {
+    try {
+      const answer = await ask().catch((error: unknown) => {
+        if (!isGone(error)) {
+          throw error;
+        }
+        return ask();
+      });
+      this.lastFailed = false;
+      return answer;
+    } catch (error) {
+      this.lastFailed = isGone(error);
+      throw error;
+    }
   }
 
   /** Closes what `ask` opened. */
@@ -281,8 +303,8 @@ export class Session implements vscode.Disposable {
 
   /** Asks for everything there is to know at these CPU counts. */
   private async learn(open: OpenRecording, cpus: readonly number[], machine: MachineSettings): Promise<void> {
-    const client = await this.clientFor(open);
     const ask = async (counts: readonly number[]): Promise<void> => {
+      const client = await this.clientFor(open);
       const [predictions, lines, functions] = await Promise.all([
         client.predict(open.handle, counts, machine),
         client.getLines(open.handle, counts, machine),
@@ -292,12 +314,12 @@ export class Session implements vscode.Disposable {
       open.weights.add(counts, lines, functions);
     };
     if (isUsual(machine)) {
-      await ask(cpus);
+      await this.persevere(() => ask(cpus));
       return;
     }
     // Parameters differ with the number of CPUs, and the daemon keeps few simulations: one after the other.
     for (const count of cpus) {
-      await ask([count]);
+      await this.persevere(() => ask([count]));
     }
   }
 
@@ -346,6 +368,11 @@ export class Session implements vscode.Disposable {
       this.changed.fire();
     }
   }
+}
+
+/** Not by instanceof: the class is in a bundle of its own, which is loaded later than this one. */
+function isGone(error: unknown): boolean {
+  return (error as { isGone?: unknown } | undefined)?.isGone === true;
 }
 
 function ascending(cpus: readonly number[]): number[] {

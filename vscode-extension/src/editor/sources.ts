@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import * as vscode from 'vscode';
@@ -68,9 +68,24 @@ export function hashOf(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** The path of a recording's file as the setting longpole.sourceFileMap has it. */
+/**
+ * The path of a recording's file as the setting longpole.sourceFileMap has it. Each folder of the workspace may have its own; the first
+ * one counts under which there is such a file.
+ */
 export function localPath(path: string): string {
-  return mapPath(path, vscode.workspace.getConfiguration('longpole').get<SourceFileMap>('sourceFileMap', {}));
+  const folders = vscode.workspace.workspaceFolders ?? [];
+  const mapped = folders.map(({ uri }) => mapPath(path, mapOf(uri)));
+  const changed = mapped.filter((local) => local !== path);
+  return changed.find((local) => existsSync(local)) ?? changed[0] ?? mapPath(path, mapOf(undefined));
+}
+
+function mapOf(folder: vscode.Uri | undefined): SourceFileMap {
+  const map = vscode.workspace.getConfiguration('longpole', folder).get<SourceFileMap>('sourceFileMap', {});
+  if (folder === undefined) {
+    return map;
+  }
+  const here = (local: string): string => resolve(folder.fsPath, local.replaceAll('${workspaceFolder}', folder.fsPath));
+  return Object.fromEntries(Object.entries(map).map(([from, to]) => [from, here(to)]));
 }
 
 /** The file of a recording on this machine: where it says, where the setting says, or the one in the workspace that ends most like it. */

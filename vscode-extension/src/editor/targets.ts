@@ -1,9 +1,10 @@
 // From what is remembered to what is run: launch.json with its variables, CMake Tools' launch target, command lines.
+import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, dirname, extname, isAbsolute, join, relative, sep } from 'node:path';
 import * as vscode from 'vscode';
 import { parseCommandLine } from '../core/commandLine';
-import { nativeConfigurations, type LaunchConfiguration } from '../core/launchConfigurations';
+import { nativeConfigurations, parseEnvFile, type LaunchConfiguration } from '../core/launchConfigurations';
 import type { Target } from '../core/targets';
 import { expandVariables } from '../core/variables';
 import type { Run } from './recordTask';
@@ -77,7 +78,7 @@ async function resolveLaunch(name: string, folderUri: string): Promise<ResolvedT
     for (const arg of configuration.args) {
       args.push(await expand(arg));
     }
-    const env: Record<string, string> = {};
+    const env = await environmentFrom(configuration.envFile === '' ? '' : await expand(configuration.envFile), folder.uri.fsPath);
     for (const [key, value] of Object.entries(configuration.env)) {
       env[key] = await expand(value);
     }
@@ -89,6 +90,18 @@ async function resolveLaunch(name: string, folderUri: string): Promise<ResolvedT
     }
     throw new Error(`launch.json, "${name}": ${error instanceof Error ? error.message : String(error)}`, { cause: error });
   }
+}
+
+/** @throws Error for the user when there is no such file. */
+async function environmentFrom(file: string, folder: string): Promise<Record<string, string>> {
+  if (file === '') {
+    return {};
+  }
+  const path = isAbsolute(file) ? file : join(folder, file);
+  const text = await readFile(path, 'utf8').catch(() => {
+    throw new Error(`its envFile ${path} cannot be read.`);
+  });
+  return parseEnvFile(text);
 }
 
 async function lookUp(name: string, folder: vscode.WorkspaceFolder, inputs: Map<string, string>): Promise<string | undefined> {

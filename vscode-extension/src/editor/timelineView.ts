@@ -95,6 +95,21 @@ export class TimelineView implements vscode.WebviewViewProvider, vscode.Disposab
     }
   }
 
+  /** Where threads are bound to CPUs: how soon some binding surely lets the program end. */
+  private async tellBounds(): Promise<void> {
+    const { generation } = this;
+    const { machine } = this.session;
+    const [lane] = this.lanes();
+    const bound = (machine.threads ?? []).some(({ cpu }) => cpu !== undefined);
+    if (lane === undefined || !bound || machine.speeds !== undefined) {
+      return;
+    }
+    const ns = await this.session.ask(undefined, (client, handle) => client.bound(handle, this.cpusOf(lane), machine.latencyNs ?? 0));
+    if (ns !== undefined) {
+      this.post({ kind: 'bound', generation, lane: 0, ns });
+    }
+  }
+
   /** Selects a thread where it begins. */
   async showThread(thread: number): Promise<void> {
     this.wanted = thread;
@@ -154,6 +169,7 @@ export class TimelineView implements vscode.WebviewViewProvider, vscode.Disposab
       this.generation++;
       const title = recordingName(recording.path);
       this.post({ kind: 'show', generation: this.generation, title, lanes });
+      this.tellBounds().catch(this.report);
       if (this.search !== undefined) {
         this.lanes().forEach((_lane, index) => void this.find(index, { fromNs: 0, toNs: 0 }, 0, true).catch(this.report));
       }

@@ -20,6 +20,7 @@ export class LaneState {
   overview: TimelineData | undefined;
   selection: Item | undefined;
   found: Found | undefined;
+  boundNs: number | undefined;
   scroll = 0;
   threads: readonly ShownThread[] = [];
   private readonly asked = new Set<DataRequest['what']>();
@@ -128,6 +129,7 @@ export class LaneState {
       threads: this.threads,
       selection: this.selection,
       found: this.found,
+      boundNs: this.boundNs,
     };
   }
 }

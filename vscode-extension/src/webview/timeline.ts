@@ -94,6 +94,14 @@ export class Timeline {
         this.redraw();
         break;
       }
+      case 'bound': {
+        const lane = this.lanes[message.lane];
+        if (lane !== undefined) {
+          lane.boundNs = message.ns;
+        }
+        this.redraw();
+        break;
+      }
       case 'picked':
         this.keep({ picked: message.threads });
         this.threadsChanged();
@@ -377,6 +385,7 @@ export class Timeline {
     if (lane !== undefined && box !== undefined) {
       dataset['rows'] = JSON.stringify(Object.fromEntries(lane.threads.slice(0, 20).map(({ thread }, row) => [thread.name.slice(0, 60), rowMiddle(box, row)])));
     }
+    dataset['bound'] = String(lane?.boundNs ?? '');
     dataset['drawn'] = scene.lanes.map((lane) => (lane.data === undefined ? 'nothing' : lane.data.rows.length)).join(' | ');
     dataset['frameMs'] = (this.frameMs.reduce((sum, ms) => sum + ms, 0) / Math.max(1, this.frameMs.length)).toFixed(2);
     dataset['worstFrameMs'] = Math.max(...this.frameMs).toFixed(2);

@@ -359,6 +359,25 @@ void describe('with a daemon that works', () => {
     await eventually(async () => (await workbench.statusText()).startsWith('5 CPUs'), () => '5 CPUs from the new daemon');
   });
 
+  void test('a daemon that dies while nobody asks it anything is one message, and nothing is lost', async () => {
+    await workbench.runCommand('Notifications: Clear All Notifications');
+    const choose = async (from: string, cpus: string): Promise<void> => {
+      await workbench.runCommand('Longpole: Set CPU Count');
+      await workbench.untilAsked(cpusTitle);
+      await workbench.quickInput.fill('Other');
+      await workbench.page.keyboard.press('Enter');
+      await eventually(async () => (await workbench.quickInput.inputValue()) === from, () => 'the input box');
+      await workbench.answer(cpusTitle, cpus);
+    };
+    await choose('5', '14');
+    await workbench.toast("Longpole's daemon ended with status 9 and was started again. Nothing is lost.").waitFor();
+    assert.equal(await workbench.page.locator('.notification-toast').count(), 1);
+    await eventually(async () => (await workbench.statusText()).startsWith('14 CPUs · 1.6×'), () => '14 CPUs as before');
+    await choose('14', '6');
+    await eventually(async () => (await workbench.statusText()).startsWith('6 CPUs · 1.6×'), () => '6 CPUs from the new daemon');
+    await workbench.runCommand('Notifications: Clear All Notifications');
+  });
+
   void test('diagnostics say what works', async () => {
     await workbench.runCommand('Longpole: Collect Diagnostics');
     const line = (text: string): ReturnType<typeof workbench.page.locator> => workbench.page.locator('.view-line', { hasText: text });

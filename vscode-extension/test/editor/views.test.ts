@@ -186,6 +186,37 @@ void describe('views', () => {
     await closePanel();
   });
 
+  void test('a binding of threads to CPUs is searched, and simulated; Cancel keeps the best so far', async () => {
+    const { page } = workbench;
+    const search = async (effort: string): Promise<void> => {
+      await workbench.runCommand('Longpole: Find a Binding');
+      await workbench.untilAsked('Longpole: Find a Binding for 8 CPUs');
+      await page.locator('.quick-input-list .monaco-list-row', { hasText: effort }).click();
+    };
+    await workbench.openFile('pipeline.c');
+    await search('quick');
+    const found = workbench.toast('the best of 100 bindings to 8 CPUs takes 1.00 s, −20% against unbound threads (1.25 s). A better one exists');
+    await found.getByRole('button', { name: 'Simulate So' }).click();
+    await workbench.untilAnnotations((shown) => shown.get(5)?.text.startsWith('44%') ?? false, '44% as bound');
+    await workbench.runCommand('Longpole: Show Timeline');
+    const canvas = workbench.webview().locator('canvas');
+    await eventually(async () => Number(await canvas.getAttribute('data-bound')) === 1.25e9 / 4, () => 'the bound in the timeline');
+    await workbench.screenshot('timeline bound');
+    await page.getByRole('button', { name: /Hide Panel/ }).first().click();
+    await search('thorough');
+    const progress = workbench.toast('7 of 5,000 tried, the best takes 1.10 s');
+    await progress.waitFor();
+    await progress.getByText('Cancel', { exact: true }).click();
+    await workbench.toast('the search was ended; the best of 7 bindings to 8 CPUs takes 1.10 s.').waitFor();
+    await workbench.runCommand('Notifications: Clear All Notifications');
+    await workbench.runCommand('Longpole: Set Machine');
+    await workbench.untilAsked('Longpole: Machine');
+    await page.locator('.quick-input-list .monaco-list-row', { hasText: 'As usual again' }).click();
+    await workbench.untilAsked('Longpole: Machine');
+    await page.keyboard.press('Escape');
+    await workbench.untilAnnotations((shown) => shown.get(5)?.text.startsWith('80%') ?? false, '80% again');
+  });
+
   void test('the machine behind the status bar: each parameter with its value, checked, remembered, and followed', async () => {
     const { page } = workbench;
     const item = (text: string): Locator => page.locator('.quick-input-list .monaco-list-row', { hasText: text });

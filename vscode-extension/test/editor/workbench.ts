@@ -15,6 +15,12 @@ export interface WorkbenchOptions {
   readonly settings?: Record<string, unknown>;
   /** false: with the question whether to trust, as users get it. */
   readonly trusted?: boolean;
+  /** Folders of other extensions to install. */
+  readonly extensions?: readonly string[];
+  /** A .code-workspace file of the folder to open in place of the folder. */
+  readonly workspace?: string;
+  /** false: a window without a folder. */
+  readonly opensFolder?: boolean;
 }
 
 /** What stands at the end of one line, and how long its bar is in pixels. */
@@ -74,7 +80,10 @@ export class Workbench {
     if (!existsSync(vsix)) {
       throw new Error(`${vsix} is missing: run npm run package first`);
     }
-    execFileSync(node, [entry, ...places, '--install-extension', vsix], { env: environment, stdio: 'pipe' });
+    const others = (options.extensions ?? []).map((source, index) => pack(source, join(home, `other-${index}.vsix`)));
+    for (const one of [vsix, ...others]) {
+      execFileSync(node, [entry, ...places, '--install-extension', one], { env: environment, stdio: 'pipe' });
+    }
 
     const port = await freePort();
     const server = spawn(
@@ -101,7 +110,13 @@ export class Workbench {
     const page = browser.pages()[0] ?? (await browser.newPage());
     page.setDefaultTimeout(patience);
     const workbench = new Workbench(folder, page, home, server, browser);
-    const address = `http://127.0.0.1:${port}/?folder=${folder}`;
+    const opened =
+      options.workspace !== undefined
+        ? `?workspace=${join(folder, options.workspace)}`
+        : options.opensFolder === false
+          ? '?ew=true'
+          : `?folder=${folder}`;
+    const address = `http://127.0.0.1:${port}/${opened}`;
     try {
       await page.goto(address);
       await page.locator('.monaco-workbench').waitFor();
@@ -406,6 +421,12 @@ export async function eventually(holds: () => Promise<boolean>, what: () => stri
     }
     await sleep(100);
   }
+}
+
+function pack(source: string, to: string): string {
+  const vsce = resolve('node_modules', '.bin', 'vsce');
+  execFileSync(vsce, ['package', '--no-dependencies', '--allow-missing-repository', '--skip-license', '--out', to], { cwd: source, stdio: 'pipe' });
+  return to;
 }
 
 /** In a remote window a setting of scope `machine` is read from a file of its own, and from there only. */

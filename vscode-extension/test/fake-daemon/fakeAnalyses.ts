@@ -1,6 +1,11 @@
 // What the fake daemon says of locks, threads and what-ifs: a producer that is all there is on the path but what waiting adds, and a
 // program that can be made faster.
+import type { ServerWritableStream } from '@grpc/grpc-js';
 import type {
+  AllocateRequest,
+  AllocateResponse,
+  BoundRequest,
+  BoundResponse,
   GetLeadsRequest,
   GetLeadsResponse,
   GetObjectsRequest,
@@ -14,6 +19,8 @@ import type {
   WhatIfResponse,
 } from '../../src/protocol/longpole/v1/longpole';
 import {
+  AllocateResponse as Allocated,
+  BoundResponse as Bounds,
   GetObjectsResponse as Objects,
   GetQuartzResponse as Quartz,
   GetThreadsResponse as Threads,
@@ -139,4 +146,22 @@ export function fakeWhatIf(request: WhatIfRequest, totalNs: (cpus: number, left:
 /** What a machine adds to everything that computes: nothing, as a latency of the same number of nanoseconds a CPU. */
 export function burden(machine: Machine | undefined): number {
   return Number(machine?.latencyNs ?? 0n) + (machine?.threads.some(({ cpu }) => cpu !== undefined) === true ? s : 0);
+}
+
+/** Finds one binding at once; a search of 100 tests ends with it, any other goes on until it is cancelled. */
+export function fakeAllocate(call: ServerWritableStream<AllocateRequest, AllocateResponse>): void {
+  const assignment = [
+    { thread: 'consumer', cpu: 1 },
+    { thread: 'producer 1', cpu: 0 },
+  ];
+  call.write(Allocated.fromPartial({ event: { $case: 'progress', value: { tests: 7n, totalNs: 1.1 * s, assignment } } }));
+  if (call.request.tests === 100n) {
+    const value = { assignment, totalNs: s, model: 'direct', tests: 100n, unboundNs: 1.25 * s, boundNs: 0.9 * s, betterExists: true, others: [], code: '// binds the threads\n' };
+    call.write(Allocated.fromPartial({ event: { $case: 'result', value } }));
+    call.end();
+  }
+}
+
+export function fakeBound({ cpus }: BoundRequest, totalNs: (cpus: number) => number): BoundResponse {
+  return Bounds.fromPartial({ threads: 4, signals: 10n, workNs: s, rows: cpus.map((count) => ({ cpus: count, latencyNs: 0n, bound: 1.2, totalNs: totalNs(count) / 4 })) });
 }

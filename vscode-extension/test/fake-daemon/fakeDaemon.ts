@@ -2,7 +2,7 @@
 // take its time). Usage: fakeDaemon.js BEHAVIOUR serve --parent-stdin, or BEHAVIOUR record --status FILE -o FILE -- PROGRAM…
 //
 //   usual         numbers for the file `pipeline.c` of the workspace; records until it is stopped, or at once with
-//                 --short; says the file was another one with --other-version; dies when asked about 13 CPUs
+//                 --short; says the file was another one with --other-version; dies when asked about 13 CPUs, and once it has answered about 14
 //   other-protocol, crash-on-start, crash-on-record, refuse-record
 import { createHash } from 'node:crypto';
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ import {
   Recording,
   type LongpoleServer,
 } from '../../src/protocol/longpole/v1/longpole';
-import { burden, fakeLeads, fakeObjects, fakeQuartz, fakeThreads, fakeWhatIf, leftOf } from './fakeAnalyses';
+import { burden, fakeAllocate, fakeBound, fakeLeads, fakeObjects, fakeQuartz, fakeThreads, fakeWhatIf, leftOf } from './fakeAnalyses';
 import { fakeFound, fakeTimeline, fakeTimelineItem } from './fakeTimeline';
 
 const behaviour = process.argv[2] ?? 'usual';
@@ -29,7 +29,7 @@ const changed = new Map<bigint, number>();
 const left = (handle: bigint): number => changed.get(handle) ?? 1;
 
 function recording(path: string, handle = 1n): Recording {
-  const content = otherVersion ? 'another' : readFileSync(path);
+  const content = otherVersion ? 'another' : readFileSync(contentPath || path);
   return Recording.create({
     handle,
     command: ['./pipeline'],
@@ -43,20 +43,27 @@ function recording(path: string, handle = 1n): Recording {
   });
 }
 
+/** How often the daemon was asked anything: a line for each time. */
+const callsFile = join(process.env['HOME'] ?? '/tmp', 'calls');
+
 function answer<Request, Response>(make: (request: Request) => Response) {
   return (call: ServerUnaryCall<Request, Response>, done: sendUnaryData<Response>): void => {
+    appendFileSync(callsFile, `${call.getPath()}\n`);
     done(null, make(call.request));
   };
 }
 
 let file = '';
 let otherVersion = false;
+let contentPath = '';
 
 /** What stands in a recording of this daemon. */
 interface Made {
   /** Relative to the recording, or absolute. */
   readonly file: string;
   readonly args: readonly string[];
+  /** What the file held, where it was made on another machine. */
+  readonly content?: string;
 }
 
 const notAskedFor = { code: status.UNIMPLEMENTED, details: 'not asked for' };
@@ -71,6 +78,7 @@ const service: LongpoleServer = {
     const made = JSON.parse(readFileSync(request.path, 'utf8')) as Made;
     file = resolve(dirname(request.path), made.file);
     otherVersion = made.args.includes('--other-version');
+    contentPath = made.content === undefined ? '' : resolve(dirname(request.path), made.content);
     return { recording: recording(file) };
   }),
   closeRecording: answer(() => ({})),
@@ -86,8 +94,8 @@ const service: LongpoleServer = {
     }
     return { ...fakeWhatIf(request, totalNs), changed: request.keep ? recording(file, handle) : undefined };
   }),
-  allocate: (call) => void call.emit('error', notAskedFor),
-  bound: unasked,
+  allocate: fakeAllocate,
+  bound: answer((request) => fakeBound(request, totalNs)),
   getTimeline: answer((request) => fakeTimeline(request, file)),
   getTimelineItem: (call, done) => {
     const item = fakeTimelineItem(call.request, file);
@@ -97,6 +105,9 @@ const service: LongpoleServer = {
   predict: answer((request) => {
     if (request.cpus.includes(13)) {
       process.exit(9);
+    }
+    if (request.cpus.includes(14)) {
+      setTimeout(() => process.exit(9), 100);
     }
     const total = (cpus: number): number => totalNs(cpus, left(request.handle)) + burden(request.machine);
     const predictions = request.cpus.map((cpus) => ({
@@ -172,7 +183,8 @@ function record(words: readonly string[]): void {
     process.exit(2);
   }
   tell({ doing: 'recording', events: 10 });
-  console.log(`asked to run: ${command.join('|')}${process.stdin.isTTY ? ' in a terminal' : ''}`);
+  const mode = process.env['PIPELINE_MODE'];
+  console.log(`asked to run: ${command.join('|')}${process.stdin.isTTY ? ' in a terminal' : ''}${mode === undefined ? '' : ` mode=${mode}`}`);
   const stop = (): void => {
     const made: Made = { file: join(process.cwd(), 'pipeline.c'), args: command };
     writeFileSync(after('-o'), JSON.stringify(made));

@@ -10,6 +10,7 @@ import {
   readMachine,
   schedulerOf,
   usualMachine,
+  withBinding,
   withThread,
   type MachineSettings,
 } from '../../src/core/machineSettings';
@@ -68,6 +69,15 @@ void test('what is not as usual is said', () => {
   const settings = withThread({ ...usualMachine, model: 'strict', latencyNs: 5000, speeds: [1, 0.5], lwps: 4 }, { thread: 'a', cpu: 1, priority: 2 });
   assert.equal(machineSummary(settings), 'linux, model strict, 4 LWPs, latency 5.00 µs, speeds 1, 0.5, 1 thread bound, 1 priority');
   assert.equal(withThread(settings, { thread: 'a' }).threads, undefined, 'a choice of nothing is none');
+});
+
+void test('a binding takes the place of all others and leaves priorities as they are', () => {
+  const before: MachineSettings = { ...usualMachine, threads: [{ thread: 'a', cpu: 3, priority: 5 }, { thread: 'c', cpu: 2 }] };
+  const bound = withBinding(before, [{ thread: 'a', cpu: 0 }, { thread: 'b', cpu: 1 }]);
+  assert.deepEqual(
+    JSON.parse(JSON.stringify(bound.threads)),
+    [{ thread: 'a', cpu: 0, priority: 5 }, { thread: 'b', cpu: 1 }],
+  );
 });
 
 void test('what was kept is read again, and nonsense is not', () => {

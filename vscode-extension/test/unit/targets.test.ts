@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { nativeConfigurations } from '../../src/core/launchConfigurations';
+import { nativeConfigurations, parseEnvFile } from '../../src/core/launchConfigurations';
 import { mayHaveLines } from '../../src/core/programFile';
 import { parseRecordStatus } from '../../src/core/recordStatus';
 import { forget, mostTargets, remember, targetName, type Target } from '../../src/core/targets';
 import { expandVariables } from '../../src/core/variables';
 
 void test('configurations of every native debugger are understood', () => {
-  const usual = { name: 'run', program: '${workspaceFolder}/a.out', args: [], cwd: '', env: {}, preLaunchTask: '' };
+  const usual = { name: 'run', program: '${workspaceFolder}/a.out', args: [], cwd: '', env: {}, envFile: '', preLaunchTask: '' };
   const rows: [unknown, object | undefined][] = [
     [{ type: 'cppdbg', request: 'launch', name: 'run', program: '${workspaceFolder}/a.out' }, usual],
     [{ type: 'lldb', name: 'run', program: '${workspaceFolder}/a.out', args: "-n 'a b'" }, { ...usual, args: ['-n', 'a b'] }],
@@ -39,6 +39,11 @@ void test('variables are replaced once, and one that is not known is an error', 
   assert.equal(await expand('${a}/${env:B}-${empty}-$a {a}'), '1/${a}--$a {a}');
   assert.equal(await expand('plain'), 'plain');
   await assert.rejects(expand('${a} ${nothing}'), /\$\{nothing\} has no value here/);
+});
+
+void test('an envFile is read as debuggers read it', () => {
+  const text = '\uFEFF# comment\nA=1\r\nexport B = two words \nC="a\\nb # c"\nD=\'$x\'\nE=\nF=5 # five\nnot a line\n=x\n';
+  assert.deepEqual(parseEnvFile(text), { A: '1', B: 'two words', C: 'a\nb # c', D: '$x', E: '', F: '5' });
 });
 
 void test('targets are remembered latest first, each once', () => {

@@ -1,5 +1,5 @@
 // The whole picture.
-import { drawAxis, drawMarked, drawOverview, drawParallelism } from './drawGraphs';
+import { drawAxis, drawBound, drawMarked, drawOverview, drawParallelism } from './drawGraphs';
 import { drawRows } from './drawRows';
 import type { Scene } from './scene';
 import type { Surface } from './surface';
@@ -11,6 +11,7 @@ export function drawTimeline(surface: Surface, scene: Scene, theme: Theme): void
   scene.lanes.forEach((lane, index) => {
     drawParallelism(surface, scene, index, theme);
     drawRows(surface, scene, index, theme);
+    drawBound(surface, scene, index, theme);
     const box = scene.layout.lanes[index]?.rows;
     if (lane.data === undefined && box !== undefined) {
       surface.text(box.x + 8, box.y + 20, 'simulating …', { colour: theme.quiet, size: 12 });

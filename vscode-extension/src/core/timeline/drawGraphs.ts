@@ -81,6 +81,21 @@ function mostShown(cpus: number): number {
   return Math.max(8, cpus * 3);
 }
 
+/** The bound on what binding threads to CPUs can bring (Paper VII), where the view shows that moment. */
+export function drawBound(surface: Surface, scene: Scene, index: number, theme: Theme): void {
+  const ns = scene.lanes[index]?.boundNs;
+  const layout = scene.layout.lanes[index];
+  if (ns === undefined || layout === undefined || ns < scene.view.fromNs || ns > scene.view.toNs) {
+    return;
+  }
+  const { plotX, plotWidth } = scene.layout;
+  const x = plotX + xOf(ns, scene.view, plotWidth);
+  const { graph, rows } = layout;
+  surface.lines([x, graph.y, x, rows.y + rows.height], { colour: theme.foreground, width: 1.4, dash: [7, 4] });
+  const isRight = x > plotX + plotWidth - 60;
+  surface.text(x + (isRight ? -5 : 5), graph.y + 10, 'bound', { colour: theme.foreground, size: 11, align: isRight ? 'right' : 'left' });
+}
+
 /** Running threads, and on top of them those that could run. `exact`: with the most and the least of a pixel, not only its mean. */
 function drawArea(surface: Surface, data: TimelineData, view: View, box: Box, top: number, theme: Theme, exact: boolean): void {
   const { parallelism, pixels } = data;

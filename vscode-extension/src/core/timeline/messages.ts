@@ -83,5 +83,7 @@ export type ToPanel =
       readonly found: Packed | undefined;
       readonly jump: boolean;
     }
+  /** Some binding of threads to CPUs surely ends by then. */
+  | { readonly kind: 'bound'; readonly generation: number; readonly lane: number; readonly ns: number }
   | { readonly kind: 'picked'; readonly threads: readonly number[] | undefined }
   | { readonly kind: 'problem'; readonly text: string };

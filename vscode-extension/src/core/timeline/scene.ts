@@ -16,6 +16,8 @@ export interface Lane {
   readonly threads: readonly ShownThread[];
   readonly selection: Item | undefined;
   readonly found: Found | undefined;
+  /** When some binding of threads to CPUs surely lets the run end; undefined: not asked. */
+  readonly boundNs?: number | undefined;
 }
 
 export interface Scene {

@@ -1,0 +1,37 @@
+// The walkthrough's example: the sorter of the 1999 report, built and recorded where nothing of the user's is.
+import { execFile } from 'node:child_process';
+import { copyFile, mkdir } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import * as vscode from 'vscode';
+import type { Run } from './recordTask';
+
+const flags = ['-O1', '-g', '-fno-omit-frame-pointer', '-fno-inline-functions-called-once', '-D_GNU_SOURCE'];
+
+/** Builds the example, shows its source, and returns what is to be recorded. */
+export async function prepareExample(context: vscode.ExtensionContext): Promise<Run> {
+  const folder = join(context.globalStorageUri.fsPath, 'example');
+  const source = join(folder, 'sorter.c');
+  await mkdir(folder, { recursive: true });
+  // What somebody tried out in it stays.
+  await copyFile(join(context.extensionPath, 'example', 'sorter.c'), source, constants.COPYFILE_EXCL).catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
+      throw error;
+    }
+  });
+  await vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title: 'Longpole: building the example' }, async () => {
+    const run = promisify(execFile);
+    try {
+      await run('cc', [...flags, 'sorter.c', '-o', 'sorter', '-pthread'], { cwd: folder });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
+        throw new Error('There is no C compiler here (cc). Install one, on Debian and Ubuntu: apt install gcc.', { cause: error });
+      }
+      throw new Error(`${source} does not build: ${(error as { stderr?: string }).stderr ?? String(error)}`, { cause: error });
+    }
+    await run(join(folder, 'sorter'), ['--make-input', 'numbers'], { cwd: folder });
+  });
+  await vscode.window.showTextDocument(vscode.Uri.file(source));
+  return { program: join(folder, 'sorter'), args: ['numbers'], cwd: folder, env: {} };
+}

@@ -1,0 +1,40 @@
+// The walkthrough's first step, in a window without a folder: the packed extension builds its example, records it and shows it.
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { after, afterEach, before, describe, test } from 'node:test';
+import { eventually, Workbench } from './workbench';
+
+void describe('the first run', () => {
+  let workbench: Workbench;
+  before(async () => {
+    assert.ok(existsSync('bin/longpole'), 'the package has no daemon: build the preset release before packing it');
+    workbench = await Workbench.start({ folder: 'test/editor/fixture', opensFolder: false, settings: { 'longpole.cpus': 8 } });
+  });
+  after(() => workbench.stop());
+  afterEach((context) => workbench.screenshot(context.name));
+
+  void test('the walkthrough records the example and shows it, in an empty window', async () => {
+    const { page } = workbench;
+    await eventually(
+      async () => {
+        await workbench.runCommand('Welcome: Open Walkthrough');
+        const row = page.locator('.quick-input-list .monaco-list-row', { hasText: 'Find the long pole' });
+        const there = await row.waitFor({ timeout: 5000 }).then(
+          () => true,
+          () => false,
+        );
+        await (there ? row.click() : page.keyboard.press('Escape'));
+        return there;
+      },
+      () => 'the walkthrough in the list',
+    );
+    await page.getByRole('button', { name: 'Record the Example' }).or(page.getByText('Record the Example', { exact: true })).first().click();
+    await eventually(async () => /^8 CPUs · [\d.]+×$/.test(await workbench.statusText()), () => 'the prediction', 180_000);
+    await page.locator('.tab[data-resource-name="sorter.c"]').waitFor();
+    await workbench.openFile('sorter.c');
+    await workbench.runCommand('View: Close Panel').catch(() => undefined);
+    const merge = readFileSync('../examples/sorter/sorter.c', 'utf8').split('\n').findIndex((line) => line.includes('static void merge(')) + 1;
+    await workbench.goToLine(merge);
+    await workbench.untilAnnotations((found) => [...found.values()].some(({ text }) => /^\d+% .*overall$/.test(text)), 'what merge is worth');
+  });
+});

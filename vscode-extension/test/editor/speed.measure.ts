@@ -1,0 +1,151 @@
+// How long what the user does takes: printed, not asserted, for it says as much of the machine as of us. Run by
+// `npm run measure`.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { eventually, Workbench } from './workbench';
+
+const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+const list = (values: readonly number[]): string => values.map((value) => value.toFixed(0)).join(', ');
+
+/** Milliseconds from the next press of Enter to the frame in which the texts at line ends are others. */
+function watchRepaint(page: Page): Promise<number> {
+  return page.evaluate(
+    () =>
+      new Promise<number>((resolve) => {
+        const texts = (): string =>
+          [...document.querySelectorAll('.view-line span[class*="ced-"]')].map((span) => getComputedStyle(span, '::after').content).join('|');
+        const before = texts();
+        addEventListener(
+          'keydown',
+          function pressed(event) {
+            if (event.key !== 'Enter') {
+              return;
+            }
+            removeEventListener('keydown', pressed, true);
+            const start = performance.now();
+            const look = (): void => {
+              if (texts() === before) {
+                requestAnimationFrame(look);
+              } else {
+                resolve(performance.now() - start);
+              }
+            };
+            look();
+          },
+          true,
+        );
+      }),
+  );
+}
+
+/** `threads` threads that take a lock `rounds` times each, and let it go: twice as many events. */
+const program = (threads: number, rounds: number): string => `#include <pthread.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static volatile long shared, own;
+static void* count(void* unused) {
+  for (int i = 0; i < ${rounds}; i++) {
+    for (int k = 0; k < 40; k++) own += k;
+    pthread_mutex_lock(&lock);
+    for (int k = 0; k < 40; k++) shared += k;
+    pthread_mutex_unlock(&lock);
+  }
+  return unused;
+}
+int main(void) {
+  pthread_t all[${threads}];
+  for (int i = 0; i < ${threads}; i++) pthread_create(&all[i], 0, count, 0);
+  for (int i = 0; i < ${threads}; i++) pthread_join(all[i], 0);
+}
+`;
+
+void describe('speed', () => {
+  const source = mkdtempSync(join(tmpdir(), 'speed-'));
+  let workbench: Workbench | undefined;
+  after(async () => {
+    await workbench?.stop();
+    rmSync(source, { recursive: true });
+  });
+
+  const build = (name: string, threads: number, rounds: number): void => {
+    writeFileSync(join(source, `${name}.c`), program(threads, rounds));
+    execFileSync('cc', ['-O1', '-g', '-fno-omit-frame-pointer', `${name}.c`, '-o', name, '-pthread'], { cwd: source });
+  };
+
+  void test('another number of CPUs, of a recording of a million events', async (context) => {
+    assert.ok(existsSync('bin/longpole'), 'the package has no daemon: build the preset release before packing it');
+    build('count', 2, 250_000);
+    build('many', 200, 25_000);
+    workbench = await Workbench.start({ folder: source, settings: { 'longpole.cpus': 2, 'longpole.annotations.threshold': 0 } });
+    const { page } = workbench;
+    await workbench.openFile('count.c');
+    await workbench.runCommand('Longpole: Record and Simulate');
+    await workbench.answer('Longpole: Program to Record', './count');
+    await eventually(async () => /^2 CPUs/.test((await workbench?.statusText()) ?? ''), () => 'the recording', 180_000);
+    await workbench.untilAnnotations((found) => found.size > 0, 'annotations');
+    const change = async (cpus: number): Promise<number> => {
+      await workbench?.runCommand('Longpole: Set CPU Count');
+      await workbench?.untilAsked('Longpole: Set CPU Count');
+      // What is pointed at is previewed: the list must point elsewhere until Enter.
+      await workbench?.quickInput.fill('Other');
+      await page.keyboard.press('Enter');
+      await eventually(async () => /^\d+$/.test((await workbench?.quickInput.inputValue()) ?? ''), () => 'the input box');
+      await workbench?.quickInput.fill(String(cpus));
+      const repainted = watchRepaint(page);
+      await page.keyboard.press('Enter');
+      const ms = await repainted;
+      await eventually(async () => ((await workbench?.statusText()) ?? '').startsWith(cpus === 1 ? '1 CPU ' : `${cpus} CPUs`), () => `${cpus} CPUs`);
+      return ms;
+    };
+    const known: number[] = [];
+    for (const cpus of [1, 2, 1, 2, 1]) {
+      known.push(await change(cpus));
+    }
+    context.diagnostic(`Enter to repainted annotations, 1,000,000 events: median ${median(known).toFixed(0)} ms of ${list(known)} ms`);
+  });
+
+  void test('the timeline of ten million events in 200 threads', async (context) => {
+    assert.ok(workbench);
+    const { page } = workbench;
+    await workbench.recordAnother('./many');
+    const tooltip = async (): Promise<string> => (await workbench?.statusText()) ?? '';
+    await eventually(async () => (await page.locator('.notification-toast', { hasText: 'Longpole: many' }).count()) > 0, () => 'the progress');
+    await eventually(async () => (await page.locator('.notification-toast', { hasText: 'Longpole: many' }).count()) === 0, () => 'the recording', 600_000);
+    await eventually(async () => !/loading/.test(await tooltip()), () => 'the numbers', 600_000);
+    await workbench.runCommand('Longpole: Show Timeline');
+    const canvas = workbench.webview().locator('canvas');
+    await eventually(async () => /^[1-9]/.test((await canvas.getAttribute('data-drawn')) ?? ''), () => 'the timeline', 600_000);
+    await canvas.focus();
+    const frames: number[] = [];
+    for (const key of ['w', 'w', 'w', 'd', 'd', 'a', 's', 'w', 'w', 'd', 'd', 's', 's', 's']) {
+      await page.keyboard.press(key);
+      await eventually(async () => Number(await canvas.getAttribute('data-frame-ms')) > 0, () => 'a frame');
+      frames.push(Number(await canvas.getAttribute('data-frame-ms')));
+    }
+    const worst = await canvas.getAttribute('data-worst-frame-ms');
+    const heap = await canvas.evaluate(() => (performance as unknown as { memory: { usedJSHeapSize: number } }).memory.usedJSHeapSize);
+    context.diagnostic(`timeline, 10 million events, 200 threads: frames of ${median(frames).toFixed(1)} ms in the mean, worst ${worst} ms; the page's heap is ${(heap / 2 ** 20).toFixed(0)} MiB`);
+  });
+
+  void test('activation', async (context) => {
+    assert.ok(workbench);
+    const { page } = workbench;
+    const took: number[] = [];
+    for (let run = 0; run < 5; run++) {
+      await page.reload();
+      await page.locator('.monaco-workbench').waitFor();
+      await workbench.openFile('count.c');
+      await workbench.statusItem.waitFor();
+      await workbench.runCommand('Developer: Show Running Extensions');
+      const row = page.locator('.runtime-extensions-editor .monaco-list-row', { hasText: 'Longpole' }).first();
+      const time = row.locator('.activation-time');
+      await eventually(async () => /\d+ms/.test((await time.textContent()) ?? ''), () => 'the time of activation');
+      took.push(Number(/(\d+)ms/.exec((await time.textContent()) ?? '')?.[1]));
+    }
+    context.diagnostic(`activation: median ${median(took)} ms of ${list(took)} ms`);
+  });
+});
