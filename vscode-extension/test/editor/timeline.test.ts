@@ -1,6 +1,8 @@
 // The timeline, with the fake daemon's small run: what the mouse and the keys do. What the canvas shows is told by its data
 // attributes; what it looks like, by the pictures in out/screenshots.
 import assert from 'node:assert/strict';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, afterEach, before, describe, test } from 'node:test';
 import type { Locator } from 'playwright-core';
 import { fakeSettings } from './fakes';
@@ -9,6 +11,8 @@ import { eventually, Workbench } from './workbench';
 const ms = 1e6;
 /** On 8 CPUs, and on 2. */
 const totals = { 8: 670 * ms, 2: 670 * ms, 1: 970 * ms } as const;
+
+const sizeOf = (path: string): number => (existsSync(path) ? statSync(path).size : 0);
 
 void describe('the timeline', () => {
   let workbench: Workbench;
@@ -147,6 +151,42 @@ void describe('the timeline', () => {
     await untilSelected('post a semaphore: items');
     await press(']');
     await untilSelected('wait for a semaphore: items');
+  });
+
+  void test('a panel that was hidden comes back with its interval and its selection', async () => {
+    await press('+');
+    const [fromNs, toNs] = await view();
+    assert.ok(toNs - fromNs < totals[8] * 0.9);
+    await workbench.page.getByRole('button', { name: /Hide Panel/ }).first().click();
+    await workbench.page.locator('.part.panel').waitFor({ state: 'hidden' });
+    // Away from the button: what it says of itself would lie over the panel's own.
+    await workbench.page.mouse.move(5, 400);
+    await workbench.runCommand('Longpole: Show Timeline');
+    await untilView(fromNs, toNs);
+    await untilSelected('wait for a semaphore: items');
+    await press('0');
+    await untilView(0, totals[8]);
+  });
+
+  void test('pictures are saved as SVG and as PNG', async () => {
+    const saved = async (button: string, name: string): Promise<Buffer> => {
+      await workbench.webview().getByRole('button', { name: button }).click();
+      await workbench.untilAsked('Longpole: Save Picture');
+      await eventually(async () => (await workbench.quickInput.inputValue()).endsWith(name), () => `${name} to be offered`);
+      await workbench.page.keyboard.press('Enter');
+      const path = join(workbench.folder, name);
+      let size = 0;
+      // Written in one go, but not at once.
+      await eventually(() => Promise.resolve(sizeOf(path) > 0 && size === (size = sizeOf(path))), () => path);
+      return readFileSync(path);
+    };
+    const svg = (await saved('Save the picture as SVG', 'run 8 CPUs.svg')).toString();
+    assert.match(svg, /^<svg[^>]* viewBox="/);
+    assert.match(svg, />consumer</);
+    assert.doesNotMatch(svg, /<img|<script/);
+    const png = await saved('Save the picture as PNG', 'run 8 CPUs.png');
+    assert.equal(png.toString('latin1', 1, 4), 'PNG');
+    assert.ok(png.readUInt32BE(16) > 600 && png.readUInt32BE(20) > 150, `${png.readUInt32BE(16)} by ${png.readUInt32BE(20)}`);
   });
 
   void test('another number of CPUs keeps the interval and the selection', async () => {
