@@ -1,0 +1,378 @@
+// One thread of a timeline: what a picture of its row shows, and its numbers.
+#include <algorithm>
+
+#include "analysis/timeline.h"
+
+namespace longpole::analysis {
+namespace {
+
+// A time that can be multiplied by a number of pixels, or by whole_pixel, in 64 bits.
+constexpr std::int64_t narrow = std::int64_t{1} << 48U;
+
+constexpr std::size_t index_of(SpanState state) {
+  return static_cast<std::size_t>(state);
+}
+
+// In parts of whole_pixel: none is lost, and all of it is whole.
+std::array<std::uint8_t, span_state_count> shares_of(const SpanTimes& times, Nanoseconds width) {
+  std::array<std::uint8_t, span_state_count> shares{};
+  const int shift = width.count() < narrow ? 0 : 8;
+  std::uint32_t sum = 0;
+  Nanoseconds all{};
+  std::size_t most = 0;
+  for (std::size_t s = 0; s < times.size(); ++s) {
+    if (times[s] == Nanoseconds{})
+      continue;
+    const auto share = static_cast<std::uint32_t>(std::max<std::int64_t>(
+        1, (times[s].count() >> shift) * whole_pixel / (width.count() >> shift)));
+    shares[s] = static_cast<std::uint8_t>(share);
+    sum += share;
+    all += times[s];
+    if (times[s] > times[most])
+      most = s;
+  }
+  const std::uint32_t goal = all == width ? whole_pixel : std::min(sum, whole_pixel - 1);
+  shares[most] = static_cast<std::uint8_t>(shares[most] + goal - sum);
+  return shares;
+}
+
+// Takes the spans of a row, and its calls, in order of time.
+class RowBuilder {
+ public:
+  RowBuilder(const Execution& execution, std::uint32_t thread, const TimelineView& view,
+             bool with_names, TimelineRow& row)
+      : execution_(execution),
+        index_(execution.index()),
+        thread_(thread),
+        view_(view),
+        with_names_(with_names),
+        row_(row) {}
+
+  // All of it is in the pixel at hand, and none of its calls is to be shown one by one.
+  [[nodiscard]] bool can_take(std::size_t block) const {
+    const std::int64_t start = index_.block(block).start;
+    const std::int64_t end = index_.block_end(thread_, block);
+    if (start < left_.count() || end >= right_.count() || end - start >= SpanIndex::long_block)
+      return false;
+    const std::size_t calls = calls_of(block);
+    return calls == 0 || (cell_ == pixel_ / cell_pixels && calls + calls_ > most_calls_of_a_cell);
+  }
+  void take(std::size_t block) {
+    const SpanTimes times = index_.times(thread_, block);
+    for (std::size_t s = 0; s < times.size(); ++s)
+      times_[s] += times[s];
+    crowded_ |= index_.block_end(thread_, block) > index_.block(block).start;
+    weighted_ += static_cast<double>(index_.block(block).weighted) * execution_.weight_scale();
+    if (times[index_of(SpanState::running)] > most_run_) {
+      most_run_ = times[index_of(SpanState::running)];
+      run_.block = block;
+    }
+    const Nanoseconds waited = times[index_of(SpanState::blocked)] +
+                               times[index_of(SpanState::io)] +
+                               times[index_of(SpanState::sleeping)];
+    if (waited > most_wait_) {
+      most_wait_ = waited;
+      wait_.block = block;
+    }
+    for (PartIndex part = index_.block(block).first_part; part < behind(block); ++part) {
+      if (const std::uint8_t kind = execution_.shown_call(part); kind != 0)
+        add_call({part, 0, {}}, cell_, kind);
+    }
+  }
+
+  void add(const SpanIndex::Reader& reader, bool with_call) {
+    if (reader.end > reader.start && reader.end > view_.from.count() &&
+        reader.start < view_.to.count())
+      add_span(reader);
+    if (!with_call || !reader.ends_part || reader.end < view_.from.count())
+      return;
+    if (const std::uint8_t kind = execution_.shown_call(reader.part); kind != 0) {
+      const Nanoseconds time{reader.end};
+      const std::uint32_t pixel = time >= left_ && time < right_ ? pixel_ : view_.pixel(time);
+      add_call({reader.part, 0, time}, pixel / cell_pixels, kind);
+    }
+  }
+  void finish() {
+    settle();
+    if (crowded_)
+      flush();
+    flush_cell();
+  }
+
+ private:
+  static constexpr std::size_t no_block = ~std::size_t{0};
+  // A span, or the longest in a block.
+  struct Seen {
+    PartIndex part = no_part;
+    bool is_of_part = false;
+    std::size_t block = no_block;
+  };
+
+  [[nodiscard]] PartIndex behind(std::size_t block) const {
+    return block + 1 < index_.last_block(thread_) ? index_.block(block + 1).first_part
+                                                  : execution_.end(thread_);
+  }
+  [[nodiscard]] std::size_t calls_of(std::size_t block) const {
+    std::size_t calls = 0;
+    for (PartIndex part = index_.block(block).first_part; part < behind(block); ++part)
+      calls += execution_.shown_call(part) != 0 ? 1U : 0U;
+    return calls;
+  }
+
+  void add_span(const SpanIndex::Reader& reader) {
+    const Nanoseconds whole_start{reader.start};
+    const Nanoseconds whole_end{reader.end};
+    const Nanoseconds start = std::max(whole_start, view_.from);
+    const Nanoseconds end = std::min(whole_end, view_.to);
+    if (start >= right_)
+      enter(view_.pixel(start));
+    const Nanoseconds here = std::min(end, right_);
+    const std::uint32_t last = end > right_ ? view_.pixel(end - Nanoseconds{1}) : pixel_;
+    const bool leaves = last != pixel_;
+    const bool covers = whole_start <= left_ && whole_end >= right_;
+    if (!covers && whole_start >= left_ && whole_end <= right_) {
+      crowded_ = true;
+    } else if (covers || (leaves && (!crowded_ || last > pixel_ + 1))) {
+      settle();
+      row_.spans.push_back(execution_.span(thread_, reader));
+    } else if (!leaves) {
+      pending_.push_back(reader);
+    } else {
+      pending_.assign(1, reader);  // the others are in this pixel only, which is crowded
+      count(reader, start, here);
+      flush();
+      crowded_ = false;
+      begin(last);
+      count(reader, left_, end);
+      return;
+    }
+    count(reader, start, here);
+    if (leaves) {
+      enter(last);
+      count(reader, left_, end);
+    }
+  }
+  // Those that reach into the pixel at hand, of which all is known: they are shown where it is not
+  // summarised.
+  void settle() {
+    if (!crowded_) {
+      for (const SpanIndex::Reader& reader : pending_)
+        row_.spans.push_back(execution_.span(thread_, reader));
+    }
+    pending_.clear();
+  }
+  void enter(std::uint32_t pixel) {
+    settle();
+    if (crowded_)
+      flush();
+    begin(pixel);
+  }
+  void begin(std::uint32_t pixel) {
+    pixel_ = pixel;
+    left_ = view_.edge(pixel);
+    right_ = view_.edge(pixel + 1);
+    crowded_ = false;
+    times_ = {};
+    most_run_ = most_wait_ = Nanoseconds{};
+    weighted_ = 0;
+  }
+  void count(const SpanIndex::Reader& reader, Nanoseconds start, Nanoseconds end) {
+    const Nanoseconds length = end - start;
+    times_[index_of(reader.state)] += length;
+    if (reader.state == SpanState::running) {
+      weighted_ += execution_.scaled_weight(reader.part) * static_cast<double>(length.count());
+      remember(reader, length, most_run_, run_);
+    } else if (reader.state != SpanState::runnable) {
+      remember(reader, length, most_wait_, wait_);
+    }
+  }
+  static void remember(const SpanIndex::Reader& reader, Nanoseconds length, Nanoseconds& most,
+                       Seen& seen) {
+    if (length <= most)
+      return;
+    most = length;
+    seen = {reader.part, reader.ends_part, no_block};
+  }
+  [[nodiscard]] Seen in_block(Seen seen, bool waits) const {
+    if (seen.block == no_block)
+      return seen;
+    SpanIndex::Reader reader(index_, thread_, seen.block);
+    const SpanBlock& block = index_.block(seen.block);
+    const std::uint8_t token = waits ? block.longest_wait : block.longest_run;
+    for (std::uint32_t i = 0; i <= token; ++i)
+      static_cast<void>(reader.next());
+    return {reader.part, reader.ends_part, no_block};
+  }
+  void flush() {
+    PixelSummary summary;
+    summary.pixel = pixel_;
+    summary.shares = shares_of(times_, right_ - left_);
+    const auto ran = static_cast<double>(times_[index_of(SpanState::running)].count());
+    summary.weight =
+        ran > 0 ? static_cast<float>(weighted_ / ran / execution_.weight_scale()) : 0.0F;
+    if (with_names_ && most_run_ > Nanoseconds{})
+      summary.run = in_block(run_, false).part;
+    if (with_names_ && most_wait_ > Nanoseconds{}) {
+      const Seen wait = in_block(wait_, true);
+      summary.wait = execution_.event_of(
+          thread_, {.state = SpanState::blocked, .part = wait.part, .is_of_part = wait.is_of_part});
+    }
+    row_.summaries.push_back(summary);
+  }
+
+  void add_call(TimelineCall call, std::uint32_t cell, std::uint8_t kind) {
+    if (cell != cell_) {
+      flush_cell();
+      cell_ = cell;
+    }
+    if (calls_ < most_calls_of_a_cell)
+      listed_[calls_] = call;
+    ++calls_;
+    ++kinds_[kind - std::size_t{1}];
+  }
+  void flush_cell() {
+    if (calls_ <= most_calls_of_a_cell) {
+      row_.calls.insert(row_.calls.end(), listed_.begin(),
+                        listed_.begin() + static_cast<std::ptrdiff_t>(calls_));
+    } else {
+      for (std::size_t kind = 0; kind < kinds_.size(); ++kind) {
+        if (kinds_[kind] > 0)
+          row_.counts.push_back({cell_, static_cast<EventKind>(kind), kinds_[kind]});
+      }
+    }
+    calls_ = 0;
+    kinds_ = {};
+  }
+
+  const Execution& execution_;
+  const SpanIndex& index_;
+  std::uint32_t thread_;
+  const TimelineView& view_;
+  bool with_names_;
+  TimelineRow& row_;
+  std::uint32_t pixel_ = 0;
+  Nanoseconds left_{};
+  Nanoseconds right_{};  // 0: no pixel yet
+  bool crowded_ = false;
+  std::vector<SpanIndex::Reader> pending_;  // at spans from the pixel before, or out of the view
+  SpanTimes times_{};
+  Seen run_;
+  Seen wait_;
+  Nanoseconds most_run_{};
+  Nanoseconds most_wait_{};
+  double weighted_ = 0;
+  std::uint32_t cell_ = 0;
+  std::size_t calls_ = 0;
+  std::array<TimelineCall, most_calls_of_a_cell> listed_{};
+  std::array<std::uint32_t, event_kind_count> kinds_{};
+};
+
+// Hands out the tokens of a thread that the view shows, and whole blocks where `can_take` says so.
+template <typename CanTake, typename TakeBlock, typename TakeSpan>
+void walk(const SpanIndex& index, std::uint32_t thread, const TimelineView& view,
+          const CanTake& can_take, const TakeBlock& take_block, const TakeSpan& take_span) {
+  // A call at the left edge may be of the block before.
+  std::size_t block = index.block_at(thread, view.from.count() - 1);
+  const std::size_t last = index.last_block(thread);
+  SpanIndex::Reader reader(index, thread, block);
+  while (true) {
+    if (block < last && reader.is_at(block)) {
+      if (can_take(block)) {
+        take_block(block);
+        if (++block == last)
+          return;
+        reader.skip_to(block);
+        continue;
+      }
+      ++block;
+    }
+    if (!reader.next() || reader.start > view.to.count())
+      return;
+    take_span(reader);
+  }
+}
+
+}  // namespace
+
+TimelineRow Timeline::row(std::uint32_t thread, const TimelineView& view, WithNames names) const {
+  TimelineRow row;
+  row.summaries.reserve(view.pixels);
+  RowBuilder builder(*execution_, thread, view, names == WithNames::yes, row);
+  walk(
+      execution_->index(), thread, view, [&](std::size_t block) { return builder.can_take(block); },
+      [&](std::size_t block) { builder.take(block); },
+      [&](const SpanIndex::Reader& reader) {
+        builder.add(reader, !is_behind(Nanoseconds{reader.end}, view));
+      });
+  builder.finish();
+  for (TimelineCall& call : row.calls)
+    call.event = execution_->event_number(call.part);
+  return row;
+}
+
+bool Timeline::is_active(std::uint32_t thread, const TimelineView& view) const {
+  bool active = false;
+  walk(
+      execution_->index(), thread, view, [&](std::size_t /*block*/) { return active; },
+      [](std::size_t /*block*/) {},
+      [&](const SpanIndex::Reader& reader) {
+        const bool overlaps = reader.start < view.to.count() && reader.end > view.from.count() &&
+                              reader.end > reader.start;
+        active |=
+            overlaps && (reader.state == SpanState::running || reader.state == SpanState::runnable);
+        active |= reader.ends_part && reader.end >= view.from.count() &&
+                  !is_behind(Nanoseconds{reader.end}, view) &&
+                  execution_->shown_call(reader.part) != 0;
+      });
+  return active;
+}
+
+TimelineThread Timeline::thread(std::uint32_t thread, const TimelineView& view) const {
+  TimelineThread result;
+  const SpanIndex& index = execution_->index();
+  if (index.first_block(thread) == index.last_block(thread))
+    return result;
+  result.started = true;
+  result.start = Nanoseconds{index.block(index.first_block(thread)).start};
+  result.end = Nanoseconds{index.end(thread)};
+  result.critical_ns = critical_[thread];
+  walk(
+      index, thread, view,
+      [&](std::size_t block) {
+        const std::int64_t start = index.block(block).start;
+        const std::int64_t end = index.block_end(thread, block);
+        return start >= view.from.count() && end < view.to.count() &&
+               end - start < SpanIndex::long_block;
+      },
+      [&](std::size_t block) {
+        const SpanTimes times = index.times(thread, block);
+        for (std::size_t s = 0; s < times.size(); ++s)
+          result.times[s] += times[s];
+        result.critical_in_view_ns += static_cast<double>(index.block(block).critical);
+        const PartIndex behind = block + 1 < index.last_block(thread)
+                                     ? index.block(block + 1).first_part
+                                     : execution_->end(thread);
+        for (PartIndex part = index.block(block).first_part; part < behind; ++part)
+          result.calls += execution_->shown_call(part) != 0 ? 1U : 0U;
+      },
+      [&](const SpanIndex::Reader& reader) {
+        const std::int64_t from = std::max(reader.start, view.from.count());
+        const std::int64_t to = std::min(reader.end, view.to.count());
+        if (to > from) {
+          result.times[index_of(reader.state)] += Nanoseconds{to - from};
+          if (reader.ends_part)
+            result.critical_in_view_ns +=
+                execution_->weight(reader.part) *
+                static_cast<double>(execution_->length_of(reader.part).count()) *
+                static_cast<double>(to - from) / static_cast<double>(reader.end - reader.start);
+        }
+        if (reader.ends_part && reader.end >= view.from.count() &&
+            !is_behind(Nanoseconds{reader.end}, view) && execution_->shown_call(reader.part) != 0)
+          ++result.calls;
+      });
+  result.active = result.calls > 0 || result.times[index_of(SpanState::running)] > Nanoseconds{} ||
+                  result.times[index_of(SpanState::runnable)] > Nanoseconds{};
+  return result;
+}
+
+}  // namespace longpole::analysis
