@@ -44,14 +44,61 @@ std::vector<ConcurrencyStep> concurrency_with_overhead(const Schedule& schedule)
   return steps;
 }
 
+// From a moment on so many threads run, or could, and a nanosecond takes so long, times CPUs.
+struct Level {
+  Nanoseconds time{};
+  std::uint32_t running = 0;
+  std::uint32_t runnable = 0;
+  TimesCpus need = 0;
+};
+
+std::vector<Level> levels_of(const Schedule& schedule, std::uint32_t cpus, Scheduler scheduler) {
+  std::vector<Level> levels;
+  for (const ConcurrencyStep& step : concurrency_with_overhead(schedule)) {
+    const bool shares = scheduler == Scheduler::shared;
+    const std::uint32_t running = shares ? std::min(step.running, cpus) : step.running;
+    levels.push_back(
+        {step.time, running, step.running - running, shares ? std::max(step.running, cpus) : cpus});
+  }
+  return levels;
+}
+
+std::vector<Level> levels_of(const Execution& run) {
+  struct Change {
+    Nanoseconds time{};
+    std::int32_t running = 0;
+    std::int32_t runnable = 0;
+  };
+  std::vector<Change> changes;
+  for (std::uint32_t t = 0; t < run.thread_count(); ++t) {
+    run.spans(t, Nanoseconds{-1}, [&](const Span& span) {
+      const int runs = span.state == SpanState::running ? 1 : 0;
+      const int could = span.state == SpanState::runnable ? 1 : 0;
+      if (runs + could > 0) {
+        changes.push_back({span.start, runs, could});
+        changes.push_back({span.end, -runs, -could});
+      }
+      return true;
+    });
+  }
+  std::sort(changes.begin(), changes.end(),
+            [](const Change& a, const Change& b) { return a.time < b.time; });
+  std::vector<Level> levels{{{}, 0, 0, run.cpus()}};
+  for (const Change& change : changes) {
+    if (levels.back().time != change.time)
+      levels.push_back(levels.back());
+    Level& level = levels.back();
+    level.time = change.time;
+    level.running += static_cast<std::uint32_t>(change.running);
+    level.runnable += static_cast<std::uint32_t>(change.runnable);
+  }
+  return levels;
+}
+
 class Report {
  public:
-  Report(const Recording& recording, const Schedule& schedule, std::uint32_t cpus,
-         Scheduler scheduler)
-      : schedule_(schedule),
-        path_(classify_path(recording, schedule)),
-        cpus_(cpus),
-        shares_(scheduler == Scheduler::shared) {}
+  Report(ClassifiedPath path, std::vector<Level> levels, std::uint32_t cpus)
+      : path_(std::move(path)), steps_(std::move(levels)), cpus_(cpus) {}
 
   ConcurrencyReport make() {
     cross();
@@ -61,29 +108,23 @@ class Report {
   }
 
  private:
-  // What one nanosecond of the schedule takes, times CPUs.
-  [[nodiscard]] TimesCpus need(std::uint32_t active) const {
-    return shares_ ? std::max(active, cpus_) : cpus_;
-  }
   [[nodiscard]] double nanoseconds(TimesCpus time) const {
     return static_cast<double>(time) / cpus_;
   }
 
   void cross() {
-    const std::vector<ConcurrencyStep> steps = concurrency_with_overhead(schedule_);
     impact_of_passage_.resize(path_.passages.size(), 0);
     std::size_t step = 0;
     for (const PathStretch& stretch : path_.stretches) {
       for (Nanoseconds at = stretch.start; at < stretch.end;) {
-        while (step + 1 < steps.size() && steps[step + 1].time <= at)
+        while (step + 1 < steps_.size() && steps_[step + 1].time <= at)
           ++step;
         const Nanoseconds until =
-            step + 1 < steps.size() ? std::min(stretch.end, steps[step + 1].time) : stretch.end;
-        const std::uint32_t active = steps[step].running;
-        if (active >= by_level_.size())
-          by_level_.resize(active + 1);
-        const TimesCpus time = need(active) * (until - at).count();
-        by_level_[active][static_cast<std::size_t>(stretch.kind)] += time;
+            step + 1 < steps_.size() ? std::min(stretch.end, steps_[step + 1].time) : stretch.end;
+        const Level& level = steps_[step];
+        const TimesCpus time = level.need * (until - at).count();
+        by_level_[{level.running + level.runnable, level.running}]
+                 [static_cast<std::size_t>(stretch.kind)] += time;
         if (stretch.passage != no_passage)
           impact_of_passage_[stretch.passage] += time;
         at = until;
@@ -94,15 +135,15 @@ class Report {
   void fill_levels() {
     std::array<std::array<TimesCpus, path_class_count>, concurrency_class_count> crossed{};
     TimesCpus total = 0;
-    for (std::uint32_t active = 0; active < by_level_.size(); ++active) {
-      const auto& times = by_level_[active];
+    for (const auto& [threads, times] : by_level_) {
+      const auto [active, running] = threads;
       const TimesCpus all = std::accumulate(times.begin(), times.end(), TimesCpus{0});
       if (all == 0)
         continue;
       total += all;
       ConcurrencyLevel level;
-      level.running = shares_ ? std::min(active, cpus_) : active;
-      level.runnable = active - level.running;
+      level.running = running;
+      level.runnable = active - running;
       level.time_ns = nanoseconds(all);
       const auto of_class = static_cast<std::size_t>(concurrency_class(active, cpus_));
       for (std::size_t kind = 0; kind < path_class_count; ++kind) {
@@ -163,11 +204,12 @@ class Report {
     std::stable_sort(report_.threads.begin(), report_.threads.end(), heavier);
   }
 
-  const Schedule& schedule_;
   ClassifiedPath path_;
+  std::vector<Level> steps_;
   std::uint32_t cpus_;
-  bool shares_;
-  std::vector<std::array<TimesCpus, path_class_count>> by_level_;
+  // By the threads that run or could, and those that run.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::array<TimesCpus, path_class_count>>
+      by_level_;
   std::vector<TimesCpus> impact_of_passage_;
   ConcurrencyReport report_;
 };
@@ -202,7 +244,12 @@ PathTimes ConcurrencyReport::critical_path() const {
 
 ConcurrencyReport classify_concurrency(const Recording& recording, const Schedule& schedule,
                                        std::uint32_t cpus, Scheduler scheduler) {
-  return Report(recording, schedule, cpus, scheduler).make();
+  return Report(classify_path(recording, schedule), levels_of(schedule, cpus, scheduler), cpus)
+      .make();
+}
+
+ConcurrencyReport classify_concurrency(const Execution& run) {
+  return Report(classify_path(run), levels_of(run), run.cpus()).make();
 }
 
 }  // namespace longpole::analysis

@@ -67,5 +67,7 @@ struct ConcurrencyReport {
 [[nodiscard]] ConcurrencyReport classify_concurrency(const Recording& recording,
                                                      const simulation::Schedule& schedule,
                                                      std::uint32_t cpus, Scheduler scheduler);
+// Of a run on a machine, as it is there.
+[[nodiscard]] ConcurrencyReport classify_concurrency(const Execution& run);
 
 }  // namespace longpole::analysis

@@ -51,6 +51,7 @@ Execution::Execution(std::shared_ptr<const Recording> recording,
     ends = stretched_ends();
   if (!ends.empty())
     total_ = Nanoseconds{ends[schedule_->by_end.back()]};
+  last_part_ = schedule_->by_end.empty() ? no_part : schedule_->by_end.back();
   find_stopped();
   Weights weights = extended_critical_path(*schedule_, useful);
   for (const PathStep& step : heaviest_path(*schedule_, weights)) {
@@ -94,6 +95,7 @@ Execution::Execution(std::shared_ptr<const Recording> recording, simulation::Sim
   }
   run_.stretches = std::move(by_thread);
   find_stopped();
+  last_part_ = last;
   find_path_of_machine(last);
   make_index({});
 }

@@ -40,6 +40,10 @@ struct ExecutionPart {
   std::uint32_t cpu = simulation::no_cpu;  // no_cpu: off the CPU, or not known
   bool running = true;                     // false: off the CPU for a fixed time
   bool cut = false;                        // the CPU was taken away before the call was reached
+
+  [[nodiscard]] bool waited_for_cpu() const { return start > ready && given_by != no_part; }
+  // Whose end let it start; no_part: it starts at time 0.
+  [[nodiscard]] PartIndex hangs_on() const { return waited_for_cpu() ? given_by : released_by; }
 };
 
 // A thread in one state.
@@ -116,6 +120,8 @@ class Execution {
   [[nodiscard]] PartIndex part_of_call(std::uint32_t thread, std::uint32_t event) const;
   // The first part of the thread that ends later than `time`.
   [[nodiscard]] PartIndex first_after(std::uint32_t thread, Nanoseconds time) const;
+  // That ends last: the end of the path.
+  [[nodiscard]] PartIndex last_part() const { return last_part_; }
   // It never goes on behind its last part.
   [[nodiscard]] bool stands_still(std::uint32_t thread) const { return stands_still_[thread]; }
 
@@ -181,6 +187,7 @@ class Execution {
   simulation::LargeArray<std::int16_t> weights_;
   std::vector<std::pair<PartIndex, std::int64_t>> large_weights_;
   std::uint32_t weight_scale_ = 1;
+  PartIndex last_part_ = no_part;
   std::vector<PathPart> path_;
   std::vector<bool> stands_still_;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analysis/execution.h"
 #include "simulation/simulate.h"
 
 namespace longpole::analysis {
@@ -10,6 +11,27 @@ using simulation::no_segment;
 using simulation::Segment;
 using simulation::SegmentIndex;
 using simulation::TimesCpus;
+
+namespace {
+
+// A step without length goes; from whom it came, the next step of the thread comes.
+std::vector<PathStep> without_empty_steps(std::vector<PathStep> path) {
+  std::vector<PathStep> steps;
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    if (path[i].start != path[i].end) {
+      steps.push_back(path[i]);
+      continue;
+    }
+    if (i + 1 == path.size() || path[i + 1].woken_by.known() || path[i + 1].cpu_from.known())
+      continue;
+    path[i + 1].woken_by = path[i].woken_by;
+    path[i + 1].wake_event = path[i].wake_event;
+    path[i + 1].cpu_from = path[i].cpu_from;
+  }
+  return steps;
+}
+
+}  // namespace
 
 std::vector<PathStep> heaviest_path(const simulation::Schedule& ideal, const Weights& weights) {
   // By segment: what the path to its end weighs. What released it comes before it in by_end.
@@ -30,6 +52,7 @@ std::vector<PathStep> heaviest_path(const simulation::Schedule& ideal, const Wei
     PathStep step;
     step.segment = index;
     step.thread = segment.thread;
+    step.event = segment.event;
     step.start = segment.start;
     step.end = segment.end;
     step.weight = weights.weight(index);
@@ -46,17 +69,35 @@ std::vector<PathStep> heaviest_path(const simulation::Schedule& ideal, const Wei
   }
   std::reverse(path.begin(), path.end());
 
-  // A step without length goes; who woke its thread woke the next step of the thread.
-  std::vector<PathStep> steps;
-  for (std::size_t i = 0; i < path.size(); ++i) {
-    if (path[i].start != path[i].end) {
-      steps.push_back(path[i]);
-    } else if (i + 1 < path.size() && path[i].woken_by.known() && !path[i + 1].woken_by.known()) {
-      path[i + 1].woken_by = path[i].woken_by;
-      path[i + 1].wake_event = path[i].wake_event;
+  return without_empty_steps(std::move(path));
+}
+
+std::vector<PathStep> machine_path(const Execution& run) {
+  std::vector<PathStep> path;
+  for (PartIndex index = run.last_part(); index != no_part;) {
+    const ExecutionPart part = run.part(index);
+    const PartIndex before = part.hangs_on();
+    PathStep step{.segment = index,
+                  .thread = ThreadId{part.thread},
+                  .event = part.event,
+                  .start = part.start,
+                  .end = part.end,
+                  .weight = 1,
+                  .running = part.running,
+                  .woken_by = {},
+                  .cpu_from = {}};
+    if (before != no_part && run.part(before).thread != part.thread) {
+      if (before == part.given_by && part.waited_for_cpu())
+        step.cpu_from = ThreadId{run.part(before).thread};
+      else
+        step.woken_by = ThreadId{run.part(before).thread};
+      step.wake_event = run.part(before).event;
     }
+    path.push_back(step);
+    index = before;
   }
-  return steps;
+  std::reverse(path.begin(), path.end());
+  return without_empty_steps(std::move(path));
 }
 
 }  // namespace longpole::analysis

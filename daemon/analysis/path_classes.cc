@@ -50,13 +50,16 @@ std::optional<std::uint32_t> mutex_left(const Event& event) {
 
 class Classifier {
  public:
-  Classifier(const Recording& recording, const Schedule& schedule)
-      : recording_(recording), schedule_(schedule) {}
+  // `machine`, where there is one, has what a schedule cannot say of its segments.
+  Classifier(const Recording& recording, const Schedule& schedule,
+             const Execution* machine = nullptr)
+      : recording_(recording), schedule_(schedule), machine_(machine) {}
 
   ClassifiedPath run() {
     find_path();
     for (std::size_t i = 1; i < path_.size(); ++i) {
-      if (came_to_wait(path_[i]) && segment(path_[i - 1]).thread != segment(path_[i]).thread)
+      if (came_to_wait(path_[i]) && segment(path_[i - 1]).thread != segment(path_[i]).thread &&
+          !is_given_cpu(path_[i]))
         add_passage(path_[i - 1], path_[i]);
     }
     await_others();
@@ -88,6 +91,13 @@ class Classifier {
   // It waited before, rather than that its thread began with it.
   [[nodiscard]] bool came_to_wait(SegmentIndex index) const {
     return index > first_of(segment(index).thread);
+  }
+  // It does not end in its event's call: its thread lost the CPU before.
+  [[nodiscard]] bool is_cut(SegmentIndex index) const {
+    return machine_ != nullptr && machine_->part(index).cut;
+  }
+  [[nodiscard]] bool is_given_cpu(SegmentIndex index) const {
+    return machine_ != nullptr && machine_->part(index).waited_for_cpu();
   }
   [[nodiscard]] bool paired(std::uint32_t condition) {
     if (!conditions_)
@@ -143,6 +153,8 @@ class Classifier {
     const SegmentIndex end = end_of(segment(after).thread);
     for (SegmentIndex at = after; at < end && segment(at).running; ++at) {
       computed += segment(at).end - segment(at).start;
+      if (is_cut(at))
+        continue;
       if (at + 1 < end && segment(at + 1).start != segment(at).end)
         break;
       const Event& call = event(at);
@@ -177,6 +189,8 @@ class Classifier {
       return wait_for_arrivals(release, segment(where.from).end);
     for (SegmentIndex at = where.from; at-- > first_of(passage.from);) {
       const Event& earlier = event(at);
+      if (is_cut(at))
+        continue;
       if (notified && is_notification(earlier.kind) && earlier.subject == waited.subject)
         return wait_for_arrivals(earlier, segment(at).end);
       if (takes_mutex(earlier, *mutex)) {
@@ -208,6 +222,8 @@ class Classifier {
       const Event& call = event(s);
       if (call.kind != EventKind::rwlock_unlock && call.kind != EventKind::barrier_wait &&
           !is_condition_wait(call.kind))
+        continue;
+      if (is_cut(s))
         continue;
       if (const auto of = parts.find(call.object()); of != parts.end())
         of->second.push_back({segment(s).end, segment(s).thread});
@@ -275,6 +291,7 @@ class Classifier {
 
   const Recording& recording_;
   const Schedule& schedule_;
+  const Execution* machine_;
   std::vector<SegmentIndex> path_;  // in order of time
   std::vector<Passage> passages_;   // parallel to result_.passages
   std::optional<simulation::ConditionPairs> conditions_;
@@ -285,6 +302,28 @@ class Classifier {
 
 ClassifiedPath classify_path(const Recording& recording, const Schedule& schedule) {
   return Classifier(recording, schedule).run();
+}
+
+ClassifiedPath classify_path(const Execution& run) {
+  Schedule schedule;
+  for (std::uint32_t t = 0; t < run.thread_count(); ++t) {
+    schedule.thread_begin.push_back(run.begin(t));
+    for (PartIndex index = run.begin(t); index < run.end(t); ++index) {
+      const ExecutionPart part = run.part(index);
+      Segment segment;
+      segment.start = part.start;
+      segment.end = part.end;
+      segment.released_by = part.hangs_on();
+      segment.event = part.event;
+      segment.thread = ThreadId{part.thread};
+      segment.running = part.running;
+      schedule.segments.push_back(segment);
+    }
+  }
+  schedule.thread_begin.push_back(static_cast<SegmentIndex>(schedule.segments.size()));
+  if (run.last_part() != no_part)
+    schedule.by_end.push_back(run.last_part());
+  return Classifier(run.recording(), schedule, &run).run();
 }
 
 }  // namespace longpole::analysis

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "analysis/execution.h"
 #include "simulation/schedule.h"
 #include "trace/recording.h"
 
@@ -56,5 +57,10 @@ struct ClassifiedPath {
 // Linear time, but for the unlocks of rwlocks on the path, which are sorted.
 [[nodiscard]] ClassifiedPath classify_path(const Recording& recording,
                                            const simulation::Schedule& schedule);
+
+// The same of a run on a machine (path.h): waking CPUs up and taking threads up is overhead. Who has
+// the CPU that the next thread on the path waits for cruises: it is not that thread alone, but that all
+// CPUs are taken, which the level of concurrency says.
+[[nodiscard]] ClassifiedPath classify_path(const Execution& run);
 
 }  // namespace longpole::analysis

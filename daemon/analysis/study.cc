@@ -12,7 +12,9 @@
 #include <utility>
 
 #include "analysis/accounts.h"
+#include "analysis/execution.h"
 #include "analysis/headroom.h"
+#include "analysis/leading_places.h"
 #include "simulation/simulate.h"
 
 namespace longpole::analysis {
@@ -321,14 +323,30 @@ Table<PathRow> Study::path(std::uint32_t cpus, Scheduler scheduler) const {
   const std::vector<FunctionId> leading = state_->accounts.leading_functions();
   for (const PathStep& step :
        heaviest_path(state_->schedule, extended_critical_path(state_->schedule, useful))) {
-    const Segment& segment = state_->schedule.segments[step.segment];
-    const Event& event = recording().threads[step.thread.index()].events[segment.event];
+    const Event& event = recording().threads[step.thread.index()].events[step.event];
     PathRow row{step, {}};
     if (step.running && event.profile.known())
       row.function = leading[event.profile.index()];
     table.rows.push_back(row);
   }
   return table;
+}
+
+MachinePath path_of_machine(const Execution& run) {
+  const Recording& recording = run.recording();
+  const std::vector<StackId> leading = leading_places(recording);
+  Table<PathRow> table;
+  table.cpus = run.cpus();
+  table.total_ns = static_cast<double>(run.total().count());
+  for (const PathStep& step : machine_path(run)) {
+    const Event& event = recording.threads[step.thread.index()].events[step.event];
+    PathRow row{step, {}};
+    if (step.running && event.profile.known())
+      row.function = recording.stacks[leading[event.profile.index()].index()].function;
+    table.waiting_ns += step.running ? 0 : static_cast<double>((step.end - step.start).count());
+    table.rows.push_back(row);
+  }
+  return {std::move(table)};
 }
 
 ObjectTable Study::objects(std::uint32_t cpus, Scheduler scheduler) const {

@@ -74,6 +74,8 @@ struct SegmentRow {
   bool running = true;  // false: a sleep, I/O or other wait of fixed length
 };
 
+class Execution;
+
 struct PathRow {
   PathStep step;
   FunctionId function;  // that has most of it; none: not known, or a wait
@@ -131,5 +133,11 @@ class Study {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+// The path of a run on a machine, as machine_path() has it.
+struct MachinePath {
+  Table<PathRow> table;
+};
+[[nodiscard]] MachinePath path_of_machine(const Execution& run);
 
 }  // namespace longpole::analysis

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "analysis/forecast.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/human.h"
@@ -42,17 +43,27 @@ Expected<std::uint32_t> parse_one_count(const std::string& text) {
   return list->front();
 }
 
+struct Headline {
+  std::uint32_t cpus = 1;
+  double total_ns = 0;
+  double speedup = 1;  // against one CPU
+  std::string_view scheduler;
+};
+
 // "sorter on 8 CPUs: 1.75 s, 2.31 times as fast as on one CPU (scheduler shared)".
+std::string headline(const Recording& recording, const Options& options, const Headline& run) {
+  const std::string speedup =
+      run.cpus == 1 ? "" : fmt::format(", {:.2f} times as fast as on one CPU", run.speedup);
+  return fmt::format("{} on {}: {}{} (scheduler {})\n\n",
+                     printable(program_name(recording, options.file)), count_text(run.cpus, "CPU"),
+                     duration_text(run.total_ns), speedup, run.scheduler);
+}
+
 std::string headline(const Recording& recording, const Options& options,
                      const analysis::Prediction& prediction) {
-  const std::string speedup =
-      prediction.cpus == 1
-          ? ""
-          : fmt::format(", {:.2f} times as fast as on one CPU", prediction.speedup);
-  return fmt::format("{} on {}: {}{} (scheduler {})\n\n",
-                     printable(program_name(recording, options.file)),
-                     count_text(prediction.cpus, "CPU"), duration_text(prediction.total_ns),
-                     speedup, analysis::scheduler_name(prediction.scheduler));
+  return headline(recording, options,
+                  Headline{prediction.cpus, prediction.total_ns, prediction.speedup,
+                           analysis::scheduler_name(prediction.scheduler)});
 }
 
 std::string closing_notes(const Recording& recording) {
@@ -60,14 +71,53 @@ std::string closing_notes(const Recording& recording) {
   return notices.empty() ? "" : "\n" + notices;
 }
 
-template <typename Result>
-std::string render(const Result& table, const analysis::Study& study, const Options& options,
-                   const analysis::Prediction& prediction, const TableView& view) {
-  const Recording& recording = study.recording();
+template <typename Result, typename Predicted>
+std::string render(const Result& table, const Recording& recording, const Options& options,
+                   const Predicted& prediction, const TableView& view) {
   if (options.json)
     return json_text(json_of(table, recording));
   return headline(recording, options, prediction) + text_of(table, recording, view) +
          closing_notes(recording);
+}
+
+Expected<int> finish(const std::string& text, const Recording& recording, bool json) {
+  if (const auto printed = print(text); !printed)
+    return tl::unexpected(printed.error());
+  if (json)
+    fmt::print(stderr, "{}", notices_text(recording));
+  return 0;
+}
+
+// Of the run as a machine would have it, not of the weights of the ideal execution.
+Expected<int> report_on_machine(const Options& options, analysis::Computer computer,
+                                std::uint32_t cpus, std::size_t top) {
+  auto opened = open_recording(options.file);
+  if (!opened)
+    return tl::unexpected(opened.error());
+  const auto recording = std::make_shared<const Recording>(*std::move(opened));
+  computer.machine.cpus = cpus == 0 ? recording->run.machine_cpus : cpus;
+  std::string text;
+  {
+    const ProgressLine progress("simulating");
+    const analysis::Forecaster forecaster(recording);
+    const auto executed = forecaster.execute(computer, {});
+    if (!executed)
+      return tl::unexpected(executed.error());
+    const analysis::Execution& run = *executed->execution;
+    if (run.deadlock())
+      return tl::unexpected(deadlock_error(*recording, *run.deadlock(), options.file));
+    const auto on_one = forecaster.on(with_one_cpu(computer), {});
+    if (!on_one)
+      return tl::unexpected(on_one.error());
+    const auto total = static_cast<double>(run.total().count());
+    const Headline line{computer.machine.cpus, total, total > 0 ? on_one->total_ns / total : 1,
+                        scheduler_name(computer)};
+    const TableView view{top, terminal_width()};
+    text = options.by == "path"
+               ? render(analysis::path_of_machine(run), *recording, options, line, view)
+               : render(analysis::classify_concurrency(run), *recording, options, line, view);
+  }
+  return finish(text, *recording, options.json);
 }
 
 std::string by_function(const analysis::Study& study, const Options& options,
@@ -86,8 +136,8 @@ std::string by_function(const analysis::Study& study, const Options& options,
 }
 
 Expected<int> report(const Options& options) {
-  constexpr std::array known = {"function", "line", "segment",     "thread",
-                                "object",   "path", "concurrency", "quartz"};
+  constexpr std::array known = {"function", "line",      "segment",     "thread", "object",
+                                "path",     "call-path", "concurrency", "quartz"};
   if (std::find(known.begin(), known.end(), options.by) == known.end())
     return bad_input(fmt::format("--by {}", options.by), "this version has no such report",
                      fmt::format("choose one of {}", fmt::join(known, ", ")));
@@ -95,9 +145,6 @@ Expected<int> report(const Options& options) {
     return bad_input(fmt::format("--of {}", options.of),
                      "only one row of --by quartz can be looked at",
                      "add --by quartz, or leave it out");
-  const auto scheduler = parse_scheduler(options.scheduler);
-  if (!scheduler)
-    return tl::unexpected(scheduler.error());
   const auto top = parse_number("--top", options.top, 0, most_rows);
   if (!top)
     return tl::unexpected(top.error());
@@ -106,6 +153,19 @@ Expected<int> report(const Options& options) {
     cpus = parse_one_count(options.cpus);
   if (!cpus)
     return tl::unexpected(cpus.error());
+  const auto computer = analysis::computer_named(options.scheduler);
+  if (computer && computer->kind == analysis::Computer::Kind::machine) {
+    if (options.by == "path" || options.by == "concurrency")
+      return report_on_machine(options, *computer, *cpus, *top);
+    return bad_input(fmt::format("--scheduler {}", options.scheduler),
+                     fmt::format("--by {} is about what the computing weighs, for which CPUs are "
+                                 "shared evenly",
+                                 options.by),
+                     "choose shared or ideal, or --by path or concurrency");
+  }
+  const auto scheduler = parse_scheduler(options.scheduler);
+  if (!scheduler)
+    return tl::unexpected(scheduler.error());
 
   const auto study = open_study(options.file);
   if (!study)
@@ -124,29 +184,28 @@ Expected<int> report(const Options& options) {
     if (options.by == "function")
       text = by_function(**study, options, prediction, view);
     else if (options.by == "line")
-      text = render((*study)->lines(*cpus, *scheduler), **study, options, prediction, view);
+      text = render((*study)->lines(*cpus, *scheduler), recording, options, prediction, view);
     else if (options.by == "quartz") {
       const auto quartz = look_at(**study, *cpus, *scheduler, options.of);
       if (!quartz)
         return tl::unexpected(quartz.error());
-      text = render(*quartz, **study, options, prediction, view);
+      text = render(*quartz, recording, options, prediction, view);
     } else if (options.by == "object")
-      text = render((*study)->objects(*cpus, *scheduler), **study, options, prediction, view);
+      text = render((*study)->objects(*cpus, *scheduler), recording, options, prediction, view);
     else if (options.by == "thread")
-      text = render((*study)->threads(*cpus, *scheduler), **study, options, prediction, view);
+      text = render((*study)->threads(*cpus, *scheduler), recording, options, prediction, view);
     else if (options.by == "path")
-      text = render((*study)->path(*cpus, *scheduler), **study, options, prediction, view);
+      text = render((*study)->path(*cpus, *scheduler), recording, options, prediction, view);
+    else if (options.by == "call-path")
+      text = render(analysis::call_paths(recording, (*study)->ideal(), *cpus, *scheduler),
+                    recording, options, prediction, view);
     else if (options.by == "concurrency")
       text = render(analysis::classify_concurrency(recording, (*study)->ideal(), *cpus, *scheduler),
-                    **study, options, prediction, view);
+                    recording, options, prediction, view);
     else
-      text = render((*study)->segments(*cpus, *scheduler), **study, options, prediction, view);
+      text = render((*study)->segments(*cpus, *scheduler), recording, options, prediction, view);
   }
-  if (const auto printed = print(text); !printed)
-    return tl::unexpected(printed.error());
-  if (options.json)
-    fmt::print(stderr, "{}", notices_text(recording));
-  return 0;
+  return finish(text, recording, options.json);
 }
 
 }  // namespace
@@ -163,10 +222,11 @@ void add_report(CLI::App& app, Chosen& chosen) {
   command
       ->add_option(
           "--by", options->by,
-          "What a row is: function (the default), line, segment, thread, object\n(what "
-          "threads wait for) or path (the critical path itself);\nor concurrency: how well "
-          "the CPUs are used, and what the path waits for;\nor quartz: functions, locks and "
-          "threads by how many CPUs are busy meanwhile")
+          "What a row is: function (the default), line, call-path (each way to\na function), "
+          "segment, thread, object (what threads wait for) or path (the\ncritical path itself); "
+          "or concurrency: how well the CPUs are used, and\nwhat the path waits for; or quartz: "
+          "functions, locks and threads\nby how "
+          "many CPUs are busy meanwhile")
       ->type_name("KIND");
   command
       ->add_option("--of", options->of,
@@ -175,7 +235,9 @@ void add_report(CLI::App& app, Chosen& chosen) {
   command
       ->add_option(
           "--scheduler", options->scheduler,
-          "shared (the default): threads share the CPUs evenly; ideal: a CPU\nfor each thread")
+          "shared (the default): threads share the CPUs evenly; ideal: a CPU\nfor each thread. "
+          "With --by path or concurrency also those of `longpole\nsimulate`: the run as simulated, "
+          "waiting for a CPU included")
       ->type_name("NAME");
   command
       ->add_option("--top", options->top,

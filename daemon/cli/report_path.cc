@@ -48,6 +48,47 @@ std::vector<Leg> legs_of(const analysis::Table<PathRow>& table) {
   return legs;
 }
 
+std::string turns_text(const analysis::Table<PathRow>& table, const Recording& recording,
+                       const TableView& view) {
+  TextTable out({{"start"},
+                 {"end"},
+                 {"critical"},
+                 {"thread", Align::left},
+                 {"mostly in", Align::left},
+                 {"woken by", Align::left},
+                 {"at", Align::left}});
+  const FileNames files(recording);
+  const std::vector<StackId> charged = analysis::charged_frames(recording);
+  const std::vector<Leg> legs = legs_of(table);
+  const std::size_t shown = view.top == 0 ? legs.size() : std::min(view.top, legs.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    const Leg& leg = legs[i];
+    const auto most =
+        std::max_element(leg.by_function.begin(), leg.by_function.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    std::string woken_by = nothing;
+    std::string at = nothing;
+    if (leg.first->cpu_from.known())
+      woken_by =
+          fmt::format("{}: left its CPU", recording.threads[leg.first->cpu_from.index()].name);
+    if (leg.first->woken_by.known()) {
+      const Event& event = wake_event(recording, *leg.first);
+      woken_by = fmt::format("{}: {}", recording.threads[leg.first->woken_by.index()].name,
+                             analysis::call_text(recording, event));
+      if (event.site.known()) {
+        const Stack& frame = recording.stacks[charged[event.site.index()].index()];
+        at = files.place(frame.file, frame.line);
+      }
+    }
+    out.add(
+        {duration_text(leg.first->start), duration_text(leg.end), duration_text(leg.critical),
+         recording.threads[leg.first->thread.index()].name,
+         most == leg.by_function.end() ? nothing : recording.functions[most->first.index()].name,
+         woken_by, at});
+  }
+  return out.text(view.width) + rows_left(legs.size() - shown, "turn");
+}
+
 }  // namespace
 
 Json json_of(const analysis::Table<PathRow>& table, const Recording& recording) {
@@ -70,51 +111,35 @@ Json json_of(const analysis::Table<PathRow>& table, const Recording& recording) 
                     {"end_ns", row.step.end.count()},
                     {"weight", fraction(row.step.weight)},
                     {"running", row.step.running},
-                    {"woken_by", std::move(woken)}});
+                    {"woken_by", std::move(woken)},
+                    {"cpu_from", row.step.cpu_from.known()
+                                     ? Json(recording.threads[row.step.cpu_from.index()].name)
+                                     : Json(nullptr)}});
   }
   return {{"cpus", table.cpus}, {"total_ns", number(table.total_ns)}, {"rows", std::move(rows)}};
 }
 
 std::string text_of(const analysis::Table<PathRow>& table, const Recording& recording,
                     const TableView& view) {
-  TextTable out({{"start"},
-                 {"end"},
-                 {"critical"},
-                 {"thread", Align::left},
-                 {"mostly in", Align::left},
-                 {"woken by", Align::left},
-                 {"at", Align::left}});
-  const FileNames files(recording);
-  const std::vector<StackId> charged = analysis::charged_frames(recording);
-  const std::vector<Leg> legs = legs_of(table);
-  const std::size_t shown = view.top == 0 ? legs.size() : std::min(view.top, legs.size());
-  for (std::size_t i = 0; i < shown; ++i) {
-    const Leg& leg = legs[i];
-    const auto most =
-        std::max_element(leg.by_function.begin(), leg.by_function.end(),
-                         [](const auto& a, const auto& b) { return a.second < b.second; });
-    std::string woken_by = nothing;
-    std::string at = nothing;
-    if (leg.first->woken_by.known()) {
-      const Event& event = wake_event(recording, *leg.first);
-      woken_by = fmt::format("{}: {}", recording.threads[leg.first->woken_by.index()].name,
-                             analysis::call_text(recording, event));
-      if (event.site.known()) {
-        const Stack& frame = recording.stacks[charged[event.site.index()].index()];
-        at = files.place(frame.file, frame.line);
-      }
-    }
-    out.add(
-        {duration_text(leg.first->start), duration_text(leg.end), duration_text(leg.critical),
-         recording.threads[leg.first->thread.index()].name,
-         most == leg.by_function.end() ? nothing : recording.functions[most->first.index()].name,
-         woken_by, at});
-  }
-  return out.text(view.width) + rows_left(legs.size() - shown, "turn") +
+  return turns_text(table, recording, view) +
          "\nThe heaviest path, at its times with a CPU for each thread: each turn of a thread goes "
          "on\n"
          "from the one above, which let it go. critical: what it holds back the whole program "
          "by.\n";
+}
+
+Json json_of(const analysis::MachinePath& path, const Recording& recording) {
+  return json_of(path.table, recording);
+}
+
+std::string text_of(const analysis::MachinePath& path, const Recording& recording,
+                    const TableView& view) {
+  return turns_text(path.table, recording, view) +
+         "\nWhat the end of the run waited for, at its times on these CPUs: each turn of a thread "
+         "goes on\n"
+         "from the one above, which let it go or left it its CPU. Between two turns a CPU woke up "
+         "or\n"
+         "took up the thread.\n";
 }
 
 }  // namespace longpole::cli

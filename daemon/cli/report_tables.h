@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/call_paths.h"
 #include "analysis/study.h"
 #include "cli/json_document.h"
 
@@ -23,6 +24,8 @@ struct TableView {
 
 [[nodiscard]] Json json_of(const analysis::Table<analysis::PathRow>& table,
                            const Recording& recording);
+[[nodiscard]] Json json_of(const analysis::CallPathTable& table, const Recording& recording);
+[[nodiscard]] Json json_of(const analysis::MachinePath& path, const Recording& recording);
 [[nodiscard]] Json json_of(const std::vector<analysis::Lead>& leads, const Recording& recording);
 [[nodiscard]] Json json_of(const analysis::ObjectTable& table, const Recording& recording);
 [[nodiscard]] Json json_of(const analysis::ThreadTable& table, const Recording& recording);
@@ -35,6 +38,10 @@ struct TableView {
                                   const Recording& recording, const TableView& view);
 [[nodiscard]] std::string text_of(const analysis::Table<analysis::PathRow>& table,
                                   const Recording& recording, const TableView& view);
+[[nodiscard]] std::string text_of(const analysis::CallPathTable& table, const Recording& recording,
+                                  const TableView& view);
+[[nodiscard]] std::string text_of(const analysis::MachinePath& path, const Recording& recording,
+                                  const TableView& view);
 [[nodiscard]] std::string text_of(const analysis::ObjectTable& table, const Recording& recording,
                                   const TableView& view);
 [[nodiscard]] std::string text_of(const analysis::ThreadTable& table, const Recording& recording,
