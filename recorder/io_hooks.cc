@@ -1,5 +1,5 @@
-// Input and output that may wait. What a thread sleeps in such a call is charged to the line of it;
-// whom it waits for is not known.
+// Input and output that may wait. What a thread sleeps in such a call is charged to the line of it. Whom it
+// waits for is known of channels within the program: see channel_hooks.cc.
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -22,9 +22,10 @@ namespace {
 constexpr int kSeveral = -1;  // descriptors, or none yet
 
 // Not inlined into forty hooks: a system call costs far more than a call.
-__attribute__((noinline)) void begin_io(int descriptor, const void* site) {
+__attribute__((noinline)) void begin_io(longpole_io way, int descriptor, const void* site) {
   record_begins(
-      {LONGPOLE_IO, reinterpret_cast<const void*>(static_cast<std::intptr_t>(descriptor)), site});
+      {LONGPOLE_IO, reinterpret_cast<const void*>(static_cast<std::intptr_t>(descriptor)), site},
+      way);
 }
 
 __attribute__((noinline)) void end_io(std::int64_t result, const void* site) {
@@ -33,12 +34,12 @@ __attribute__((noinline)) void end_io(std::int64_t result, const void* site) {
 }
 
 // `kNext`: the member of NextDefinitions to do it with.
-template <auto kNext, typename... Arguments>
+template <auto kNext, longpole_io kWay, typename... Arguments>
 inline auto do_io(int descriptor, const void* site, Arguments... arguments) {
   if (!recording()) [[unlikely]] {
     return (next().*kNext)(arguments...);
   }
-  begin_io(descriptor, site);
+  begin_io(kWay, descriptor, site);
   decltype((resolved_next.*kNext)(arguments...)) result;
   {
     const SamplingHeldBack held_back;
@@ -57,41 +58,41 @@ constexpr bool has_permissions(int flags) {
 
 using namespace longpole::recorder;
 
-#define LONGPOLE_IO_CALL(name, descriptor, ...) \
-  return do_io<&NextDefinitions::name>(descriptor, LONGPOLE_SITE(), __VA_ARGS__)
+#define LONGPOLE_IO_CALL(way, name, descriptor, ...) \
+  return do_io<&NextDefinitions::name, LONGPOLE_IO_##way>(descriptor, LONGPOLE_SITE(), __VA_ARGS__)
 
 LONGPOLE_HOOK ssize_t read(int file, void* data, size_t bytes) {
-  LONGPOLE_IO_CALL(read, file, file, data, bytes);
+  LONGPOLE_IO_CALL(READS, read, file, file, data, bytes);
 }
 LONGPOLE_HOOK ssize_t write(int file, const void* data, size_t bytes) {
-  LONGPOLE_IO_CALL(write, file, file, data, bytes);
+  LONGPOLE_IO_CALL(WRITES, write, file, file, data, bytes);
 }
 LONGPOLE_HOOK ssize_t pread(int file, void* data, size_t bytes, off_t offset) {
-  LONGPOLE_IO_CALL(pread, file, file, data, bytes, offset);
+  LONGPOLE_IO_CALL(READS, pread, file, file, data, bytes, offset);
 }
 LONGPOLE_HOOK ssize_t pread64(int file, void* data, size_t bytes, off64_t offset) {
-  LONGPOLE_IO_CALL(pread64, file, file, data, bytes, offset);
+  LONGPOLE_IO_CALL(READS, pread64, file, file, data, bytes, offset);
 }
 LONGPOLE_HOOK ssize_t pwrite(int file, const void* data, size_t bytes, off_t offset) {
-  LONGPOLE_IO_CALL(pwrite, file, file, data, bytes, offset);
+  LONGPOLE_IO_CALL(WRITES, pwrite, file, file, data, bytes, offset);
 }
 LONGPOLE_HOOK ssize_t pwrite64(int file, const void* data, size_t bytes, off64_t offset) {
-  LONGPOLE_IO_CALL(pwrite64, file, file, data, bytes, offset);
+  LONGPOLE_IO_CALL(WRITES, pwrite64, file, file, data, bytes, offset);
 }
 LONGPOLE_HOOK ssize_t readv(int file, const iovec* parts, int count) {
-  LONGPOLE_IO_CALL(readv, file, file, parts, count);
+  LONGPOLE_IO_CALL(READS, readv, file, file, parts, count);
 }
 LONGPOLE_HOOK ssize_t writev(int file, const iovec* parts, int count) {
-  LONGPOLE_IO_CALL(writev, file, file, parts, count);
+  LONGPOLE_IO_CALL(WRITES, writev, file, file, parts, count);
 }
 LONGPOLE_HOOK int fsync(int file) {
-  LONGPOLE_IO_CALL(fsync, file, file);
+  LONGPOLE_IO_CALL(OTHER, fsync, file, file);
 }
 LONGPOLE_HOOK int fdatasync(int file) {
-  LONGPOLE_IO_CALL(fdatasync, file, file);
+  LONGPOLE_IO_CALL(OTHER, fdatasync, file, file);
 }
 LONGPOLE_HOOK int close(int file) {
-  LONGPOLE_IO_CALL(close, file, file);
+  LONGPOLE_IO_CALL(CLOSES, close, file, file);
 }
 
 // What takes the permissions of a new file only where it makes one: without, nobody reads them.
@@ -106,100 +107,102 @@ LONGPOLE_HOOK int close(int file) {
 
 LONGPOLE_HOOK int open(const char* path, int flags, ...) {
   LONGPOLE_PERMISSIONS(flags)
-  LONGPOLE_IO_CALL(open, kSeveral, path, flags, permissions);
+  LONGPOLE_IO_CALL(OPENS, open, kSeveral, path, flags, permissions);
 }
 LONGPOLE_HOOK int open64(const char* path, int flags, ...) {
   LONGPOLE_PERMISSIONS(flags)
-  LONGPOLE_IO_CALL(open64, kSeveral, path, flags, permissions);
+  LONGPOLE_IO_CALL(OPENS, open64, kSeveral, path, flags, permissions);
 }
 LONGPOLE_HOOK int openat(int directory, const char* path, int flags, ...) {
   LONGPOLE_PERMISSIONS(flags)
-  LONGPOLE_IO_CALL(openat, kSeveral, directory, path, flags, permissions);
+  LONGPOLE_IO_CALL(OPENS, openat, kSeveral, directory, path, flags, permissions);
 }
 LONGPOLE_HOOK int openat64(int directory, const char* path, int flags, ...) {
   LONGPOLE_PERMISSIONS(flags)
-  LONGPOLE_IO_CALL(openat64, kSeveral, directory, path, flags, permissions);
+  LONGPOLE_IO_CALL(OPENS, openat64, kSeveral, directory, path, flags, permissions);
 }
 
 LONGPOLE_HOOK int accept(int socket, sockaddr* address, socklen_t* length) {
-  LONGPOLE_IO_CALL(accept, socket, socket, address, length);
+  LONGPOLE_IO_CALL(OPENS, accept, socket, socket, address, length);
 }
 LONGPOLE_HOOK int accept4(int socket, sockaddr* address, socklen_t* length, int flags) {
-  LONGPOLE_IO_CALL(accept4, socket, socket, address, length, flags);
+  LONGPOLE_IO_CALL(OPENS, accept4, socket, socket, address, length, flags);
 }
 LONGPOLE_HOOK int connect(int socket, const sockaddr* address, socklen_t length) {
-  LONGPOLE_IO_CALL(connect, socket, socket, address, length);
+  LONGPOLE_IO_CALL(OTHER, connect, socket, socket, address, length);
 }
 LONGPOLE_HOOK ssize_t send(int socket, const void* data, size_t bytes, int flags) {
-  LONGPOLE_IO_CALL(send, socket, socket, data, bytes, flags);
+  LONGPOLE_IO_CALL(WRITES, send, socket, socket, data, bytes, flags);
 }
 LONGPOLE_HOOK ssize_t sendto(int socket, const void* data, size_t bytes, int flags,
                              const sockaddr* address, socklen_t length) {
-  LONGPOLE_IO_CALL(sendto, socket, socket, data, bytes, flags, address, length);
+  LONGPOLE_IO_CALL(WRITES, sendto, socket, socket, data, bytes, flags, address, length);
 }
 LONGPOLE_HOOK ssize_t sendmsg(int socket, const msghdr* message, int flags) {
-  LONGPOLE_IO_CALL(sendmsg, socket, socket, message, flags);
+  LONGPOLE_IO_CALL(WRITES, sendmsg, socket, socket, message, flags);
 }
 LONGPOLE_HOOK ssize_t recv(int socket, void* data, size_t bytes, int flags) {
-  LONGPOLE_IO_CALL(recv, socket, socket, data, bytes, flags);
+  LONGPOLE_IO_CALL(READS, recv, socket, socket, data, bytes, flags);
 }
 LONGPOLE_HOOK ssize_t recvfrom(int socket, void* data, size_t bytes, int flags, sockaddr* address,
                                socklen_t* length) {
-  LONGPOLE_IO_CALL(recvfrom, socket, socket, data, bytes, flags, address, length);
+  LONGPOLE_IO_CALL(READS, recvfrom, socket, socket, data, bytes, flags, address, length);
 }
 LONGPOLE_HOOK ssize_t recvmsg(int socket, msghdr* message, int flags) {
-  LONGPOLE_IO_CALL(recvmsg, socket, socket, message, flags);
+  LONGPOLE_IO_CALL(READS, recvmsg, socket, socket, message, flags);
 }
 
 LONGPOLE_HOOK int poll(pollfd* files, nfds_t count, int timeout) {
-  LONGPOLE_IO_CALL(poll, kSeveral, files, count, timeout);
+  LONGPOLE_IO_CALL(OTHER, poll, kSeveral, files, count, timeout);
 }
 LONGPOLE_HOOK int ppoll(pollfd* files, nfds_t count, const timespec* timeout,
                         const sigset_t* signals) {
-  LONGPOLE_IO_CALL(ppoll, kSeveral, files, count, timeout, WithOwnSignals(signals).get());
+  LONGPOLE_IO_CALL(OTHER, ppoll, kSeveral, files, count, timeout, WithOwnSignals(signals).get());
 }
 LONGPOLE_HOOK int select(int count, fd_set* read, fd_set* write, fd_set* other, timeval* timeout) {
-  LONGPOLE_IO_CALL(select, kSeveral, count, read, write, other, timeout);
+  LONGPOLE_IO_CALL(OTHER, select, kSeveral, count, read, write, other, timeout);
 }
 LONGPOLE_HOOK int pselect(int count, fd_set* read, fd_set* write, fd_set* other,
                           const timespec* timeout, const sigset_t* signals) {
-  LONGPOLE_IO_CALL(pselect, kSeveral, count, read, write, other, timeout,
+  LONGPOLE_IO_CALL(OTHER, pselect, kSeveral, count, read, write, other, timeout,
                    WithOwnSignals(signals).get());
 }
 LONGPOLE_HOOK int epoll_wait(int set, epoll_event* events, int most, int timeout) {
-  LONGPOLE_IO_CALL(epoll_wait, set, set, events, most, timeout);
+  LONGPOLE_IO_CALL(OTHER, epoll_wait, set, set, events, most, timeout);
 }
 LONGPOLE_HOOK int epoll_pwait(int set, epoll_event* events, int most, int timeout,
                               const sigset_t* signals) {
-  LONGPOLE_IO_CALL(epoll_pwait, set, set, events, most, timeout, WithOwnSignals(signals).get());
+  LONGPOLE_IO_CALL(OTHER, epoll_pwait, set, set, events, most, timeout,
+                   WithOwnSignals(signals).get());
 }
 
 // What the headers call under _FORTIFY_SOURCE.
 // NOLINTBEGIN(bugprone-reserved-identifier)
 LONGPOLE_HOOK ssize_t __read_chk(int file, void* data, size_t bytes, size_t room) {
-  LONGPOLE_IO_CALL(__read_chk, file, file, data, bytes, room);
+  LONGPOLE_IO_CALL(READS, __read_chk, file, file, data, bytes, room);
 }
 LONGPOLE_HOOK ssize_t __pread_chk(int file, void* data, size_t bytes, off_t offset, size_t room) {
-  LONGPOLE_IO_CALL(__pread_chk, file, file, data, bytes, offset, room);
+  LONGPOLE_IO_CALL(READS, __pread_chk, file, file, data, bytes, offset, room);
 }
 LONGPOLE_HOOK ssize_t __pread64_chk(int file, void* data, size_t bytes, off64_t offset,
                                     size_t room) {
-  LONGPOLE_IO_CALL(__pread64_chk, file, file, data, bytes, offset, room);
+  LONGPOLE_IO_CALL(READS, __pread64_chk, file, file, data, bytes, offset, room);
 }
 LONGPOLE_HOOK ssize_t __recv_chk(int socket, void* data, size_t bytes, size_t room, int flags) {
-  LONGPOLE_IO_CALL(__recv_chk, socket, socket, data, bytes, room, flags);
+  LONGPOLE_IO_CALL(READS, __recv_chk, socket, socket, data, bytes, room, flags);
 }
 LONGPOLE_HOOK ssize_t __recvfrom_chk(int socket, void* data, size_t bytes, size_t room, int flags,
                                      sockaddr* address, socklen_t* length) {
-  LONGPOLE_IO_CALL(__recvfrom_chk, socket, socket, data, bytes, room, flags, address, length);
+  LONGPOLE_IO_CALL(READS, __recvfrom_chk, socket, socket, data, bytes, room, flags, address,
+                   length);
 }
 LONGPOLE_HOOK int __poll_chk(pollfd* files, nfds_t count, int timeout, size_t room) {
-  LONGPOLE_IO_CALL(__poll_chk, kSeveral, files, count, timeout, room);
+  LONGPOLE_IO_CALL(OTHER, __poll_chk, kSeveral, files, count, timeout, room);
 }
 LONGPOLE_HOOK int __open_2(const char* path, int flags) {
-  LONGPOLE_IO_CALL(__open_2, kSeveral, path, flags);
+  LONGPOLE_IO_CALL(OPENS, __open_2, kSeveral, path, flags);
 }
 LONGPOLE_HOOK int __open64_2(const char* path, int flags) {
-  LONGPOLE_IO_CALL(__open64_2, kSeveral, path, flags);
+  LONGPOLE_IO_CALL(OPENS, __open64_2, kSeveral, path, flags);
 }
 // NOLINTEND(bugprone-reserved-identifier)

@@ -15,6 +15,7 @@
 #include <semaphore.h>
 #include <signal.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/select.h>
@@ -46,8 +47,12 @@
   X(cnd_timedwait)                   \
   X(cnd_wait)                        \
   X(connect)                         \
+  X(dup)                             \
+  X(dup2)                            \
+  X(dup3)                            \
   X(epoll_pwait)                     \
   X(epoll_wait)                      \
+  X(eventfd)                         \
   X(fdatasync)                       \
   X(fsync)                           \
   X(get_nprocs)                      \
@@ -63,6 +68,8 @@
   X(openat)                          \
   X(openat64)                        \
   X(pause)                           \
+  X(pipe)                            \
+  X(pipe2)                           \
   X(poll)                            \
   X(ppoll)                           \
   X(prctl)                           \
@@ -147,6 +154,7 @@
   X(sigwait)                         \
   X(sigwaitinfo)                     \
   X(sleep)                           \
+  X(socketpair)                      \
   X(syscall)                         \
   X(sysconf)                         \
   X(tgkill)                          \

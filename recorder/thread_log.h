@@ -156,8 +156,11 @@ inline std::uint64_t thread_cpu_time_if_due(std::uint64_t tsc, longpole_kind kin
   ThreadLog& log = thread_log;
   const bool long_stretch = tsc - log.last_stamp > LONGPOLE_LONG_STRETCH;
   log.last_stamp = tsc;
-  const bool at_boundary = (flags & LONGPOLE_BEGINS) != 0 || kind == LONGPOLE_THREAD_START ||
-                           kind == LONGPOLE_THREAD_END;
+  const bool waited_for_nobody_known =
+      (flags & LONGPOLE_RETURNS) != 0 && long_stretch &&
+      (kind == LONGPOLE_IO || kind == LONGPOLE_FUTEX_WAIT || kind == LONGPOLE_SIGNAL_WAIT);
+  const bool at_boundary = (flags & LONGPOLE_BEGINS) != 0 || waited_for_nobody_known ||
+                           kind == LONGPOLE_THREAD_START || kind == LONGPOLE_THREAD_END;
   if (!at_boundary && ((flags & LONGPOLE_RETURNS) != 0 ||
                        (!long_stretch && tsc - log.last_reading < LONGPOLE_LATEST_READING)))
       [[likely]] {
@@ -196,8 +199,8 @@ inline longpole_record* record_releasing(const Call& call) {
   }
   return record(stamp(), call, 0, 0);
 }
-inline void record_begins(const Call& call) {
-  record(stamp(), call, LONGPOLE_BEGINS, 0);
+inline void record_begins(const Call& call, int result = 0) {
+  record(stamp(), call, LONGPOLE_BEGINS, result);
   if (in_lockstep()) [[unlikely]] {
     lockstep::step_out(call.kind, call.object, nullptr);
   }

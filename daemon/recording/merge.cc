@@ -74,6 +74,7 @@ Merger::Merger(const MergeInput& input)
                .created_thread = {},
                .thread_of_handle = {},
                .signals = {},
+               .channels = {},
                .thread_of_tid = {},
                .site_of_path = {},
                .wake_ups = {}},
@@ -87,7 +88,7 @@ void Merger::survey() {
     thread.for_each_record([&](const longpole_record& record) {
       const std::int64_t time = context_.time_of(record.tsc);
       if (const unsigned kind = LONGPOLE_KIND(record.kind_and_flags);
-          !waits_for_nobody_known(kind) && kind != LONGPOLE_YIELD)
+          !waits_for_nobody_known(kind) && kind != LONGPOLE_YIELD && !tells_of_descriptors(kind))
         waits = (LONGPOLE_FLAGS(record.kind_and_flags) & LONGPOLE_BEGINS) != 0;
       first_record_.try_emplace(thread.number, time);
       switch (LONGPOLE_KIND(record.kind_and_flags)) {
@@ -221,6 +222,8 @@ void Merger::make_events() {
       raw_.threads, {.time_of = [this](std::uint64_t stamp) { return context_.time_of(stamp); },
                      .thread_of_handle = context_.thread_of_handle,
                      .thread_of_tid = context_.thread_of_tid});
+  context_.channels = find_channel_edges(
+      raw_.threads, [this](std::uint64_t stamp) { return context_.time_of(stamp); });
   find_wake_ups();
   for (std::uint32_t i = 0; i < raw_.threads.size(); ++i)
     run_.threads.push_back(make_thread_events(ThreadId{i}, raw_.threads[i], context_,

@@ -41,16 +41,25 @@ struct MergedThread {
   std::vector<MergedSample> samples;  // in order of event
 };
 
+// What a semaphore is that is no object of the program.
+enum class StandsFor : std::uint8_t {
+  itself,
+  wake_ups,  // that `waker` gives to `woken`, as the kernel saw
+  signals,   // that end waits of `woken`
+  cancellation,
+  data,  // in a pipe or the like; the object's site is where it was made
+  room,  // likewise
+};
+
 struct MergedObject {
   ObjectKind kind = ObjectKind::mutex;
   std::uint64_t address = 0;
   std::uint32_t first_site = no_site;  // of the call that made it or first used it
   std::uint32_t initial = 0;
-  // Of a semaphore that stands for what one thread is woken for: what the kernel saw `waker` do, or a
-  // signal, or being cancelled. None: a real object.
-  ThreadId woken{};
-  ThreadId waker{};  // none: of a signal
-  int signal = 0;    // 0: cancelled
+  StandsFor stands_for = StandsFor::itself;
+  ThreadId woken{};  // of wake-ups, signals and cancellations
+  ThreadId waker{};  // of wake-ups
+  int signal = 0;
 };
 
 struct MergedRun {

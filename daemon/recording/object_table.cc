@@ -47,14 +47,30 @@ ObjectId ObjectTable::use(ObjectKind kind, std::uint64_t address, std::int64_t t
 ObjectId ObjectTable::wake_ups(ThreadId woken, ThreadId waker) {
   const auto [place, is_new] = wake_ups_.try_emplace({woken, waker});
   if (is_new)
-    place->second = add_stand_in({.kind = ObjectKind::semaphore, .woken = woken, .waker = waker});
+    place->second = add_stand_in({.kind = ObjectKind::semaphore,
+                                  .stands_for = StandsFor::wake_ups,
+                                  .woken = woken,
+                                  .waker = waker});
   return place->second;
 }
 
 ObjectId ObjectTable::signals(ThreadId woken, int signal) {
   const auto [place, is_new] = signals_.try_emplace({woken, signal});
   if (is_new)
-    place->second = add_stand_in({.kind = ObjectKind::semaphore, .woken = woken, .signal = signal});
+    place->second =
+        add_stand_in({.kind = ObjectKind::semaphore,
+                      .stands_for = signal == 0 ? StandsFor::cancellation : StandsFor::signals,
+                      .woken = woken,
+                      .signal = signal});
+  return place->second;
+}
+
+ObjectId ObjectTable::channel(std::uint32_t channel, bool room, std::uint32_t site) {
+  const auto [place, is_new] = channels_.try_emplace({channel, room});
+  if (is_new)
+    place->second = add_stand_in({.kind = ObjectKind::semaphore,
+                                  .first_site = site,
+                                  .stands_for = room ? StandsFor::room : StandsFor::data});
   return place->second;
 }
 

@@ -30,6 +30,9 @@ class ObjectTable {
   // Stands for the signals of one number that end waits of `woken`, or for its being cancelled (0).
   [[nodiscard]] ObjectId signals(ThreadId woken, int signal);
 
+  // Stands for the data in a channel that was made at `site`, or for the room that is left.
+  [[nodiscard]] ObjectId channel(std::uint32_t channel, bool room, std::uint32_t site);
+
   // What it was last initialized with; none when that was not recorded.
   [[nodiscard]] std::optional<std::uint32_t> initialized_with(ObjectId id) const {
     return details_[id.index()].value;
@@ -57,6 +60,7 @@ class ObjectTable {
   std::unordered_map<std::uint64_t, std::vector<Life>> lives_;
   std::map<std::pair<ThreadId, ThreadId>, ObjectId> wake_ups_;
   std::map<std::pair<ThreadId, int>, ObjectId> signals_;
+  std::map<std::pair<std::uint32_t, bool>, ObjectId> channels_;
   std::vector<MergedObject> objects_;
   std::vector<Details> details_;
 };

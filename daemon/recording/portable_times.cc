@@ -24,6 +24,8 @@ std::optional<std::int64_t> reading_of(const longpole_record& record) {
     case LONGPOLE_PRIORITY:
     case LONGPOLE_AFFINITY:
     case LONGPOLE_SIGNAL_SEND:
+    case LONGPOLE_CHANNEL:
+    case LONGPOLE_DUPLICATE:
       break;
     default:
       cpu = other_of(record);
@@ -66,7 +68,7 @@ class Builder {
       take_reading(*cpu);
     ended_ = kind == LONGPOLE_THREAD_END;
     if ((flags & LONGPOLE_BEGINS) != 0)
-      waiting_ = true;
+      waiting_ = !waits_for_nobody_known(kind);
     if ((flags & LONGPOLE_RETURNS) != 0)
       waiting_ = false;
   }

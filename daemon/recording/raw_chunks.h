@@ -90,9 +90,14 @@ struct RawEvents {
   return kind == LONGPOLE_THREAD_NAME || kind == LONGPOLE_PRIORITY || kind == LONGPOLE_AFFINITY;
 }
 
+// Likewise of descriptors.
+[[nodiscard]] inline bool tells_of_descriptors(unsigned kind) {
+  return kind == LONGPOLE_CHANNEL || kind == LONGPOLE_DUPLICATE;
+}
+
 // A call that may sleep until something happens that is not recorded.
 [[nodiscard]] inline bool waits_for_nobody_known(unsigned kind) {
-  return kind == LONGPOLE_IO || kind == LONGPOLE_FUTEX_WAIT;
+  return kind == LONGPOLE_IO || kind == LONGPOLE_FUTEX_WAIT || kind == LONGPOLE_SIGNAL_WAIT;
 }
 
 [[nodiscard]] inline std::uint64_t other_of(const longpole_record& record) {

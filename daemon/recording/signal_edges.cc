@@ -81,6 +81,8 @@ class EdgeFinder {
     bool ended = false;
     threads_[thread].for_each_record([&](const longpole_record& record) {
       const unsigned kind = LONGPOLE_KIND(record.kind_and_flags);
+      if (kind == LONGPOLE_TURN)
+        return;  // within a call
       const unsigned flags = LONGPOLE_FLAGS(record.kind_and_flags);
       const std::int64_t time = context_.time_of(record.tsc);
       ended |= kind == LONGPOLE_THREAD_END;

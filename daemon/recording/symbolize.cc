@@ -76,7 +76,8 @@ class Symbolizer {
   std::string place_name(StackId stack) const;
   void finish_exact_threads();
   void name_threads();
-  [[nodiscard]] std::string stand_in_name(const MergedObject& object) const;
+  [[nodiscard]] std::string stand_in_name(const MergedObject& object,
+                                          const std::string& place) const;
   void name_objects();
   void notice_missing_debug_information();
 
@@ -274,15 +275,26 @@ std::string Symbolizer::place_name(StackId stack) const {
       frame.line);
 }
 
-// Of what is no object of the program.
-std::string Symbolizer::stand_in_name(const MergedObject& object) const {
-  const std::string& woken = recording_.threads[object.woken.index()].name;
-  if (object.waker.known())
-    return fmt::format("wake-ups of {} by {}", woken,
-                       recording_.threads[object.waker.index()].name);
-  if (object.signal == 0)
-    return fmt::format("cancellation of {}", woken);
-  return fmt::format("{} to {}", signal_name(object.signal), woken);
+// Of what is no object of the program. `place`: where it was made.
+std::string Symbolizer::stand_in_name(const MergedObject& object, const std::string& place) const {
+  const auto name = [this](ThreadId thread) -> const std::string& {
+    return recording_.threads[thread.index()].name;
+  };
+  switch (object.stands_for) {
+    case StandsFor::wake_ups:
+      return fmt::format("wake-ups of {} by {}", name(object.woken), name(object.waker));
+    case StandsFor::signals:
+      return fmt::format("{} to {}", signal_name(object.signal), name(object.woken));
+    case StandsFor::cancellation:
+      return fmt::format("cancellation of {}", name(object.woken));
+    case StandsFor::data:
+      return fmt::format("data in {}", place);
+    case StandsFor::room:
+      return fmt::format("room in {}", place);
+    case StandsFor::itself:
+      break;
+  }
+  return place;
 }
 
 void Symbolizer::name_objects() {
@@ -290,8 +302,8 @@ void Symbolizer::name_objects() {
   for (std::size_t i = 0; i < recording_.objects.size(); ++i) {
     Object& object = recording_.objects[i];
     std::string base = variables_[i] ? *variables_[i] : place_name(user_sites_[i]);
-    if (const MergedObject& merged = run_.objects[i]; merged.woken.known())
-      base = stand_in_name(merged);
+    if (const MergedObject& merged = run_.objects[i]; merged.stands_for != StandsFor::itself)
+      base = stand_in_name(merged, base);
     if (base.empty())
       base = "unnamed";
     object.name = base;

@@ -5,86 +5,12 @@
 #include <utility>
 
 #include "recording/call_forms.h"
+#include "recording/thread_builder.h"
 
 namespace longpole::recording {
-namespace {
-
-class Builder {
- public:
-  Builder(ThreadId self, const RawThread& raw, MergeContext& context, ThreadTimes& times,
-          std::int64_t& taken_out)
-      : self_(self),
-        context_(context),
-        times_(times),
-        taken_out_(taken_out),
-        signals_(context.signals[self.index()]),
-        last_time_(times.born),
-        free_from_(times.born) {
-    thread_.tid = raw.tid;
-    thread_.start_function = raw.start_function;
-  }
-
-  void visit(const longpole_record& record);
-  MergedThread finish();
-
- private:
-  struct Pending {
-    unsigned kind;
-    std::uint64_t object;
-    std::size_t event;
-  };
-
-  void visit_outside_wait(const longpole_record& record, unsigned flags);
-  void visit_signal_wait(const longpole_record& record, unsigned flags);
-  void visit_signal_send(const longpole_record& record);
-  void begin_cancelled_call(const longpole_record& record);
-  void end_cancelled_call();
-  void emit_stand_in(EventKind kind, std::int64_t time, ObjectId semaphore, std::uint32_t site);
-  void visit_function(const longpole_record& record, bool enters);
-  void leave_functions(std::size_t depth);
-  void take_out_overhead(std::int64_t begin);
-  void take_out_turn(const longpole_record& record);
-  void begin_call(const longpole_record& record, const CallForm& form, std::int64_t time);
-  void finish_call(std::size_t index, int result, std::int64_t time);
-  void emit(const Event& event, std::uint32_t site);
-  void emit_unrecorded(std::int64_t until);
-  void emit_external_wait(const Gap& gap);
-  void emit_wake_up(const WakeUp& wake_up);
-  void forget_spinning(std::int64_t from);
-  static void limit_sleep(Event& event, std::uint64_t asked_for_ns);
-  void drop_abandoned_calls();
-  void give_samples_to_events();
-  Nanoseconds cpu_until(std::int64_t time);
-
-  ThreadId self_;
-  MergeContext& context_;
-  ThreadTimes& times_;
-  std::int64_t& taken_out_;
-  MergedThread thread_;
-  std::vector<Pending> pending_;
-  struct Entered {
-    std::size_t depth;
-    std::uint32_t function;
-  };
-  std::vector<Entered> entered_;              // outermost first
-  std::vector<std::uint32_t> outside_waits_;  // sites of the calls under way that are no events
-  std::vector<std::uint64_t> candidates_;     // of the next create or join
-  std::size_t next_gap_ = 0;
-  std::size_t next_wake_up_ = 0;
-  const ThreadSignals& signals_;
-  std::size_t next_signal_wait_ = 0;
-  std::size_t next_signal_send_ = 0;
-  std::size_t next_cancel_ = 0;
-  std::optional<std::size_t> cancelled_wait_;  // its event, until something follows it
-  std::int64_t last_time_;                     // stamps never go back
-  std::int64_t free_from_;                     // outside recorded calls from here on
-  std::int64_t cpu_so_far_ = 0;
-  std::int64_t cost_ps_ = 0;  // of the records since the last event, not yet taken out
-  std::int64_t short_waits_ns_ = 0;
-};
 
 // CPU time since the last event, without what recording cost.
-Nanoseconds Builder::cpu_until(std::int64_t time) {
+Nanoseconds ThreadBuilder::cpu_until(std::int64_t time) {
   const std::int64_t cpu = std::max(times_.cpu.at(time), cpu_so_far_);
   const std::int64_t used = cpu - cpu_so_far_;
   cpu_so_far_ = cpu;
@@ -94,72 +20,18 @@ Nanoseconds Builder::cpu_until(std::int64_t time) {
   return Nanoseconds{used - cost};
 }
 
-void Builder::emit(const Event& event, std::uint32_t site) {
+void ThreadBuilder::emit(Event event, std::uint32_t site) {
+  if (!thread_.events.empty() && thread_.events.back().kind == EventKind::thread_end) {
+    // It was on its way out and went on: destructors of the program that run after ours.
+    event.cpu += thread_.events.back().cpu;
+    thread_.events.pop_back();
+    thread_.sites.pop_back();
+  }
   thread_.events.push_back(event);
   thread_.sites.push_back(site);
 }
 
-// Sleeps and wake-ups between the last recorded call and `until`.
-void Builder::emit_unrecorded(std::int64_t until) {
-  const std::vector<Gap>& gaps = times_.gaps;
-  const std::vector<WakeUp>& wake_ups = times_.wake_ups;
-  for (;;) {
-    const bool gap = next_gap_ < gaps.size() && gaps[next_gap_].from < until;
-    const bool wake_up = next_wake_up_ < wake_ups.size() && wake_ups[next_wake_up_].time < until;
-    if (wake_up && (!gap || wake_ups[next_wake_up_].time <= gaps[next_gap_].from))
-      emit_wake_up(wake_ups[next_wake_up_++]);
-    else if (gap)
-      emit_external_wait(gaps[next_gap_++]);
-    else
-      return;
-  }
-}
-
-void Builder::emit_wake_up(const WakeUp& wake_up) {
-  Event event;
-  event.kind = EventKind::semaphore_post;
-  event.time = Nanoseconds{wake_up.time};
-  if (!thread_.events.empty())
-    event.time = std::max(event.time, thread_.events.back().time);
-  event.cpu = cpu_until(wake_up.time);
-  event.subject = wake_up.object.value;
-  emit(event, wake_up.site);
-}
-
-void Builder::emit_external_wait(const Gap& gap) {
-  if (!pending_.empty() || cancelled_wait_ || gap.from < free_from_)
-    return;
-  const ThreadId waker =
-      gap.waker_tid != 0 ? context_.thread_of_tid(gap.waker_tid, gap.ready) : ThreadId::none();
-  const std::uint32_t site = !outside_waits_.empty() ? outside_waits_.back()
-                             : gap.path != no_path   ? context_.site_of_path(gap.path)
-                                                     : no_site;
-  Event event;
-  event.time = Nanoseconds{gap.from};
-  if (waker.known() && waker != self_) {
-    event.kind = EventKind::semaphore_wait;
-    event.duration = Nanoseconds{gap.until - gap.from};
-    event.subject = context_.objects.wake_ups(self_, waker).value;
-    const std::uint32_t from =
-        gap.waker_path != no_path ? context_.site_of_path(gap.waker_path) : no_site;
-    context_.wake_ups[waker.index()].push_back({gap.ready, event.object(), from});
-  } else {
-    if (outside_waits_.empty() && gap.until - gap.from >= shortest_external_wait_ns) {
-      ++context_.unexplained_waits;
-      context_.unexplained_ns += gap.until - gap.from;
-    }
-    short_waits_ns_ += gap.ready - gap.from;
-    if (short_waits_ns_ < shortest_external_wait_ns)
-      return;
-    event.kind = EventKind::external_wait;
-    event.duration = Nanoseconds{short_waits_ns_};
-    short_waits_ns_ = 0;
-  }
-  event.cpu = cpu_until(gap.from);
-  emit(event, site);
-}
-
-void Builder::visit(const longpole_record& record) {
+void ThreadBuilder::visit(const longpole_record& record) {
   const unsigned kind = LONGPOLE_KIND(record.kind_and_flags);
   const unsigned flags = LONGPOLE_FLAGS(record.kind_and_flags);
   if (kind == LONGPOLE_FRAMES) {
@@ -168,7 +40,8 @@ void Builder::visit(const longpole_record& record) {
         candidates_.push_back(address);
     return;
   }
-  if (kind == LONGPOLE_SAMPLE || kind == LONGPOLE_CPU_CLOCK || is_thread_attribute(kind))
+  if (kind == LONGPOLE_SAMPLE || kind == LONGPOLE_CPU_CLOCK || is_thread_attribute(kind) ||
+      tells_of_descriptors(kind))
     return;  // read before, see merge.cc
   last_time_ = std::max(last_time_, context_.time_of(record.tsc));
   if (kind == LONGPOLE_OVERHEAD) {
@@ -196,6 +69,10 @@ void Builder::visit(const longpole_record& record) {
   }
   if (kind == LONGPOLE_SIGNAL_SEND) {
     visit_signal_send(record);
+    return;
+  }
+  if (kind == LONGPOLE_IO) {
+    visit_io(record, flags);
     return;
   }
   if (waits_for_nobody_known(kind)) {
@@ -237,8 +114,8 @@ void Builder::visit(const longpole_record& record) {
     free_from_ = last_time_;
 }
 
-void Builder::emit_stand_in(EventKind kind, std::int64_t time, ObjectId semaphore,
-                            std::uint32_t site) {
+void ThreadBuilder::emit_stand_in(EventKind kind, std::int64_t time, ObjectId semaphore,
+                                  std::uint32_t site) {
   Event event;
   event.kind = kind;
   event.time = Nanoseconds{time};
@@ -247,91 +124,7 @@ void Builder::emit_stand_in(EventKind kind, std::int64_t time, ObjectId semaphor
   emit(event, site);
 }
 
-void Builder::visit_signal_wait(const longpole_record& record, unsigned flags) {
-  if ((flags & LONGPOLE_BEGINS) != 0) {
-    const ThreadSignals::Wait wait = next_signal_wait_ < signals_.waits.size()
-                                         ? signals_.waits[next_signal_wait_]
-                                         : ThreadSignals::Wait{};
-    ++next_signal_wait_;
-    if (wait.returned && !wait.ended_by) {
-      visit_outside_wait(record, flags);
-      return;
-    }
-    emit_unrecorded(last_time_);
-    outside_waits_.clear();
-    const ObjectId semaphore =
-        wait.ended_by ? context_.objects.signals(self_, wait.ended_by->signal) : ObjectId::none();
-    emit_stand_in(EventKind::semaphore_wait, last_time_, semaphore,
-                  context_.sites.add(record.site, {}));
-    thread_.events.back().outcome = Outcome::unfinished;
-    pending_.push_back({LONGPOLE_SIGNAL_WAIT, 0, thread_.events.size() - 1});
-    return;
-  }
-  const auto call = std::find_if(pending_.rbegin(), pending_.rend(), [](const Pending& pending) {
-    return pending.kind == LONGPOLE_SIGNAL_WAIT;
-  });
-  if (call == pending_.rend()) {
-    visit_outside_wait(record, flags);
-    return;
-  }
-  finish_call(call->event, record.result, last_time_);
-  pending_.erase(std::prev(call.base()), pending_.end());
-  free_from_ = last_time_;
-}
-
-void Builder::visit_signal_send(const longpole_record& record) {
-  emit_unrecorded(last_time_);
-  if (next_signal_send_ < signals_.sends.size())
-    if (const std::optional<SignalEdge>& edge = signals_.sends[next_signal_send_])
-      emit_stand_in(EventKind::semaphore_post, last_time_,
-                    context_.objects.signals(edge->woken, edge->signal),
-                    context_.sites.add(record.site, {}));
-  ++next_signal_send_;
-  if (pending_.empty())
-    free_from_ = last_time_;
-}
-
-// The call never returned: what follows it is what the thread did on its way out.
-void Builder::begin_cancelled_call(const longpole_record& record) {
-  emit_unrecorded(last_time_);
-  const unsigned kind = LONGPOLE_KIND(record.kind_and_flags);
-  const std::uint32_t site = context_.sites.add(record.site, candidates_);
-  candidates_.clear();
-  outside_waits_.clear();
-  const bool on_condition = kind == LONGPOLE_CONDITION_WAIT || kind == LONGPOLE_CONDITION_TIMEDWAIT;
-  const ObjectId mutex =
-      on_condition ? context_.objects.use(ObjectKind::mutex, other_of(record), last_time_, site)
-                   : ObjectId::none();
-  if (on_condition)
-    emit_stand_in(EventKind::mutex_unlock, last_time_, mutex, site);
-  emit_stand_in(EventKind::semaphore_wait, last_time_, context_.objects.signals(self_, 0), site);
-  cancelled_wait_ = thread_.events.size() - 1;
-  if (on_condition)
-    emit_stand_in(EventKind::mutex_lock, last_time_, mutex, site);
-}
-
-void Builder::end_cancelled_call() {
-  if (!cancelled_wait_)
-    return;
-  const std::int64_t cpu = std::max(times_.cpu.at(last_time_), cpu_so_far_) - cpu_so_far_;
-  Event& wait = thread_.events[*cancelled_wait_];
-  wait.duration = Nanoseconds{std::max<std::int64_t>(last_time_ - wait.time.count() - cpu, 0)};
-  for (std::size_t i = *cancelled_wait_ + 1; i < thread_.events.size(); ++i)
-    thread_.events[i].time = wait.time + wait.duration;
-  cancelled_wait_.reset();
-  free_from_ = last_time_;
-}
-
-// What the thread sleeps in such a call is an external wait of its line; the call itself is no event.
-void Builder::visit_outside_wait(const longpole_record& record, unsigned flags) {
-  emit_unrecorded(last_time_);
-  if ((flags & LONGPOLE_BEGINS) != 0)
-    outside_waits_.push_back(context_.sites.add(record.site, {}));
-  else if (!outside_waits_.empty())
-    outside_waits_.pop_back();
-}
-
-void Builder::visit_function(const longpole_record& record, bool enters) {
+void ThreadBuilder::visit_function(const longpole_record& record, bool enters) {
   emit_unrecorded(last_time_);
   const std::size_t depth = record.result;
   const std::uint32_t function = context_.functions.add(record.object);
@@ -354,12 +147,12 @@ void Builder::visit_function(const longpole_record& record, bool enters) {
 }
 
 // From `begin` to now.
-void Builder::take_out_overhead(std::int64_t begin) {
+void ThreadBuilder::take_out_overhead(std::int64_t begin) {
   cost_ps_ += (times_.cpu.at(last_time_) - times_.cpu.at(std::min(begin, last_time_))) * 1000;
 }
 
 // What waits for a spin lock gives all its CPU time away, see forget_spinning().
-void Builder::take_out_turn(const longpole_record& record) {
+void ThreadBuilder::take_out_turn(const longpole_record& record) {
   constexpr std::uint64_t longest_ns = 10'000'000'000;
   cost_ps_ += static_cast<std::int64_t>(context_.cost_ps);
   if ((LONGPOLE_FLAGS(record.kind_and_flags) & LONGPOLE_RETURNS) != 0 &&
@@ -368,7 +161,7 @@ void Builder::take_out_turn(const longpole_record& record) {
 }
 
 // Those that more than so many others surround.
-void Builder::leave_functions(std::size_t depth) {
+void ThreadBuilder::leave_functions(std::size_t depth) {
   for (; !entered_.empty() && entered_.back().depth >= depth; entered_.pop_back()) {
     Event event;
     event.kind = EventKind::leave;
@@ -379,18 +172,13 @@ void Builder::leave_functions(std::size_t depth) {
   }
 }
 
-void Builder::begin_call(const longpole_record& record, const CallForm& form, std::int64_t time) {
+void ThreadBuilder::begin_call(const longpole_record& record, const CallForm& form,
+                               std::int64_t time) {
   emit_unrecorded(time);
   Event event;
   event.kind = form.event;
   event.time = Nanoseconds{time};
   event.cpu = cpu_until(time);
-  if (!thread_.events.empty() && thread_.events.back().kind == EventKind::thread_end) {
-    // It was on its way out and went on: destructors of the program that run after ours.
-    event.cpu += thread_.events.back().cpu;
-    thread_.events.pop_back();
-    thread_.sites.pop_back();
-  }
   const std::uint32_t site = context_.sites.add(record.site, candidates_);
   candidates_.clear();
   if (form.has_object) {
@@ -408,7 +196,7 @@ void Builder::begin_call(const longpole_record& record, const CallForm& form, st
   emit(event, site);
 }
 
-void Builder::finish_call(std::size_t index, int result, std::int64_t time) {
+void ThreadBuilder::finish_call(std::size_t index, int result, std::int64_t time) {
   Event& event = thread_.events[index];
   event.duration = Nanoseconds{time - event.time.count()};
   if (event.kind == EventKind::thread_end)
@@ -428,7 +216,7 @@ void Builder::finish_call(std::size_t index, int result, std::int64_t time) {
 }
 
 // CPU time and samples of waiting for a spin lock: it would be less where nobody has to wait.
-void Builder::forget_spinning(std::int64_t from) {
+void ThreadBuilder::forget_spinning(std::int64_t from) {
   cpu_so_far_ = std::max(times_.cpu.at(last_time_), cpu_so_far_);
   std::erase_if(times_.samples, [&](const TimedSample& sample) {
     return sample.time > from && sample.time <= last_time_;
@@ -436,7 +224,7 @@ void Builder::forget_spinning(std::int64_t from) {
 }
 
 // What came after the time that was asked for, and the kernel's slack, was waiting for a CPU.
-void Builder::limit_sleep(Event& event, std::uint64_t asked_for_ns) {
+void ThreadBuilder::limit_sleep(Event& event, std::uint64_t asked_for_ns) {
   constexpr std::uint64_t longest = std::uint64_t{1} << 62U;
   constexpr Nanoseconds slack{60'000};
   const Nanoseconds asked{static_cast<std::int64_t>(std::min(asked_for_ns, longest))};
@@ -444,7 +232,7 @@ void Builder::limit_sleep(Event& event, std::uint64_t asked_for_ns) {
 }
 
 // Calls that never returned although the thread went on.
-void Builder::drop_abandoned_calls() {
+void ThreadBuilder::drop_abandoned_calls() {
   for (std::size_t i = 0; i + 1 < thread_.events.size(); ++i) {
     Event& event = thread_.events[i];
     if (event.outcome != Outcome::unfinished)
@@ -464,7 +252,7 @@ void Builder::drop_abandoned_calls() {
   }
 }
 
-void Builder::give_samples_to_events() {
+void ThreadBuilder::give_samples_to_events() {
   std::uint32_t event = 0;
   for (const TimedSample& sample : times_.samples) {
     while (event + 1 < thread_.events.size() && thread_.events[event].time.count() < sample.time)
@@ -473,9 +261,10 @@ void Builder::give_samples_to_events() {
   }
 }
 
-MergedThread Builder::finish() {
+MergedThread ThreadBuilder::finish() {
   std::vector<Event>& events = thread_.events;
   const bool ended = !events.empty() && events.back().kind == EventKind::thread_end;
+  leave_unfinished_io();
   drop_abandoned_calls();
   Event end;
   std::uint32_t end_site = no_site;
@@ -503,11 +292,9 @@ MergedThread Builder::finish() {
   return std::move(thread_);
 }
 
-}  // namespace
-
 MergedThread make_thread_events(ThreadId self, const RawThread& raw, MergeContext& context,
                                 ThreadTimes times, std::int64_t& taken_out_ns) {
-  Builder builder(self, raw, context, times, taken_out_ns);
+  ThreadBuilder builder(self, raw, context, times, taken_out_ns);
   raw.for_each_record([&](const longpole_record& record) { builder.visit(record); });
   return builder.finish();
 }

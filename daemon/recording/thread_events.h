@@ -5,6 +5,7 @@
 #include <functional>
 #include <vector>
 
+#include "recording/channel_edges.h"
 #include "recording/clock.h"
 #include "recording/cpu_curve.h"
 #include "recording/kernel_log.h"
@@ -39,6 +40,7 @@ struct MergeContext {
   std::function<ThreadId(std::uint64_t, std::int64_t)> thread_of_handle;
 
   std::vector<ThreadSignals> signals;  // by thread
+  ChannelEdges channels;
 
   // The thread that had a kernel thread id at some time.
   std::function<ThreadId(std::int32_t, std::int64_t)> thread_of_tid;
@@ -76,8 +78,11 @@ inline constexpr std::int64_t shortest_external_wait_ns = 20'000;
 //    before it: what the thread computed inside a blocking call counts for what follows it.
 //  - The measured cost of the records is taken out of it, never more than there is; what cannot be
 //    taken out of one stretch is taken out of the thread's next ones.
-//  - Sleeping outside a recorded call that waits is an external_wait of its own. So it is in a call that
-//    waits for nobody known, input and output above all; there it has the line of the call.
+//  - Sleeping outside a recorded call that waits is an external_wait of its own, also in a futex call of the
+//    program's own; there it has the line of the call.
+//  - A call of input or output is an external_wait, with its descriptor, the bytes and what the thread slept
+//    in it. Where it waited for another thread at the other end of a channel, a wait for a semaphore that
+//    stands for data or room in it precedes; that other thread's call posts it.
 //  - A call that began and never returned is `unfinished` if nothing came after it; else it was
 //    jumped out of, and its time is an external_wait, but that of a wait for a condition, which gives
 //    its mutex up, a wait that timed out. A call that waited and failed, such as a timed

@@ -70,6 +70,7 @@ bool write_object(const Recording& recording, const Event& event, v1::TimelineOb
       message.set_name(label(recording.threads[event.subject].name));
       return true;
     case SubjectForm::function:
+    case SubjectForm::descriptor:
     case SubjectForm::none:
       return false;
   }

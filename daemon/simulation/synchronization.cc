@@ -7,7 +7,7 @@ bool is_fixed_wait(const Event& event) {
   return event.outcome == Outcome::timeout ||
          (event.outcome != Outcome::unfinished &&
           (event.kind == EventKind::sleep || event.kind == EventKind::io ||
-           event.kind == EventKind::external_wait));
+           (event.kind == EventKind::external_wait && event.duration > Nanoseconds{})));
 }
 
 // Where a cancelled thread of a program file ends (pthreads(7)); a mutex, a rwlock and a barrier
@@ -174,8 +174,9 @@ Next Synchronization::perform(std::uint32_t thread, const Event& event) {
     case EventKind::barrier_wait:
       return arrive(thread, event);
     case EventKind::sleep:
-    case EventKind::external_wait:
       return Next::waits;
+    case EventKind::external_wait:
+      return is_fixed_wait(event) ? Next::waits : Next::runs;
     case EventKind::io:
       return use_device(thread, event.subject);
     case EventKind::send:

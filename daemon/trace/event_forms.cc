@@ -44,7 +44,10 @@ constexpr std::array<EventForm, event_kind_count> forms{{
     {.word = "yield"},
     {.word = "sleep", .has_duration = true},
     object_form("io", ObjectKind::device, OutcomeForm::plain, true),
-    {.word = "external", .has_duration = true},
+    {.word = "external",
+     .subject = SubjectForm::descriptor,
+     .other = OtherForm::bytes,
+     .has_duration = true},
     object_form("send", ObjectKind::channel, OutcomeForm::plain, false, OtherForm::receiver),
     object_form("receive", ObjectKind::channel),
 }};

@@ -10,7 +10,13 @@
 
 namespace longpole {
 
-enum class SubjectForm : std::uint8_t { none, function, thread, object };
+enum class SubjectForm : std::uint8_t {
+  none,
+  function,
+  thread,
+  object,
+  descriptor,  // of a file, or unknown_count
+};
 
 enum class OtherForm : std::uint8_t {
   none,
@@ -18,6 +24,7 @@ enum class OtherForm : std::uint8_t {
   receiver,  // ThreadId
   parties,   // a count, at least 1, the same in every use of the barrier
   woken,     // a count, or unknown_count
+  bytes,     // likewise
 };
 
 enum class OutcomeForm : std::uint8_t {

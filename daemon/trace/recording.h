@@ -52,9 +52,11 @@ enum class EventKind : std::uint8_t {
   yield,                // yield
   sleep,                // sleep D          duration: off the CPU
   io,                   // io DEVICE D      duration: off the CPU; subject: the device
-  external_wait,        // external D       off the CPU inside no recorded call; fixed length
-  send,                 // send X to T      subject: channel; other: ThreadId of the receiver
-  receive,              // receive X
+  external_wait,  // external D       off the CPU for something outside the program; fixed length.
+                  //                  Of input and output, which may take no time, subject: the
+                  //                  descriptor; other: bytes moved
+  send,           // send X to T      subject: channel; other: ThreadId of the receiver
+  receive,        // receive X
 };
 inline constexpr std::size_t event_kind_count = static_cast<std::size_t>(EventKind::receive) + 1;
 

@@ -100,8 +100,8 @@ class RecordingReader {
 
   Expected<void> read_settings(TextLine& line, Event& event) {
     constexpr std::string_view expected =
-        "failed, unfinished, took=DURATION, cpu=DURATION, from THREAD, woke=NUMBER, site=NUMBER or "
-        "profile=NUMBER";
+        "failed, unfinished, took=DURATION, cpu=DURATION, from THREAD, woke=NUMBER, fd=NUMBER, "
+        "bytes=NUMBER, site=NUMBER or profile=NUMBER";
     while (!line.at_end()) {
       const auto word = line.word(expected);
       if (!word)
@@ -135,6 +135,10 @@ class RecordingReader {
     if (const auto value = word.setting("took="); value && !form.has_duration)
       return store_time(event.duration, *value);
     if (const auto value = word.setting("woke="); value && form.other == OtherForm::woken)
+      return store_number(event.other, *value);
+    if (const auto value = word.setting("fd="); value && form.subject == SubjectForm::descriptor)
+      return store_number(event.subject, *value);
+    if (const auto value = word.setting("bytes="); value && form.other == OtherForm::bytes)
       return store_number(event.other, *value);
     if (const auto value = word.setting("site="))
       return store_number(event.site.value, *value);

@@ -349,6 +349,10 @@ class Writer {
       setting(" took=", event.duration);
     if (form.other == OtherForm::woken && event.other != unknown_count)
       print(" woke={}", event.other);
+    if (form.subject == SubjectForm::descriptor && event.subject != unknown_count)
+      print(" fd={}", event.subject);
+    if (form.other == OtherForm::bytes && event.other != unknown_count)
+      print(" bytes={}", event.other);
     if (event.waker.known()) {
       out_ += " from ";
       name(r_.threads[event.waker.index()].name);

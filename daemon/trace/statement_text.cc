@@ -82,7 +82,7 @@ Expected<FunctionId> StatementReader::read_function(TextLine& line) {
 }
 
 Expected<void> StatementReader::read_subject(TextLine& line, const EventForm& form, Event& event) {
-  if (form.subject == SubjectForm::none)
+  if (form.subject == SubjectForm::none || form.subject == SubjectForm::descriptor)
     return {};
   if (form.subject == SubjectForm::function)
     return read_function(line).map([&](FunctionId function) { event.subject = function.value; });
@@ -101,7 +101,8 @@ Expected<void> StatementReader::read_subject(TextLine& line, const EventForm& fo
 }
 
 Expected<void> StatementReader::read_other(TextLine& line, const EventForm& form, Event& event) {
-  if (form.other == OtherForm::none || form.other == OtherForm::woken)
+  if (form.other == OtherForm::none || form.other == OtherForm::woken ||
+      form.other == OtherForm::bytes)
     return {};
   if (form.other == OtherForm::parties) {
     if (form_ == TextForm::recording && line.take_if("?"))

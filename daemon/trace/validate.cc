@@ -367,10 +367,15 @@ class Validator {
 
   Flaw subject_flaw(const Event& e, const EventForm& form, ThreadId self) {
     if (e.subject == unknown_count)
-      return form.subject == SubjectForm::none || may_be_unknown(e) ? Flaw::none : Flaw::subject;
+      return form.subject == SubjectForm::none || form.subject == SubjectForm::descriptor ||
+                     may_be_unknown(e)
+                 ? Flaw::none
+                 : Flaw::subject;
     switch (form.subject) {
       case SubjectForm::none:
         return Flaw::subject;
+      case SubjectForm::descriptor:
+        return Flaw::none;
       case SubjectForm::function:
         return in_table(e.callee(), r_.functions.size()) ? Flaw::none : Flaw::subject;
       case SubjectForm::thread:
@@ -396,7 +401,8 @@ class Validator {
 
   Flaw other_flaw(const Event& e, const EventForm& form) {
     if (e.other == unknown_count)
-      return form.other == OtherForm::none || form.other == OtherForm::woken || may_be_unknown(e)
+      return form.other == OtherForm::none || form.other == OtherForm::woken ||
+                     form.other == OtherForm::bytes || may_be_unknown(e)
                  ? Flaw::none
                  : Flaw::other;
     switch (form.other) {
@@ -411,6 +417,8 @@ class Validator {
         return in_table(e.receiver(), r_.threads.size()) ? Flaw::none : Flaw::other;
       case OtherForm::woken:
         return e.other <= r_.threads.size() ? Flaw::none : Flaw::other;
+      case OtherForm::bytes:
+        return Flaw::none;
       case OtherForm::parties:
         return parties_flaw(e);
     }

@@ -159,6 +159,28 @@ TEST(RecordedCalls, HasInputAndOutputWithDescriptorsAndBytes) {
               UnorderedElementsAre(0, EBADF, EEXIST, ENOENT, EAGAIN));
 }
 
+TEST(RecordedCalls, HasChannelsAndWhatIsDoneToTheirDescriptors) {
+  const auto threads = record({"channels"});
+  const auto channels = of_kind(threads.at(0), LONGPOLE_CHANNEL);
+  ASSERT_EQ(channels.size(), 5U) << "two pipes, a pair of sockets both ways, a counter";
+  const auto low = [](const longpole_record& record) { return record.object & 0xffffffffU; };
+  const auto high = [](const longpole_record& record) { return record.object >> 32U; };
+  EXPECT_GE(other_of(channels[0]), 4096U) << "what fits in";
+  EXPECT_EQ(low(channels[1]), high(channels[2]));
+  EXPECT_EQ(high(channels[1]), low(channels[2]));
+  EXPECT_EQ(low(channels[3]), high(channels[3]));
+  const auto duplicates = of_kind(threads.at(0), LONGPOLE_DUPLICATE);
+  ASSERT_EQ(duplicates.size(), 3U);
+  EXPECT_EQ(low(duplicates[0]), high(channels[1]));
+  EXPECT_EQ(high(duplicates[1]), low(channels[1]));
+  EXPECT_EQ(low(duplicates[2]), high(channels[0]));
+  const auto io = of_kind(threads.at(1), LONGPOLE_IO);
+  ASSERT_EQ(io.size(), 2U);
+  EXPECT_EQ(io[0].object, low(channels[0]));
+  EXPECT_THAT(results(io), ElementsAre(LONGPOLE_IO_READS, 0));
+  EXPECT_EQ(io[1].object, 5U);
+}
+
 TEST(RecordedCalls, HasWaitsByTheProgramsOwnSystemCalls) {
   const auto threads = record({"own_futexes"});
   const auto waits = of_kind(threads.at(1), LONGPOLE_FUTEX_WAIT);

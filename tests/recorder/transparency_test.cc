@@ -64,9 +64,9 @@ TEST_P(Transparency, LockstepChangesNothing) {
 INSTANTIATE_TEST_SUITE_P(
     Specimens, Transparency,
     testing::Values(Specimen{"barriers"}, Specimen{"c11_threads"}, Specimen{"cancellations"},
-                    Specimen{"children"}, Specimen{"closed_descriptors"}, Specimen{"conditions"},
-                    Specimen{"cpu_counts"}, Specimen{"early_signals"}, Specimen{"execs"},
-                    Specimen{"faults", {"abort"}}, Specimen{"faults", {"fault"}},
+                    Specimen{"channels"}, Specimen{"children"}, Specimen{"closed_descriptors"},
+                    Specimen{"conditions"}, Specimen{"cpu_counts"}, Specimen{"early_signals"},
+                    Specimen{"execs"}, Specimen{"faults", {"abort"}}, Specimen{"faults", {"fault"}},
                     Specimen{"faults", {"handled"}}, Specimen{"forks"}, Specimen{"interrupted"},
                     Specimen{"io"}, Specimen{"main_exits"}, Specimen{"many_locks", {"50000"}},
                     Specimen{"many_threads"}, Specimen{"mutexes"}, Specimen{"once"},

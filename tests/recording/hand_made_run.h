@@ -98,6 +98,12 @@ inline RecordFields returns(unsigned kind, std::uint64_t tsc, std::uint64_t obje
   return {kind, tsc, object, 0x5000 + kind, LONGPOLE_RETURNS, result, other};
 }
 
+inline RecordFields begins_io(longpole_io way, std::uint64_t tsc, std::uint64_t descriptor) {
+  RecordFields fields = begins(LONGPOLE_IO, tsc, descriptor);
+  fields.result = way;
+  return fields;
+}
+
 inline std::vector<std::string> notice_codes(const MergedRun& run) {
   std::vector<std::string> codes;
   for (const Notice& notice : run.notices)

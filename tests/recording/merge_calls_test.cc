@@ -100,17 +100,19 @@ TEST(MergeCalls, WhatAThreadSleepsInInputAndOutputHasTheLineOfTheCall) {
   run.spool.exit(300'000, 100);
   run.events.add_thread(
       0, 100,
-      {begins(LONGPOLE_IO, 10'000, 3), returns(LONGPOLE_IO, 11'000, 100),
-       begins(LONGPOLE_IO, 20'000, 3), returns(LONGPOLE_IO, 80'000, 4096),
+      {begins_io(LONGPOLE_IO_WRITES, 10'000, 3), returns(LONGPOLE_IO, 11'000, 100),
+       begins_io(LONGPOLE_IO_READS, 20'000, 3), returns(LONGPOLE_IO, 80'000, 4096),
        call(LONGPOLE_MUTEX_LOCK, 90'000, lock_address), call(LONGPOLE_THREAD_END, 300'000)});
   const MergedRun merged = *run.merge();
-  EXPECT_THAT(describe(merged),
-              ElementsAre("0 20100 external cpu=20100 took=49900", "0 90000 lock 0 cpu=20000",
-                          "0 100000 external cpu=10000 took=100000", "0 300000 end cpu=100000"));
+  EXPECT_THAT(
+      describe(merged),
+      ElementsAre("0 10000 external 3 100 cpu=10000",
+                  "0 20000 external 3 4096 cpu=10000 took=49900", "0 90000 lock 0 cpu=20100",
+                  "0 100000 external cpu=10000 took=100000", "0 300000 end cpu=100000"));
   const std::vector<std::uint32_t>& sites = merged.threads.at(0).sites;
-  ASSERT_NE(sites.at(0), no_site);
-  EXPECT_EQ(merged.sites.at(sites[0]).address, 0x5000U + LONGPOLE_IO);
-  EXPECT_EQ(sites.at(2), no_site) << "outside every call";
+  ASSERT_NE(sites.at(1), no_site);
+  EXPECT_EQ(merged.sites.at(sites[1]).address, 0x5000U + LONGPOLE_IO);
+  EXPECT_EQ(sites.at(3), no_site) << "outside every call";
 }
 
 TEST(MergeCalls, AFutexOfTheProgramsOwnIsWarnedOf) {

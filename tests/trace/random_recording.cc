@@ -216,6 +216,10 @@ class Generator {
       case SubjectForm::thread:
         event.subject = index(r_.threads.size());
         return true;
+      case SubjectForm::descriptor:
+        if (chance(2))
+          event.subject = index(1000);
+        return true;
       case SubjectForm::object:
         event.subject = object(form.object_kind).value_or(unknown_count);
         return event.subject != unknown_count;
@@ -236,6 +240,10 @@ class Generator {
       case OtherForm::woken:
         if (!chance(3))
           event.other = index(r_.threads.size() + 1);
+        return true;
+      case OtherForm::bytes:
+        if (chance(2))
+          event.other = index(100'000);
         return true;
       case OtherForm::parties:
         event.other = 2 + event.subject;

@@ -112,6 +112,7 @@ function 1 f
 TEST(RecordingText, EveryMistakeIsToldWithLineAndColumn) {
   const std::string settings =
       "expected failed, unfinished, took=DURATION, cpu=DURATION, from THREAD, woke=NUMBER, "
+      "fd=NUMBER, bytes=NUMBER, "
       "site=NUMBER or profile=NUMBER, found ";
   const std::vector<std::pair<std::string, std::string>> mistakes{
       {"", "it has no event"},

@@ -45,7 +45,7 @@
 #define LONGPOLE_STATIC_ASSERT _Static_assert
 #endif
 
-#define LONGPOLE_RAW_VERSION 7u
+#define LONGPOLE_RAW_VERSION 8u
 #define LONGPOLE_CONTROL_MAGIC 0x6c72746e6f63706cull /* "lpcontrl" */
 #define LONGPOLE_UNIT_BYTES (4u * 1024u)             /* what `events` is made of */
 #define LONGPOLE_CHUNK_BYTES (32u * 1024u)           /* a mapped chunk, header included */
@@ -179,7 +179,8 @@ enum longpole_kind {
   LONGPOLE_YIELD = 29,     /* object: 0 */
   LONGPOLE_SLEEP = 30,     /* object: ns that the call asked for; result: 0, however it ended */
   LONGPOLE_IO = 31,        /* object: on its beginning the descriptor, or -1 where it is not one; on
-                                its return the bytes moved, or what else the call answers */
+                                its return the bytes moved, or what else the call answers; result: on
+                                its beginning what it does, enum longpole_io */
   LONGPOLE_FUTEX_WAIT = 32,  /* by a system call of the program's own */
   LONGPOLE_THREAD_NAME = 33, /* object: the first 8 bytes of the name, site: the next 8, as they lie
                                 in memory; other: the pthread_t. No BEGINS, no CPU time, so below */
@@ -200,9 +201,24 @@ enum longpole_kind {
   LONGPOLE_SIGNAL_SEND = 40, /* object: the pthread_t that the signal is for, or the thread id where
                                LONGPOLE_BY_THREAD_ID is set in other, or 0 where LONGPOLE_TO_PROCESS
                                is; other: 16 bits, the signal */
-  LONGPOLE_TURN = 41 /* in lockstep; no call. BEGINS: the thread waits for its turn from here on;
+  LONGPOLE_TURN = 41, /* in lockstep; no call. BEGINS: the thread waits for its turn from here on;
                         RETURNS: it has it; object: CPU time in ns that taking turns has cost it since
                         the last such record. Both have the CPU time */
+  LONGPOLE_CHANNEL = 42, /* what is written to one descriptor, the high half of object, is read from
+                            another, its low half: a pipe, half a pair of sockets, or, where both are
+                            the same, an eventfd. other: the bytes that fit in; 0: not known. No CPU
+                            time, so below */
+  LONGPOLE_DUPLICATE = 43 /* the descriptor in the high half of object is now the same as the one in
+                             its low half */
+};
+
+/* What a call of input or output does. */
+enum longpole_io {
+  LONGPOLE_IO_OTHER = 0,
+  LONGPOLE_IO_READS = 1,
+  LONGPOLE_IO_WRITES = 2,
+  LONGPOLE_IO_CLOSES = 3,
+  LONGPOLE_IO_OPENS = 4 /* answers with a new descriptor */
 };
 
 #define LONGPOLE_BY_THREAD_ID (1ull << 47)
@@ -221,7 +237,8 @@ enum longpole_kind {
  * The stamp of a call that acquires is taken after it has acquired, that of a call that releases
  * (unlock, post, signal, broadcast, create) before it releases. Under LONGPOLE_CPU_CLOCK_THREAD a
  * kind that gives `other` no meaning above has the CPU time of the thread there, in ns; 0: not read.
- * It is read where a wait begins, where a thread begins and ends, and else only after a stretch without
+ * It is read where a wait begins, where a thread begins and ends, where a long call of input or output
+ * or other wait for nobody known returns, and else only after a stretch without
  * records of more than LONGPOLE_LONG_STRETCH stamps, in which the thread may have lost its CPU, or
  * when the last reading is LONGPOLE_LATEST_READING stamps old.
  */

@@ -1,0 +1,272 @@
+#include "recording/channel_edges.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <utility>
+
+namespace longpole::recording {
+namespace {
+
+std::uint32_t low_half(std::uint64_t both) {
+  return static_cast<std::uint32_t>(both);
+}
+std::uint32_t high_half(std::uint64_t both) {
+  return static_cast<std::uint32_t>(both >> 32U);
+}
+
+// A call that moved bytes.
+struct Transfer {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+  std::uint32_t thread = 0;
+  std::uint32_t ordinal = 0;  // among its thread's calls of input and output
+  // The call just before it that may have waited for the same, such as a poll.
+  std::optional<std::uint32_t> polled{};
+  std::int64_t poll_begin = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t moved = 0;  // in all, when it is done
+  bool waits = false;
+  std::uint32_t gives = 0;  // how many calls of other threads wait for it
+};
+
+class EdgeFinder {
+ public:
+  EdgeFinder(const std::vector<RawThread>& threads,
+             const std::function<std::int64_t(std::uint64_t)>& time_of)
+      : threads_(threads), time_of_(time_of) {
+    found_.uses.resize(threads.size());
+  }
+
+  ChannelEdges find() {
+    for (std::uint32_t t = 0; t < threads_.size(); ++t)
+      survey(t);
+    std::ranges::stable_sort(changes_, {}, &Change::time);
+    apply_changes();
+    if (channels_.empty())
+      return std::move(found_);
+    for (const Call& call : calls_)
+      take(call);
+    for (Channel& channel : channels_)
+      pair(channel);
+    for (std::uint32_t c = 0; c < channels_.size(); ++c) {
+      report(c, true, channels_[c].reads);
+      report(c, false, channels_[c].writes);
+    }
+    return std::move(found_);
+  }
+
+ private:
+  // What a descriptor stands for changes.
+  struct Change {
+    enum class What : std::uint8_t { made, duplicated, closed };
+    std::int64_t time;
+    What what;
+    std::uint32_t from;
+    std::uint32_t to;
+    std::uint64_t capacity;
+    std::uint64_t site;
+  };
+  struct Call {
+    Transfer transfer;
+    std::uint32_t descriptor;
+    bool reads;
+  };
+  struct Ends {
+    std::optional<std::uint32_t> reads;   // the channel that is read from there
+    std::optional<std::uint32_t> writes;  // that is written to
+  };
+  struct Channel {
+    std::uint64_t capacity;
+    bool counts;  // a read takes all that was added, in eight bytes
+    std::vector<Transfer> reads;
+    std::vector<Transfer> writes;
+  };
+
+  void survey(std::uint32_t thread) {
+    struct Began {
+      std::int64_t time;
+      std::uint32_t ordinal;
+      std::uint32_t descriptor;
+      int way;
+    };
+    std::vector<Began> began;
+    std::uint32_t calls = 0;
+    std::optional<Began>
+        polled;  // the last call, if it may have waited for what the next one takes
+    threads_[thread].for_each_record([&](const longpole_record& record) {
+      const unsigned kind = LONGPOLE_KIND(record.kind_and_flags);
+      if (kind == LONGPOLE_CHANNEL || kind == LONGPOLE_DUPLICATE) {
+        changes_.push_back(
+            {time_of_(record.tsc),
+             kind == LONGPOLE_CHANNEL ? Change::What::made : Change::What::duplicated,
+             low_half(record.object), high_half(record.object), other_of(record), record.site});
+        return;
+      }
+      if (kind != LONGPOLE_IO)
+        return;
+      const unsigned flags = LONGPOLE_FLAGS(record.kind_and_flags);
+      if ((flags & LONGPOLE_BEGINS) != 0) {
+        began.push_back(
+            {time_of_(record.tsc), calls++, low_half(record.object), int{record.result}});
+        return;
+      }
+      if (began.empty())
+        return;
+      const Began call = began.back();
+      began.pop_back();
+      const std::optional<Began> before = std::exchange(polled, std::nullopt);
+      if (record.result != 0)
+        return;
+      if (call.way == LONGPOLE_IO_OTHER)
+        polled = call;
+      if (call.way == LONGPOLE_IO_CLOSES)
+        changes_.push_back({call.time, Change::What::closed, call.descriptor, 0, 0, 0});
+      else if ((call.way == LONGPOLE_IO_READS || call.way == LONGPOLE_IO_WRITES) &&
+               record.object != 0)
+        calls_.push_back({{.begin = call.time,
+                           .end = time_of_(record.tsc),
+                           .thread = thread,
+                           .ordinal = call.ordinal,
+                           .polled = before ? std::optional(before->ordinal) : std::nullopt,
+                           .poll_begin = before ? before->time : 0,
+                           .bytes = record.object},
+                          call.descriptor,
+                          call.way == LONGPOLE_IO_READS});
+    });
+    found_.uses[thread].resize(calls);
+  }
+
+  void apply_changes() {
+    for (const Change& change : changes_)
+      switch (change.what) {
+        case Change::What::made: {
+          const auto channel = static_cast<std::uint32_t>(channels_.size());
+          channels_.push_back({change.capacity, change.from == change.to, {}, {}});
+          found_.channels.push_back({change.site});
+          Ends from = ends_before(change.from, change.time);
+          from.reads = channel;
+          set(change.from, change.time, from);
+          Ends to = ends_before(change.to, change.time);
+          to.writes = channel;
+          set(change.to, change.time, to);
+          break;
+        }
+        case Change::What::duplicated:
+          set(change.to, change.time, ends_before(change.from, change.time));
+          break;
+        case Change::What::closed:
+          if (ends_.contains(change.from))
+            set(change.from, change.time, {});
+          break;
+      }
+  }
+
+  void set(std::uint32_t descriptor, std::int64_t time, const Ends& ends) {
+    ends_[descriptor].emplace_back(time, ends);
+  }
+
+  // What the descriptor stood for at that time.
+  [[nodiscard]] Ends ends_before(std::uint32_t descriptor, std::int64_t time) const {
+    const auto found = ends_.find(descriptor);
+    if (found == ends_.end())
+      return {};
+    const auto after = std::ranges::upper_bound(found->second, time, {},
+                                                [](const auto& change) { return change.first; });
+    return after == found->second.begin() ? Ends{} : std::prev(after)->second;
+  }
+
+  void take(const Call& call) {
+    const Ends ends = ends_before(call.descriptor, call.transfer.begin);
+    const std::optional<std::uint32_t> channel = call.reads ? ends.reads : ends.writes;
+    if (!channel)
+      return;
+    (call.reads ? channels_[*channel].reads : channels_[*channel].writes).push_back(call.transfer);
+  }
+
+  static void pair(Channel& channel) {
+    // Bytes are there when their write may have begun, and gone when their read is over.
+    const auto sum_up = [](std::vector<Transfer>& transfers) {
+      std::uint64_t moved = 0;
+      for (Transfer& transfer : transfers)
+        transfer.moved = moved += transfer.bytes;
+    };
+    std::ranges::stable_sort(channel.writes, {}, &Transfer::begin);
+    std::ranges::stable_sort(channel.reads, {}, &Transfer::end);
+    sum_up(channel.writes);
+    sum_up(channel.reads);
+    std::map<std::uint32_t, const Transfer*> waited_for;  // by thread: last
+    std::int64_t taken = std::numeric_limits<std::int64_t>::min();
+    for (Transfer& read : channel.reads) {
+      wait_for(read,
+               channel.counts ? after(channel.writes, taken) : find(channel.writes, read.moved),
+               waited_for);
+      taken = read.end;
+    }
+    if (channel.capacity == 0)
+      return;
+    waited_for.clear();
+    for (Transfer& write : channel.writes)
+      if (write.moved > channel.capacity)
+        if (Transfer* const read = find(channel.reads, write.moved - channel.capacity);
+            read != nullptr && read->end > write.begin)
+          wait_for(write, read, waited_for);
+  }
+
+  // The first by which so many bytes have been moved.
+  static Transfer* find(std::vector<Transfer>& transfers, std::uint64_t bytes) {
+    const auto found = std::ranges::lower_bound(transfers, bytes, {}, &Transfer::moved);
+    return found == transfers.end() ? nullptr : &*found;
+  }
+
+  static Transfer* after(std::vector<Transfer>& transfers, std::int64_t time) {
+    const auto found = std::ranges::upper_bound(transfers, time, {}, &Transfer::begin);
+    return found == transfers.end() ? nullptr : &*found;
+  }
+
+  static void wait_for(Transfer& waits, Transfer* awaited,
+                       std::map<std::uint32_t, const Transfer*>& waited_for) {
+    // Written or read from outside besides: then the sums do not agree.
+    if (awaited == nullptr || awaited->thread == waits.thread || awaited->begin > waits.end)
+      return;
+    const Transfer*& last = waited_for[waits.thread];
+    if (last == awaited)
+      return;
+    last = awaited;
+    waits.waits = true;
+    if (awaited->begin < waits.poll_begin)
+      waits.polled.reset();
+    ++awaited->gives;
+  }
+
+  void report(std::uint32_t channel, bool reads, const std::vector<Transfer>& transfers) {
+    for (const Transfer& transfer : transfers) {
+      std::vector<std::optional<ChannelUse>>& uses = found_.uses[transfer.thread];
+      const bool polled = transfer.waits && transfer.polled.has_value();
+      if (polled)
+        uses[*transfer.polled] = ChannelUse{.channel = channel, .reads = reads, .waits = true};
+      if ((transfer.waits && !polled) || transfer.gives != 0)
+        uses[transfer.ordinal] = ChannelUse{.channel = channel,
+                                            .reads = reads,
+                                            .waits = transfer.waits && !polled,
+                                            .gives = transfer.gives};
+    }
+  }
+
+  const std::vector<RawThread>& threads_;
+  const std::function<std::int64_t(std::uint64_t)>& time_of_;
+  ChannelEdges found_;
+  std::vector<Change> changes_;
+  std::vector<Call> calls_;
+  std::vector<Channel> channels_;
+  std::map<std::uint32_t, std::vector<std::pair<std::int64_t, Ends>>> ends_;  // by descriptor
+};
+
+}  // namespace
+
+ChannelEdges find_channel_edges(const std::vector<RawThread>& threads,
+                                const std::function<std::int64_t(std::uint64_t)>& time_of) {
+  return EdgeFinder(threads, time_of).find();
+}
+
+}  // namespace longpole::recording

@@ -1,0 +1,157 @@
+// Input and output, and who waits for whom in it, from records made by hand.
+#include <gmock/gmock.h>
+#include <algorithm>
+#include <cerrno>
+
+#include "hand_made_run.h"
+
+namespace longpole::recording {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr std::uint64_t from = 5;
+constexpr std::uint64_t to = 6;
+
+RecordFields channel(std::uint64_t tsc, std::uint64_t read_from, std::uint64_t written_to,
+                     std::uint64_t capacity = 0) {
+  RecordFields fields = call(LONGPOLE_CHANNEL, tsc, read_from | written_to << 32U);
+  fields.other = capacity;
+  return fields;
+}
+RecordFields duplicate(std::uint64_t tsc, std::uint64_t known, std::uint64_t made) {
+  return call(LONGPOLE_DUPLICATE, tsc, known | made << 32U);
+}
+
+// One call and its return.
+void add(std::vector<RecordFields>& records, longpole_io way, std::uint64_t descriptor,
+         std::uint64_t begin, std::uint64_t end, std::uint64_t answer, int result = 0) {
+  records.push_back(begins_io(way, begin, descriptor));
+  records.push_back(returns(LONGPOLE_IO, end, answer, result));
+}
+
+class Channels : public testing::Test {
+ protected:
+  void reads(std::uint32_t thread, std::uint64_t begin, std::uint64_t end, std::uint64_t bytes,
+             std::uint64_t descriptor = from) {
+    add(records_[thread], LONGPOLE_IO_READS, descriptor, begin, end, bytes);
+  }
+  void writes(std::uint32_t thread, std::uint64_t begin, std::uint64_t end, std::uint64_t bytes,
+              std::uint64_t descriptor = to) {
+    add(records_[thread], LONGPOLE_IO_WRITES, descriptor, begin, end, bytes);
+  }
+  std::vector<std::string> lines() {
+    for (std::uint32_t t = 0; t < 3; ++t)
+      run_.events.add_thread(t, static_cast<std::int32_t>(100 + t), records_[t]);
+    return describe(*run_.merge());
+  }
+
+  HandMadeRun run_;
+  std::vector<RecordFields> records_[3];
+};
+
+TEST_F(Channels, AReaderWaitsForWhoWroteTheLastByteThatItTook) {
+  records_[0] = {channel(1'000, from, to)};
+  writes(0, 40'000, 41'000, 3);
+  writes(0, 50'000, 51'000, 3);
+  reads(1, 10'000, 41'500, 3);
+  reads(1, 42'000, 51'500, 2);
+  reads(1, 52'000, 52'500, 1);
+  const auto all = lines();
+  EXPECT_THAT(all, Contains("0 40000 post 0 cpu=40000"));
+  EXPECT_THAT(all, Contains("0 40000 external 6 3 cpu=0"));
+  EXPECT_THAT(all, Contains("0 50000 post 0 cpu=10000"));
+  EXPECT_THAT(all, Contains("1 10000 wait 0 cpu=0 took=31500 from=0"));
+  EXPECT_THAT(all, Contains("1 41500 external 5 3 cpu=0"));
+  EXPECT_THAT(all, Contains("1 42000 wait 0 cpu=0 took=9500 from=0"));
+  EXPECT_THAT(all, Contains("1 52000 external 5 1 cpu=0"))
+      << "its byte had come with the one before";
+  EXPECT_EQ(run_.merge()->objects.at(0).stands_for, StandsFor::data);
+}
+
+TEST_F(Channels, EachOfSeveralReadersTakesItsOwn) {
+  records_[0] = {channel(1'000, from, to)};
+  writes(0, 40'000, 41'000, 8);
+  reads(1, 10'000, 41'500, 4);
+  reads(2, 10'000, 42'000, 4);
+  const auto all = lines();
+  EXPECT_EQ(std::ranges::count_if(
+                all, [](const std::string& line) { return line.find("0 40000 post 0") == 0; }),
+            2);
+  EXPECT_THAT(all, Contains("1 10000 wait 0 cpu=0 took=31500 from=0"));
+  EXPECT_THAT(all, Contains("2 10000 wait 0 cpu=0 took=32000 from=0"));
+}
+
+TEST_F(Channels, AWriterWaitsForWhoMakesRoom) {
+  records_[0] = {channel(1'000, from, to, 100)};
+  writes(0, 10'000, 11'000, 80);
+  writes(0, 20'000, 60'000, 50);
+  reads(1, 50'000, 51'000, 20);
+  reads(1, 55'000, 56'000, 40);
+  reads(1, 61'000, 62'000, 70);
+  const auto all = lines();
+  EXPECT_THAT(all, Contains("0 20000 wait 1 cpu=0 took=40000 from=1"));
+  EXPECT_THAT(all, Contains("1 56000 post 1 cpu=0")) << "the first 20 bytes are not room enough";
+  EXPECT_THAT(all, Contains("0 60000 external 6 50 cpu=40000"));
+}
+
+TEST_F(Channels, ADuplicateIsTheSameUntilItIsClosed) {
+  records_[0] = {channel(1'000, from, to), duplicate(2'000, to, 9)};
+  writes(0, 40'000, 41'000, 1, 9);
+  add(records_[0], LONGPOLE_IO_CLOSES, 9, 42'000, 42'500, 0);
+  writes(0, 60'000, 61'000, 1, 9);
+  reads(1, 10'000, 41'500, 1);
+  reads(1, 50'000, 61'500, 1);
+  const auto all = lines();
+  EXPECT_THAT(all, Contains(HasSubstr("0 40000 post 0")));
+  EXPECT_THAT(all, Not(Contains(HasSubstr("0 60000 post"))));
+  EXPECT_THAT(all, Contains("1 50000 external 5 1 cpu=0")) << "something else is written to";
+}
+
+TEST_F(Channels, ACounterGivesAllThatWasAdded) {
+  records_[0] = {channel(1'000, 7, 7)};
+  writes(0, 20'000, 20'500, 8, 7);
+  writes(0, 21'000, 21'500, 8, 7);
+  writes(0, 60'000, 60'500, 8, 7);
+  reads(1, 10'000, 30'000, 8, 7);
+  reads(1, 40'000, 61'000, 8, 7);
+  const auto all = lines();
+  EXPECT_THAT(all, Contains(HasSubstr("0 20000 post 0")));
+  EXPECT_THAT(all, Not(Contains(HasSubstr("0 21000 post"))));
+  EXPECT_THAT(all, Contains(HasSubstr("0 60000 post 0")));
+}
+
+TEST_F(Channels, WhoPollsBeforeItReadsWaitsThere) {
+  records_[0] = {channel(1'000, from, to)};
+  writes(0, 40'000, 41'000, 1);
+  add(records_[1], LONGPOLE_IO_OTHER, ~std::uint64_t{0}, 10'000, 41'500, 1);
+  reads(1, 42'000, 42'500, 1);
+  const auto all = lines();
+  EXPECT_THAT(all, Contains("1 10000 wait 0 cpu=0 took=31500 from=0"));
+  EXPECT_THAT(all, Contains("1 41500 external cpu=0"));
+  EXPECT_THAT(all, Contains("1 42000 external 5 1 cpu=0"));
+}
+
+TEST_F(Channels, WhatComesFromOutsideOrFromOneselfWakesNobody) {
+  records_[0] = {channel(1'000, from, to)};
+  writes(0, 40'000, 41'000, 1);
+  reads(0, 42'000, 43'000, 1);
+  reads(1, 44'000, 50'000, 7);
+  EXPECT_THAT(lines(), Not(Contains(HasSubstr("post"))));
+}
+
+TEST_F(Channels, ACallThatNeverReturnedStandsStill) {
+  records_[0] = {channel(1'000, from, to)};
+  records_[1] = {begins_io(LONGPOLE_IO_READS, 10'000, from)};
+  add(records_[2], LONGPOLE_IO_READS, from, 10'000, 10'500, 0, EAGAIN);
+  add(records_[2], LONGPOLE_IO_OPENS, ~std::uint64_t{0}, 11'000, 12'000, 8);
+  const auto all = lines();
+  EXPECT_THAT(all, Contains("1 10000 external 5 cpu=0 unfinished"));
+  EXPECT_THAT(all, Contains("2 10000 external 5 cpu=0 failed"));
+  EXPECT_THAT(all, Contains("2 11000 external 8 cpu=0")) << "the descriptor that it opened";
+}
+
+}  // namespace
+}  // namespace longpole::recording
