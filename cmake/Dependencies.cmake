@@ -3,7 +3,7 @@
 
 set(LONGPOLE_DEBIAN_PACKAGES
     "libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc libboost-dev libfmt-dev"
-    "libdw-dev libcli11-dev libzstd-dev zlib1g-dev libssl-dev libexpected-dev nlohmann-json3-dev"
+    "libdw-dev libcli11-dev libiberty-dev libzstd-dev zlib1g-dev libssl-dev libexpected-dev nlohmann-json3-dev"
     "libgtest-dev libgmock-dev libbenchmark-dev pkg-config")
 list(JOIN LONGPOLE_DEBIAN_PACKAGES " " LONGPOLE_DEBIAN_PACKAGES)
 
@@ -27,6 +27,15 @@ longpole_require(tl-expected CONFIG)
 longpole_require(nlohmann_json CONFIG)
 longpole_require(PkgConfig)
 pkg_check_modules(LIBDW REQUIRED IMPORTED_TARGET libdw libelf)
+
+find_path(LIBIBERTY_INCLUDE_DIR libiberty/demangle.h)
+find_library(LIBIBERTY_LIBRARY iberty)
+if(NOT LIBIBERTY_INCLUDE_DIR OR NOT LIBIBERTY_LIBRARY)
+  message(FATAL_ERROR "libiberty was not found. On Debian 12: apt-get install ${LONGPOLE_DEBIAN_PACKAGES}")
+endif()
+add_library(LIBIBERTY::LIBIBERTY UNKNOWN IMPORTED)
+set_target_properties(LIBIBERTY::LIBIBERTY PROPERTIES
+  IMPORTED_LOCATION "${LIBIBERTY_LIBRARY}" INTERFACE_INCLUDE_DIRECTORIES "${LIBIBERTY_INCLUDE_DIR}")
 
 if(PROJECT_IS_TOP_LEVEL)
   longpole_require(GTest CONFIG)

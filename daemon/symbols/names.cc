@@ -2,13 +2,18 @@
 
 #include <cxxabi.h>
 #include <fmt/format.h>
+// Else it declares basename() in its own way.
+#define HAVE_DECL_BASENAME 1
+#include <libiberty/demangle.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string_view>
+#include <utility>
 
 namespace longpole::symbols {
 namespace {
@@ -16,7 +21,30 @@ namespace {
 // No name that a person reads is longer; it bounds what damaged files can ask for.
 constexpr std::size_t longest_name = 16384;
 
+struct NameTooLong {};
+
+// Rust's names, of the scheme v0 and of the one before it, which looks like C++'s. In v0 a short symbol can
+// stand for a name that fills any memory: what gets too long is given up.
+std::optional<std::string> demangled_rust(const std::string& symbol) {
+  std::string name;
+  const auto append = [](const char* text, std::size_t bytes, void* to) {
+    auto& so_far = *static_cast<std::string*>(to);
+    so_far.append(text, bytes);
+    if (so_far.size() > longest_name)
+      throw NameTooLong{};
+  };
+  try {
+    if (rust_demangle_callback(symbol.c_str(), 0, append, &name) == 0)
+      return std::nullopt;
+  } catch (const NameTooLong&) {
+    return std::nullopt;
+  }
+  return name;
+}
+
 std::string demangled(const std::string& symbol) {
+  if (std::optional<std::string> name = demangled_rust(symbol))
+    return *std::move(name);
   if (symbol.compare(0, 2, "_Z") != 0)
     return symbol;
   int status = 0;

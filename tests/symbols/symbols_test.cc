@@ -379,6 +379,32 @@ TEST(SourceFile, SystemIsWhatTheUserDidNotWrite) {
   EXPECT_TRUE(is_system_source("/build/zlib-1.2.13/inflate.c", "/usr/lib/libz.so.1"));
 }
 
+// A generic function, each of whose arguments is a tuple of twice the one before: some hundred bytes that stand
+// for a name of a thousand million characters.
+std::string endless_rust_symbol() {
+  // Numbers to the base 62 and less one, so 0 is "_" and 1 is "0_".
+  const auto number = [](std::size_t value) {
+    constexpr std::string_view digits =
+        "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    std::string text = "_";
+    if (value == 0)
+      return text;
+    for (--value;; value /= 62) {
+      text.insert(text.begin(), digits[value % 62]);
+      if (value < 62)
+        return text;
+    }
+  };
+  std::string symbol = "_RINvC1a1f";
+  std::size_t before = 0;
+  for (int i = 0; i < 30; ++i) {
+    const std::size_t here = symbol.size() - 2;  // they count from behind the _R
+    symbol += i == 0 ? "TuuE" : "TB" + number(before) + "B" + number(before) + "E";
+    before = here;
+  }
+  return symbol + "E";
+}
+
 TEST(Names, AreThoseThatPeopleWrote) {
   EXPECT_EQ(function_name("_ZN5queue4pushEi"), "queue::push(int)");
   EXPECT_EQ(function_name("_ZN5queue4pushEi.constprop.0.isra.0"), "queue::push(int)");
@@ -387,6 +413,12 @@ TEST(Names, AreThoseThatPeopleWrote) {
   EXPECT_EQ(function_name("__GI_strtol"), "strtol");
   EXPECT_EQ(function_name("main.worker"), "main.worker");
   EXPECT_EQ(function_name("_Znonsense"), "_Znonsense");
+  EXPECT_EQ(function_name("_RNvMs0_NtCs6_5alloc6stringNtB5_6String3new"),
+            "<alloc::string::String>::new");
+  EXPECT_EQ(function_name("_ZN4core3fmt9Formatter3pad17h0123456789abcdefE"),
+            "core::fmt::Formatter::pad");
+  EXPECT_EQ(function_name("_Rnonsense"), "_Rnonsense");
+  EXPECT_EQ(function_name(endless_rust_symbol().c_str()), endless_rust_symbol());
   EXPECT_EQ(variable_name("count.0"), "count");
   EXPECT_EQ(variable_name("_ZZ4mainE4lock"), "main::lock");
   EXPECT_EQ(unknown_name("/usr/lib/libz.so.1.2.13"), "[libz.so.1.2.13]");
