@@ -186,6 +186,12 @@ Expected<Program> check_file(const fs::path& path, int interpreters_left) {
                    "it is set-user-ID, set-group-ID or has file capabilities, and the system does "
                    "not load the recorder into such programs",
                    "record a copy without them (cp makes one)");
+  if (const std::string name = path.filename().string();
+      name == "valgrind" || name == "valgrind.bin")
+    return refusal(path,
+                   "it runs programs on a processor that it simulates, one thread at a time and "
+                   "many times slower, and the recorder is not loaded there",
+                   "record the program itself, without valgrind");
   if (is_elf)
     return check_elf(path, file.get());
 

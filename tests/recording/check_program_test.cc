@@ -99,6 +99,11 @@ TEST_F(CheckProgram, AScriptIsJudgedByItsInterpreter) {
                  "names no interpreter", "#!");
 }
 
+TEST_F(CheckProgram, Valgrind) {
+  expect_refused(write("valgrind", "#!/bin/sh\n").string(), "a processor that it simulates",
+                 "the program itself");
+}
+
 TEST_F(CheckProgram, SetUserId) {
   const fs::path program = directory_ / "privileged";
   fs::copy_file(specimens / "no_threads", program);

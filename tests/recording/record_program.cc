@@ -6,6 +6,10 @@ std::string specimen(const std::string& name) {
   return std::string(LONGPOLE_BUILD_DIRECTORY) + "/tests/recording/specimens/" + name;
 }
 
+std::string recorder_specimen(const std::string& name) {
+  return std::string(LONGPOLE_BUILD_DIRECTORY) + "/bin/specimens/" + name;
+}
+
 Options options_for(const std::string& program, std::vector<std::string> arguments) {
   Options options;
   options.program = program;

@@ -19,6 +19,8 @@ struct Recorded {
 
 // A program built for these tests.
 [[nodiscard]] std::string specimen(const std::string& name);
+// One for those of the recorder.
+[[nodiscard]] std::string recorder_specimen(const std::string& name);
 
 // The options that find the launcher in the test itself and the recorder in the build tree.
 [[nodiscard]] Options options_for(const std::string& program,

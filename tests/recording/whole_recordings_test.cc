@@ -1,0 +1,107 @@
+// Whole recordings of the recorder's own specimens: from the calls that a program makes to the events that
+// are simulated.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "record_program.h"
+#include "trace/recording_text.h"
+
+namespace longpole::recording {
+namespace {
+
+using testing::HasSubstr;
+using testing::UnorderedElementsAre;
+
+class WholeRecording : public testing::TestWithParam<SourceChoice> {
+ protected:
+  static Recording recorded(const std::string& name) {
+    Options options = options_for(name);
+    options.source = GetParam();
+    Recorded recorded = record(options);
+    EXPECT_TRUE(recorded.recording.has_value()) << recorded.recording.error().text();
+    return recorded.recording.has_value() ? *std::move(recorded.recording) : Recording{};
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Sources, WholeRecording,
+                         testing::Values(SourceChoice::automatic, SourceChoice::portable),
+                         [](const auto& source) {
+                           return source.param == SourceChoice::automatic ? "automatic"
+                                                                          : "portable";
+                         });
+
+std::ptrdiff_t calls(const Recording& recording, EventKind kind) {
+  std::ptrdiff_t count = 0;
+  for (const Thread& thread : recording.threads)
+    count += std::ranges::count(thread.events, kind, &Event::kind);
+  return count;
+}
+
+// What the waits with a known waker waited for, by its first word: how the rest is called is a matter of
+// debug information, which these programs do not have.
+std::multiset<std::string> awaited(const Recording& recording) {
+  std::multiset<std::string> words;
+  for (const Thread& thread : recording.threads)
+    for (const Event& event : thread.events)
+      if (event.kind == EventKind::semaphore_wait && event.waker.known()) {
+        const std::string& name = recording.objects[event.subject].name;
+        words.insert(name.substr(0, name.find(' ')));
+      }
+  return words;
+}
+
+TEST_P(WholeRecording, HasTenThousandShortThreads) {
+  const Recording recording = recorded(recorder_specimen("many_short_threads"));
+  ASSERT_EQ(recording.threads.size(), 10'001U);
+  EXPECT_EQ(calls(recording, EventKind::thread_create), 10'000);
+  EXPECT_EQ(calls(recording, EventKind::semaphore_post), 10'000);
+  EXPECT_EQ(calls(recording, EventKind::thread_detach), 2000);
+  EXPECT_TRUE(std::ranges::all_of(recording.threads, [&](const Thread& thread) {
+    return thread.creator.known() == (&thread != recording.threads.data());
+  }));
+}
+
+TEST_P(WholeRecording, HasTwoThousandThreadsAtOnce) {
+  const Recording recording = recorded(recorder_specimen("threads_at_once"));
+  ASSERT_EQ(recording.threads.size(), 2001U);
+  EXPECT_EQ(calls(recording, EventKind::barrier_wait), 2001);
+  EXPECT_EQ(calls(recording, EventKind::mutex_unlock), 2001 - 1);
+}
+
+TEST_P(WholeRecording, KnowsWhoSentTheSignalThatEndedAWait) {
+  const Recording recording = recorded(recorder_specimen("signal_waits"));
+  ASSERT_EQ(recording.threads.size(), 8U);
+  EXPECT_THAT(awaited(recording), UnorderedElementsAre("SIGUSR1", "SIGUSR1", "SIGUSR1", "SIGUSR2",
+                                                       "SIGUSR2", "signal", "signal"));
+}
+
+TEST_P(WholeRecording, KnowsWhoWroteWhatAThreadWaitedToRead) {
+  const Recording recording = recorded(recorder_specimen("channels"));
+  // A pipe, a socket, a counter, the pipe behind a poll, and much through it, for which its writer waits too.
+  EXPECT_THAT(awaited(recording),
+              UnorderedElementsAre("data", "data", "data", "data", "data", "room"));
+  const std::string text = write_recording_text(recording);
+  EXPECT_THAT(text, HasSubstr(" bytes=5"));
+  EXPECT_THAT(text, HasSubstr(" fd="));
+}
+
+TEST_P(WholeRecording, EndsACancelledWaitWhenItIsCancelled) {
+  const Recording recording = recorded(recorder_specimen("cancellations"));
+  EXPECT_THAT(awaited(recording), UnorderedElementsAre("cancellation", "cancellation"));
+}
+
+TEST_P(WholeRecording, OfAThreadSanitizedProgramHasWhatTheProgramDid) {
+  const Recording recording = recorded(specimen("thread_sanitized"));
+  EXPECT_EQ(recording.run.exit_status, 0);
+  EXPECT_EQ(std::ranges::count_if(recording.threads,
+                                  [](const Thread& thread) {
+                                    return std::ranges::count(thread.events, EventKind::mutex_lock,
+                                                              &Event::kind) == 100;
+                                  }),
+            2);
+}
+
+}  // namespace
+}  // namespace longpole::recording
