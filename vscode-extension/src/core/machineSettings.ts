@@ -23,6 +23,10 @@ export interface MachineSettings {
   readonly migrationCostNs?: number;
   /** Of the first CPUs, 1: as fast as the one that recorded; the others are so fast. */
   readonly speeds?: readonly number[];
+  /** The NUMA node of each of the first CPUs; the others are in the last one's. */
+  readonly nodes?: readonly number[];
+  /** In place of latencyNs, between CPUs of different nodes. */
+  readonly nodeLatencyNs?: number;
   readonly threads?: readonly ThreadChoice[];
 }
 
@@ -53,10 +57,11 @@ export function isUsual(settings: MachineSettings): boolean {
 }
 
 export function hasParameters(settings: MachineSettings): boolean {
-  const { lwps, latencyNs, switchCostNs, migrationCostNs, speeds, threads } = settings;
+  const { lwps, latencyNs, switchCostNs, migrationCostNs, nodeLatencyNs, speeds, nodes, threads } = settings;
   return (
-    [lwps, latencyNs, switchCostNs, migrationCostNs].some((value) => value !== undefined) ||
+    [lwps, latencyNs, switchCostNs, migrationCostNs, nodeLatencyNs].some((value) => value !== undefined) ||
     (speeds ?? []).length > 0 ||
+    (nodes ?? []).length > 0 ||
     (threads ?? []).length > 0
   );
 }
@@ -72,6 +77,7 @@ export function machineOf(settings: MachineSettings, cpus: number): Machine | un
     return undefined;
   }
   const speeds = settings.speeds ?? [];
+  const nodes = settings.nodes ?? [];
   return {
     speeds: speeds.length === 0 ? [] : Array.from({ length: cpus }, (_unused, cpu) => speeds[cpu] ?? 1),
     latencyNs: BigInt(Math.round(settings.latencyNs ?? 0)),
@@ -82,8 +88,8 @@ export function machineOf(settings: MachineSettings, cpus: number): Machine | un
       .filter(({ cpu, priority }) => cpu !== undefined || priority !== undefined),
     parallelDevices: false,
     lwps: settings.lwps ?? 0,
-    nodes: [],
-    nodeLatencyNs: 0n,
+    nodes: nodes.length === 0 ? [] : Array.from({ length: cpus }, (_unused, cpu) => nodes[cpu] ?? nodes.at(-1) ?? 0),
+    nodeLatencyNs: BigInt(Math.round(settings.nodeLatencyNs ?? 0)),
   };
 }
 
@@ -110,6 +116,10 @@ export function machineSummary(settings: MachineSettings): string {
   }
   if ((settings.speeds ?? []).length > 0) {
     parts.push(`speeds ${speedsText(settings.speeds ?? [])}`);
+  }
+  if ((settings.nodes ?? []).length > 0) {
+    const far = settings.nodeLatencyNs === undefined ? '' : `, ${formatTime(settings.nodeLatencyNs)} apart`;
+    parts.push(`${new Set(settings.nodes).size} NUMA nodes${far}`);
   }
   const threads = settings.threads ?? [];
   const [bound, raised] = [threads.filter(({ cpu }) => cpu !== undefined).length, threads.filter(({ priority }) => priority !== undefined).length];
@@ -159,6 +169,17 @@ export function parseSpeeds(text: string): Parsed<readonly number[] | undefined>
   return speeds.length > 1024 ? { problem: 'At most 1024 CPUs.' } : { value: speeds };
 }
 
+/** "0, 0, 1, 1": of the first CPUs; nothing: all in one. */
+export function parseNodes(text: string): Parsed<readonly number[] | undefined> {
+  const words = text.split(/[,\s]+/).filter((word) => word !== '');
+  if (words.length === 0) {
+    return { value: undefined };
+  }
+  return words.length <= 1024 && words.every((word) => /^\d{1,4}$/.test(word))
+    ? { value: words.map(Number) }
+    : { problem: 'Whole numbers from 0 on, one for each CPU: 0, 0, 1, 1.' };
+}
+
 /** A whole number; nothing: undefined. */
 export function parseWhole(text: string, least: number, most: number): Parsed<number | undefined> {
   const trimmed = text.trim();
@@ -198,6 +219,7 @@ export function readMachine(kept: unknown): MachineSettings {
   const number = (value: unknown): number | undefined => (typeof value === 'number' && value >= 0 && Number.isFinite(value) ? value : undefined);
   const list = (value: unknown): unknown[] => (Array.isArray(value) ? (value as unknown[]) : []);
   const speeds = list(from['speeds']).filter((speed) => typeof speed === 'number');
+  const nodes = list(from['nodes']).filter((node) => typeof node === 'number');
   const threads = list(from['threads']).filter(
     (one): one is ThreadChoice => typeof one === 'object' && one !== null && typeof (one as ThreadChoice).thread === 'string',
   );
@@ -209,6 +231,8 @@ export function readMachine(kept: unknown): MachineSettings {
     switchCostNs: number(from['switchCostNs']),
     migrationCostNs: number(from['migrationCostNs']),
     speeds: speeds.length === 0 ? undefined : speeds,
+    nodes: nodes.length === 0 ? undefined : nodes,
+    nodeLatencyNs: number(from['nodeLatencyNs']),
     threads: threads.length === 0 ? undefined : threads,
   };
 }

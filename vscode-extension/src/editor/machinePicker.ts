@@ -8,6 +8,7 @@ import {
   isUsual,
   machineSummary,
   models,
+  parseNodes,
   parseSpeeds,
   parseTime,
   parseWhole,
@@ -107,6 +108,21 @@ function entriesFor(session: Session, analyses: Analyses): Entry[] {
       'How fast each CPU is; those without a number are as fast as the one that recorded.',
       () =>
         typed('CPU Speeds', '1, 1, 0.5, 0.5', speedsText(machine.speeds ?? []), parseSpeeds, (speeds) => ({ ...machine, speeds })),
+    ),
+    entry(
+      'NUMA nodes',
+      machine.nodes === undefined ? 'all CPUs in one' : machine.nodes.join(', '),
+      'The node of each CPU; those without a number are in the last one named.',
+      () => typed('NUMA Nodes', '0, 0, 1, 1', (machine.nodes ?? []).join(', '), parseNodes, (nodes) => ({ ...machine, nodes })),
+    ),
+    entry('Latency between nodes', time(machine.nodeLatencyNs), 'In place of the latency between CPUs, from one node to another.', () =>
+      typed(
+        'Latency Between Nodes',
+        '1 us',
+        machine.nodeLatencyNs === undefined ? '' : timeText(machine.nodeLatencyNs),
+        parseTime,
+        (nodeLatencyNs) => ({ ...machine, nodeLatencyNs }),
+      ),
     ),
     entry('LWPs', machine.lwps === undefined ? 'one for each thread' : String(machine.lwps), 'Of threads that are not bound, under solaris.', () =>
       typed('LWPs', '8', String(machine.lwps ?? ''), (text) => parseWhole(text, 1, mostLwps), (lwps) => ({

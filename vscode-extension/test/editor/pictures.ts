@@ -41,6 +41,7 @@ async function make(folder: string): Promise<void> {
     for (const { name } of pictures) {
       await workbench.openFile(`${name}.lptrace`);
       await workbench.webview().getByText(/× on 8 CPUs/).waitFor();
+      await workbench.runCommand('View: Close All Editors');
       await workbench.runCommand('Longpole: Show Timeline');
       const canvas = workbench.webview().locator('canvas');
       await canvas.waitFor();

@@ -4,6 +4,7 @@ import {
   isUsual,
   machineOf,
   machineSummary,
+  parseNodes,
   parseSpeeds,
   parseTime,
   parseWhole,
@@ -38,6 +39,11 @@ void test('speeds and whole numbers are held to their limits', () => {
   for (const text of ['0', '-1', 'fast', '1001', 'NaN']) {
     assert.ok('problem' in parseSpeeds(text), text);
   }
+  assert.deepEqual(parseNodes('0 0, 1'), { value: [0, 0, 1] });
+  assert.ok('problem' in parseNodes('0, -1'));
+  const nodes = { ...usualMachine, nodes: [0, 1], nodeLatencyNs: 900 };
+  assert.deepEqual(machineOf(nodes, 3)?.nodes, [0, 1, 1]);
+  assert.equal(machineSummary(nodes), 'linux, 2 NUMA nodes, 900 ns apart');
   assert.deepEqual(parseWhole('', 0, 9), { value: undefined });
   assert.deepEqual(parseWhole('9', 0, 9), { value: 9 });
   for (const text of ['10', '-1', '1.5', 'x']) {
