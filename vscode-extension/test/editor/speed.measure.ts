@@ -71,17 +71,17 @@ void describe('speed', () => {
     rmSync(source, { recursive: true });
   });
 
-  const build = (name: string, threads: number, rounds: number): void => {
-    writeFileSync(join(source, `${name}.c`), program(threads, rounds));
-    execFileSync('cc', ['-O1', '-g', '-fno-omit-frame-pointer', `${name}.c`, '-o', name, '-pthread'], { cwd: source });
+  const build = (folder: string, name: string, threads: number, rounds: number): void => {
+    writeFileSync(join(folder, `${name}.c`), program(threads, rounds));
+    execFileSync('cc', ['-O1', '-g', '-fno-omit-frame-pointer', `${name}.c`, '-o', name, '-pthread'], { cwd: folder });
   };
 
   void test('another number of CPUs, of a recording of a million events', async (context) => {
     assert.ok(existsSync('bin/longpole'), 'the package has no daemon: build the preset release before packing it');
-    build('count', 2, 250_000);
-    build('many', 200, 25_000);
     workbench = await Workbench.start({ folder: source, settings: { 'longpole.cpus': 2, 'longpole.annotations.threshold': 0 } });
     const { page } = workbench;
+    build(workbench.folder, 'many', 200, 25_000);
+    build(workbench.folder, 'count', 2, 250_000);
     await workbench.openFile('count.c');
     await workbench.runCommand('Longpole: Record and Simulate');
     await workbench.answer('Longpole: Program to Record', './count');
