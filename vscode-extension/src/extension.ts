@@ -12,7 +12,7 @@ import { findBinding } from './editor/binding';
 import { pickCpus } from './editor/cpuPicker';
 import { collectDiagnostics } from './editor/diagnostics';
 import { Documents } from './editor/documents';
-import { prepareExample } from './editor/example';
+import { recordExample } from './editor/example';
 import { FunctionTree } from './editor/functionTree';
 import { Hovers } from './editor/hover';
 import { LockTree } from './editor/lockTree';
@@ -91,7 +91,7 @@ export function activate(context: vscode.ExtensionContext): void {
     vscode.window.registerCustomEditorProvider(recordingViewType, new RecordingEditor(session, report)),
     command('record', () => recorder.record(), true),
     command('recordOther', () => recorder.recordOther(), true),
-    command('recordExample', async () => recorder.recordOnce(await prepareExample(context)), true),
+    command('recordExample', async () => session.open(await recordExample(context, running.findProgram(), recordings)), true),
     command('chooseTarget', () => recorder.choose(), true),
     command('openRecording', () => openRecording(session)),
     command('showOverview', () => showOverview(session)),

@@ -5,12 +5,12 @@ import { constants } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import * as vscode from 'vscode';
-import type { Run } from './recordTask';
+import type { Recordings } from './recordings';
 
 const flags = ['-O1', '-g', '-fno-omit-frame-pointer', '-fno-inline-functions-called-once', '-D_GNU_SOURCE'];
 
-/** Builds the example, shows its source, and returns what is to be recorded. */
-export async function prepareExample(context: vscode.ExtensionContext): Promise<Run> {
+/** Builds the example, shows its source, records it, and returns where the recording is. */
+export async function recordExample(context: vscode.ExtensionContext, longpole: string, recordings: Recordings): Promise<string> {
   const folder = join(context.globalStorageUri.fsPath, 'example');
   const source = join(folder, 'sorter.c');
   await mkdir(folder, { recursive: true });
@@ -33,5 +33,10 @@ export async function prepareExample(context: vscode.ExtensionContext): Promise<
     await run(join(folder, 'sorter'), ['--make-input', 'numbers'], { cwd: folder });
   });
   await vscode.window.showTextDocument(vscode.Uri.file(source));
-  return { program: join(folder, 'sorter'), args: ['numbers'], cwd: folder, env: {} };
+  // Not in a terminal, as other programs are: a window without a folder lets none start there, and this one says nothing.
+  return vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title: 'Longpole: recording the example' }, async () => {
+    const recorded = join(folder, 'example.lptrace');
+    await promisify(execFile)(longpole, ['record', '-o', recorded, '--', join(folder, 'sorter'), 'numbers'], { cwd: folder });
+    return recordings.add(recorded, 'sorter', folder);
+  });
 }

@@ -39,13 +39,6 @@ export class Recorder {
     }
   }
 
-  /** Records a program that is not remembered. */
-  async recordOnce(run: Run): Promise<void> {
-    if (this.tasks !== undefined) {
-      await this.show(this.tasks.record(run));
-    }
-  }
-
   /** Asks what to record, and records it. */
   async recordOther(): Promise<void> {
     const target = await this.choose();

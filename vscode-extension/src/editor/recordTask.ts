@@ -37,7 +37,7 @@ export function recordTask(run: Run, recordings: Recordings, longpole: string): 
   const base = join(recordings.folder, `.${randomUUID()}`);
   const task = new vscode.Task(
     { type: taskType, program: run.program, args: run.args, cwd: run.cwd, env: run.env },
-    vscode.workspace.workspaceFolders === undefined ? vscode.TaskScope.Global : vscode.TaskScope.Workspace,
+    vscode.TaskScope.Workspace,
     `record ${name}`,
     'Longpole',
     new vscode.ProcessExecution(

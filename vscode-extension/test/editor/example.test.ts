@@ -29,7 +29,7 @@ void describe('the first run', () => {
       () => 'the walkthrough in the list',
     );
     await page.getByRole('button', { name: 'Record the Example' }).or(page.getByText('Record the Example', { exact: true })).first().click();
-    await eventually(async () => /^8 CPUs · [\d.]+×$/.test(await workbench.statusText()), () => 'the prediction', 180_000);
+    await eventually(async () => /^8 CPUs · [\d.]+×$/.test(await workbench.statusText()), () => 'the prediction', 100_000);
     await page.locator('.tab[data-resource-name="sorter.c"]').waitFor();
     await workbench.openFile('sorter.c');
     await workbench.runCommand('View: Close Panel').catch(() => undefined);
