@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "analysis/confidence.h"
 #include "cli/human.h"
 #include "cli/progress_line.h"
 #include "storage/load.h"
@@ -145,6 +146,20 @@ std::string notices_text(const Recording& recording) {
   std::string out;
   for (const Notice& notice : recording.notices)
     out += fmt::format("note: {}\n", printable(notice.text));
+  return out;
+}
+
+std::string doubts_text(const Recording& recording) {
+  if (recording.run.source != Source::kernel && recording.run.source != Source::portable)
+    return {};
+  constexpr double telling_share = 0.05;
+  std::string out;
+  if (const double share = analysis::recording_share(recording); share > telling_share)
+    out += fmt::format("note: {} of the CPU time went into recording and was taken out again\n",
+                       percent_text(share));
+  if (recording.run.samples < analysis::fewest_samples)
+    out += fmt::format("note: where the CPU time went is known from {} alone\n",
+                       count_text(recording.run.samples, "sample"));
   return out;
 }
 

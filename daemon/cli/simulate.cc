@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/confidence.h"
 #include "analysis/forecast.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
@@ -37,7 +38,8 @@ struct Options {
 struct Run {
   std::uint32_t cpus = 1;
   analysis::Forecast forecast;
-  double speedup = 1;  // against the same scheduler on one CPU
+  double speedup = 1;                            // against the same scheduler on one CPU
+  std::optional<analysis::Interval> interval{};  // of the speed-up; none: nothing was measured
 };
 
 // On as many threads as there are CPUs.
@@ -74,18 +76,50 @@ Expected<std::vector<Run>> simulate_all(const analysis::Forecaster& forecaster,
   return runs;
 }
 
+// Once more for each cause of doubt, so after all that is asked for.
+Expected<void> add_intervals(std::vector<Run>& runs,
+                             const std::shared_ptr<const Recording>& recording,
+                             const std::vector<analysis::Computer>& computers,
+                             const analysis::ModelChoice& models) {
+  const auto confidence = analysis::Confidence::of(recording);
+  if (!confidence)
+    return {};
+  std::vector<std::future<Expected<analysis::Interval>>> intervals(runs.size());
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (runs[i].cpus > 1 && !runs[i].forecast.deadlock)
+      intervals[i] = std::async(std::launch::async, [&, i] {
+        const double total = runs[i].forecast.total_ns;
+        return confidence->of_speedup(computers[i], models, runs[i].speedup * total, total);
+      });
+  }
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (!intervals[i].valid())
+      continue;
+    const auto interval = intervals[i].get();
+    if (!interval)
+      return tl::unexpected(interval.error());
+    runs[i].interval = *interval;
+  }
+  return {};
+}
+
 std::string json_of(const Recording& recording, const std::vector<Run>& runs,
                     std::string_view scheduler) {
   Json rows = Json::array();
   for (const Run& run : runs) {
     // A program that stands still has no completion time.
     const auto& deadlock = run.forecast.deadlock;
-    rows.push_back({{"cpus", run.cpus},
-                    {"scheduler", scheduler},
-                    {"model", simulation::name_of(run.forecast.model)},
-                    {"total_ns", deadlock ? Json(nullptr) : number(run.forecast.total_ns)},
-                    {"speedup", deadlock ? Json(nullptr) : number(run.speedup)},
-                    {"deadlock", deadlock ? deadlock_json(recording, *deadlock) : Json(nullptr)}});
+    Json row = {{"cpus", run.cpus},
+                {"scheduler", scheduler},
+                {"model", simulation::name_of(run.forecast.model)},
+                {"total_ns", deadlock ? Json(nullptr) : number(run.forecast.total_ns)},
+                {"speedup", deadlock ? Json(nullptr) : number(run.speedup)},
+                {"deadlock", deadlock ? deadlock_json(recording, *deadlock) : Json(nullptr)}};
+    if (run.interval) {
+      row["speedup_low"] = fraction(run.interval->low);
+      row["speedup_high"] = fraction(run.interval->high);
+    }
+    rows.push_back(std::move(row));
   }
   return json_text({{"runs", std::move(rows)}});
 }
@@ -97,17 +131,24 @@ std::string text_of(const Recording& recording, const std::vector<Run>& runs,
     return run.forecast.model == runs.front().forecast.model;
   });
   std::vector<TextTable::Column> columns{{"CPUs"}, {"time"}, {"speed-up"}};
+  const bool intervals = std::any_of(runs.begin(), runs.end(),
+                                     [](const Run& run) { return run.interval.has_value(); });
+  if (intervals)
+    columns.push_back({"from–to"});
   if (!one_model)
     columns.push_back({"model", TextTable::Align::left});
   TextTable table(std::move(columns));
   for (const Run& run : runs) {
     std::vector<std::string> cells{count_text(run.cpus), duration_text(run.forecast.total_ns),
                                    fmt::format("{:.2f}", run.speedup)};
+    if (intervals)
+      cells.push_back(
+          run.interval ? fmt::format("{:.2f}–{:.2f}", run.interval->low, run.interval->high) : "–");
     if (!one_model)
       cells.emplace_back(simulation::name_of(run.forecast.model));
     table.add(std::move(cells));
   }
-  std::string notes = notices_text(recording);
+  std::string notes = notices_text(recording) + doubts_text(recording);
   const auto not_direct = std::find_if(
       runs.begin(), runs.end(), [](const Run& run) { return run.forecast.of_direct.has_value(); });
   if (not_direct != runs.end())
@@ -160,6 +201,8 @@ Expected<int> simulate(const Options& options) {
   }
   if (!runs)
     return tl::unexpected(runs.error());
+  if (const auto added = add_intervals(*runs, recording, *computers, *models); !added)
+    return tl::unexpected(added.error());
   const std::string_view scheduler = scheduler_name(computers->front());
   const auto still = std::find_if(runs->begin(), runs->end(),
                                   [](const Run& run) { return run.forecast.deadlock.has_value(); });
@@ -167,7 +210,7 @@ Expected<int> simulate(const Options& options) {
   if (options.json) {
     if (const auto printed = print(json_of(*recording, *runs, scheduler)); !printed)
       return tl::unexpected(printed.error());
-    fmt::print(stderr, "{}", notices_text(*recording));
+    fmt::print(stderr, "{}{}", notices_text(*recording), doubts_text(*recording));
   }
   if (still != runs->end())
     return tl::unexpected(deadlock_error(*recording, *still->forecast.deadlock, options.file));
@@ -203,6 +246,11 @@ void add_simulate(CLI::App& app, Chosen& chosen) {
       "  longpole simulate program.lptrace --cpus 2,4 --scheduler linux --bind main=0\n"
       "  longpole simulate program.prog --cpus 1-16 --json\n"
       "  longpole simulate program.lptrace --cpus 4 --against '--scheduler solaris --lwps 4'\n\n"
+      "from–to: where the speed-up lies if switches and wake-ups take anything from nothing to "
+      "twice\n"
+      "what was measured, recording cost up to twice as much, and waits for nobody known may be\n"
+      "gone. That threads compute faster or slower on more CPUs, because of caches, only\n"
+      "`longpole validate` can tell.\n\n"
       "A program that deadlocks has no completion time: its threads and what they wait for are\n"
       "named, and the exit status is 2. With --json the document is printed all the same.");
   command->callback([options, &chosen] { chosen.run = [options] { return simulate(*options); }; });

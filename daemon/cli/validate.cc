@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -12,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/confidence.h"
 #include "analysis/forecast.h"
 #include "analysis/study.h"
 #include "analysis/validation.h"
@@ -20,10 +20,9 @@
 #include "cli/computer_options.h"
 #include "cli/human.h"
 #include "cli/input.h"
-#include "cli/json_document.h"
 #include "cli/progress_line.h"
 #include "cli/recorded_run.h"
-#include "cli/text_table.h"
+#include "cli/validation_table.h"
 #include "recording/check_program.h"
 #include "recording/measured_run.h"
 #include "simulation/simulate.h"
@@ -38,6 +37,7 @@ using analysis::RealRun;
 struct Options {
   std::string cpus;
   std::string runs = "15";
+  std::string lockstep;
   std::string output;
   ComputerOptions computer;
   bool json = false;
@@ -45,40 +45,6 @@ struct Options {
 };
 
 constexpr std::uint32_t most_runs = 10'000;
-// What the tables of the papers call a good prediction; where not even that can be told, it is said.
-constexpr double telling_error = 0.05;
-// How much of the CPUs others may take before it is worth a word.
-constexpr double telling_others = 0.02;
-// How much more CPU time on many CPUs than on one is worth a word.
-constexpr double telling_cpu_time = 0.03;
-
-struct Row {
-  std::uint32_t cpus = 1;
-  std::optional<analysis::Real> real;  // none: the machine has not so many
-  double predicted_ns = 0;
-  double predicted_speedup = 1;
-  double limit = 1;
-  double amdahl = 1;
-
-  // On one CPU the speed-up is 1 by definition.
-  [[nodiscard]] std::optional<analysis::PredictionError> error() const {
-    if (!real || cpus == 1)
-      return std::nullopt;
-    return analysis::error_of(*real, predicted_speedup);
-  }
-};
-
-struct Validation {
-  std::string program;
-  std::uint32_t rounds = 0;
-  std::size_t threads = 0;
-  std::string scheduler;
-  simulation::Model model = simulation::Model::direct;
-  double serial_fraction = 1;
-  std::string notices;
-  std::vector<Row> rows;
-};
-
 // 1, 2, 4, … and all.
 std::string usual_counts(std::size_t machine) {
   std::string list;
@@ -138,6 +104,15 @@ Expected<Recording> record(const recording::Options& options, const std::string&
   return recording;
 }
 
+double cpu_time(const Recording& recording) {
+  Nanoseconds sum{};
+  for (const Thread& thread : recording.threads) {
+    for (const Event& event : thread.events)
+      sum += event.cpu;
+  }
+  return static_cast<double>(sum.count());
+}
+
 // All but the real runs.
 Expected<Validation> predict(const Options& options, Recording recorded,
                              const std::vector<std::uint32_t>& cpus) {
@@ -163,7 +138,12 @@ Expected<Validation> predict(const Options& options, Recording recorded,
   out.scheduler = scheduler_name(computers->front());
   out.model = on_one->model;
   out.serial_fraction = rules.serial_fraction();
-  out.notices = notices_text(*recording);
+  out.on_one_ns = on_one->total_ns;
+  out.cpu_ns = cpu_time(*recording);
+  const auto used = static_cast<double>(recording->run.cpu_time.count());
+  out.unused_ns = std::max(used * (1 - analysis::recording_share(*recording)) - out.cpu_ns, 0.0);
+  out.notices = notices_text(*recording) + doubts_text(*recording);
+  const auto confidence = analysis::Confidence::of(recording);
   for (const analysis::Computer& computer : *computers) {
     const auto forecast = forecaster.on(computer, *models);
     if (!forecast)
@@ -171,10 +151,17 @@ Expected<Validation> predict(const Options& options, Recording recorded,
     if (forecast->deadlock)
       return tl::unexpected(
           deadlock_error(*recording, *forecast->deadlock, options.command.front()));
-    Row row;
+    ValidationRow row;
     row.cpus = computer.machine.cpus;
     row.predicted_ns = forecast->total_ns;
     row.predicted_speedup = forecast->total_ns > 0 ? on_one->total_ns / forecast->total_ns : 1;
+    if (confidence && row.cpus > 1) {
+      const auto interval =
+          confidence->of_speedup(computer, *models, on_one->total_ns, forecast->total_ns);
+      if (!interval)
+        return tl::unexpected(interval.error());
+      row.interval = *interval;
+    }
     row.limit = rules.limit(row.cpus);
     row.amdahl = rules.amdahl(row.cpus);
     out.rows.push_back(row);
@@ -182,139 +169,27 @@ Expected<Validation> predict(const Options& options, Recording recorded,
   return out;
 }
 
-Json json_of(const Row& row) {
-  const auto fraction_or_null = [](const auto& value) {
-    return value ? fraction(*value) : Json(nullptr);
-  };
-  std::optional<double> low;
-  std::optional<double> high;
-  if (row.real && row.real->confidence) {
-    low = row.real->confidence->low;
-    high = row.real->confidence->high;
-  }
-  const auto error = row.error();
-  std::optional<double> error_low;
-  std::optional<double> error_high;
-  if (error && error->confidence) {
-    error_low = error->confidence->low;
-    error_high = error->confidence->high;
-  }
-  const auto real = [&](double value) { return row.real ? fraction(value) : Json(nullptr); };
-  const analysis::Real measured = row.real.value_or(analysis::Real{});
-  return {{"cpus", row.cpus},
-          {"real_ns", row.real ? number(measured.elapsed_ns) : Json(nullptr)},
-          {"real_cpu_ns", row.real ? number(measured.cpu_time_ns) : Json(nullptr)},
-          {"others_share", real(measured.others_share)},
-          {"real_speedup", real(measured.speedup)},
-          {"real_least", real(measured.range.low)},
-          {"real_most", real(measured.range.high)},
-          {"real_low", fraction_or_null(low)},
-          {"real_high", fraction_or_null(high)},
-          {"predicted_ns", number(row.predicted_ns)},
-          {"predicted_speedup", fraction(row.predicted_speedup)},
-          {"error", error ? fraction(error->error) : Json(nullptr)},
-          {"error_low", fraction_or_null(error_low)},
-          {"error_high", fraction_or_null(error_high)},
-          {"limit_speedup", fraction(row.limit)},
-          {"amdahl_speedup", fraction(row.amdahl)}};
-}
-
-std::string json_of(const Validation& validation) {
-  Json rows = Json::array();
-  for (const Row& row : validation.rows)
-    rows.push_back(json_of(row));
-  return json_text({{"program", validation.program},
-                    {"runs", validation.rounds},
-                    {"threads", validation.threads},
-                    {"scheduler", validation.scheduler},
-                    {"model", name_of(validation.model)},
-                    {"serial_fraction", fraction(validation.serial_fraction)},
-                    {"rows", std::move(rows)}});
-}
-
-std::string range_text(const analysis::Interval& range) {
-  return fmt::format("{:.2f}–{:.2f}", range.low, range.high);
-}
-
-// What one has to know to trust the table, or not.
-std::string caveats(const Validation& validation) {
-  std::string out;
-  std::vector<std::uint32_t> not_measured;
-  std::vector<std::uint32_t> noisy;
-  double on_one_cpu_time = 0;
-  double others = 0;
-  bool few = false;
-  for (const Row& row : validation.rows) {
-    if (!row.real) {
-      not_measured.push_back(row.cpus);
+// The time on so many CPUs from a recording in lockstep for them; that on one from the one made there, which
+// on one CPU also spun.
+void take_lockstep(Validation& plain, const Validation& lockstep) {
+  const double on_one = plain.on_one_ns + plain.unused_ns;
+  for (ValidationRow& row : plain.rows) {
+    const auto found =
+        std::find_if(lockstep.rows.begin(), lockstep.rows.end(),
+                     [&](const ValidationRow& other) { return other.cpus == row.cpus; });
+    if (found == lockstep.rows.end())
       continue;
+    row.plain_speedup = row.predicted_speedup;
+    row.predicted_ns = found->predicted_ns;
+    row.predicted_speedup = found->predicted_ns > 0 ? on_one / found->predicted_ns : 1;
+    row.simulated_cpu_ns = lockstep.cpu_ns;
+    if (found->interval) {
+      const double factor = row.predicted_speedup / found->predicted_speedup;
+      row.interval =
+          analysis::Interval{found->interval->low * factor, found->interval->high * factor};
     }
-    others = std::max(others, row.real->others_share);
-    if (row.cpus == 1)
-      on_one_cpu_time = row.real->cpu_time_ns;
-    const auto error = row.error();
-    few = few || (error && !error->confidence);
-    if (error && error->confidence && error->confidence->low < telling_error &&
-        error->confidence->high > telling_error)
-      noisy.push_back(row.cpus);
-    const double more = row.real->cpu_time_ns / on_one_cpu_time - 1;
-    if (on_one_cpu_time > 0 && more > telling_cpu_time)
-      out += fmt::format(
-          "note: on {} CPUs it takes {} more CPU time than on one, for its data moves between the "
-          "CPUs or its threads spin; a recording on one CPU cannot know of that\n",
-          row.cpus, percent_text(more));
   }
-  if (others > telling_others)
-    out += fmt::format(
-        "note: other programs took up to {} of the CPUs meanwhile; stop them for a fair "
-        "comparison\n",
-        percent_text(others));
-  if (!not_measured.empty())
-    out += fmt::format("note: this machine has fewer CPUs: {} predicted, not measured\n",
-                       fmt::join(not_measured, ", "));
-  if (few)
-    out += fmt::format("note: how certain the errors are is known from {} --runs on\n",
-                       analysis::fewest_for_confidence);
-  if (!noisy.empty())
-    out += fmt::format(
-        "note: the runs differ too much to say whether the error on {} CPUs is below {:.0f}%; more "
-        "--runs, or a quieter machine, would\n",
-        fmt::join(noisy, ", "), telling_error * 100);
-  return out;
-}
-
-std::string text_of(const Validation& validation) {
-  TextTable table({{"CPUs"},
-                   {"real time"},
-                   {"real"},
-                   {"least–most"},
-                   {"predicted"},
-                   {"error"},
-                   {"95 in 100"},
-                   {"min(P, threads)"},
-                   {"Amdahl"}});
-  for (const Row& row : validation.rows) {
-    const auto error = row.error();
-    const std::string none = "–";
-    table.add(
-        {count_text(row.cpus), row.real ? duration_text(row.real->elapsed_ns) : none,
-         row.real ? fmt::format("{:.2f}", row.real->speedup) : none,
-         row.real && row.cpus > 1 ? range_text(row.real->range) : none,
-         fmt::format("{:.2f}", row.predicted_speedup), error ? percent_text(error->error) : none,
-         error && error->confidence ? fmt::format("{:.1f}–{:.1f}%", error->confidence->low * 100,
-                                                  error->confidence->high * 100)
-                                    : none,
-         fmt::format("{:.2f}", row.limit), fmt::format("{:.2f}", row.amdahl)});
-  }
-  return fmt::format(
-      "{}: {}, {}, scheduler {}, model {}\n\n{}\nreal: speed-up, the median over the rounds; "
-      "error: "
-      "|real − predicted| / real, and where it lies\nin 95 of 100 cases. Amdahl: with {} of the "
-      "work done while no other thread could run.\n{}{}",
-      printable(validation.program), count_text(validation.rounds, "round"),
-      count_text(validation.threads, "thread"), validation.scheduler, name_of(validation.model),
-      table.text(terminal_width()), percent_text(validation.serial_fraction), caveats(validation),
-      validation.notices);
+  plain.notices = lockstep.notices;
 }
 
 Expected<int> validate(const Options& options) {
@@ -337,6 +212,17 @@ Expected<int> validate(const Options& options) {
   if (!program)
     return tl::unexpected(program.error());
 
+  recording::Options in_lockstep;
+  if (!options.lockstep.empty()) {
+    const auto count =
+        parse_number("--lockstep", options.lockstep, 2, recording::max_lockstep_cpus);
+    if (!count)
+      return tl::unexpected(count.error());
+    if (std::find(cpus->begin(), cpus->end(), *count) == cpus->end())
+      return bad_input(fmt::format("--lockstep {}", *count), "that is none of the numbers of CPUs",
+                       "name it in --cpus, too");
+    in_lockstep.lockstep = *count;
+  }
   recording::Options recorded;
   recorded.program = options.command.front();
   recorded.arguments.assign(options.command.begin() + 1, options.command.end());
@@ -347,6 +233,19 @@ Expected<int> validate(const Options& options) {
   auto validation = predict(options, std::move(*recording), *cpus);
   if (!validation)
     return tl::unexpected(validation.error());
+  if (in_lockstep.lockstep != 0) {
+    in_lockstep.program = recorded.program;
+    in_lockstep.arguments = recorded.arguments;
+    // It must be told what the real runs find, not N.
+    in_lockstep.as_cpus = static_cast<std::uint32_t>(machine.size());
+    auto second = record(in_lockstep, "");
+    if (!second)
+      return tl::unexpected(second.error());
+    const auto lockstep = predict(options, std::move(*second), {in_lockstep.lockstep});
+    if (!lockstep)
+      return tl::unexpected(lockstep.error());
+    take_lockstep(*validation, *lockstep);
+  }
 
   std::vector<std::uint32_t> counts{1};
   for (const std::uint32_t count : *cpus) {
@@ -358,15 +257,23 @@ Expected<int> validate(const Options& options) {
   if (!runs)
     return tl::unexpected(runs.error());
   validation->rounds = *rounds;
-  for (Row& row : validation->rows) {
+  for (ValidationRow& row : validation->rows) {
     if (const auto found = runs->find(row.cpus); found != runs->end())
       row.real = analysis::real_speedup(runs->at(1), found->second, row.cpus);
+    if (row.real && row.interval) {
+      // In lockstep a thread spins as long as on so many CPUs, so that is what to compare with.
+      const double expected = row.plain_speedup
+                                  ? row.simulated_cpu_ns
+                                  : analysis::real_speedup(runs->at(1), runs->at(1), 1).cpu_time_ns;
+      row.interval = analysis::with_cpu_times(*row.interval, expected, row.real->cpu_time_ns);
+    }
   }
-  if (const auto printed = print(options.json ? json_of(*validation) : text_of(*validation));
+  if (const auto printed =
+          print(options.json ? validation_json(*validation) : validation_text(*validation));
       !printed)
     return tl::unexpected(printed.error());
   if (options.json)
-    fmt::print(stderr, "{}{}", caveats(*validation), validation->notices);
+    fmt::print(stderr, "{}{}", validation_caveats(*validation), validation->notices);
   return 0;
 }
 
@@ -387,6 +294,12 @@ void add_validate(CLI::App& app, Chosen& chosen) {
                    "Rounds, each of one run on each number of CPUs; without it, 15. From 6 on the\n"
                    "error has an interval")
       ->type_name("N");
+  command
+      ->add_option(
+          "--lockstep", options->lockstep,
+          "Predict for N CPUs, one of those numbers, from a second recording in lockstep:\n"
+          "for programs whose threads spin or take work from each other")
+      ->type_name("N");
   command->add_option("-o,--output", options->output, "Keep the recording in FILE")
       ->type_name("FILE");
   add_computer_options(*command, options->computer);
@@ -398,6 +311,11 @@ void add_validate(CLI::App& app, Chosen& chosen) {
       "The program gets nothing to read and its output is thrown away. It must do the same work\n"
       "each time, whatever the number of CPUs: where it starts as many threads as it finds CPUs,\n"
       "name the number of threads on its own command line.\n\n"
+      "from–to: the prediction if switches and wake-ups took anything from nothing to twice what "
+      "was\n"
+      "measured, recording up to twice as much, waits for nobody known nothing, and computing "
+      "more\n"
+      "or less by as much as the CPU time of the real runs differs.\n\n"
       "Examples:\n"
       "  longpole validate -- ./program its arguments\n"
       "  longpole validate --cpus 2 --runs 40 -- pigz -p 4 -k -c big-file");

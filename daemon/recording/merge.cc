@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "recording/lockstep_advice.h"
 #include "recording/notices.h"
 #include "recording/portable_times.h"
 #include "recording/raw_chunks.h"
@@ -370,6 +371,9 @@ Expected<MergedRun> Merger::merge() {
                                    [](const MergedThread& t) { return t.creator.known(); });
   run_.notices = notices_of(input_, {raw_.damaged, created, !run_.functions.empty(), futex_waits_,
                                      context_.unexplained_waits, context_.unexplained_ns});
+  if (input_.result.cpus == 1 && input_.control.lockstep_cpus == 0)
+    for (Notice& notice : lockstep_advice(run_))
+      run_.notices.push_back(std::move(notice));
   return std::move(run_);
 }
 

@@ -104,6 +104,11 @@ inline RecordFields begins_io(longpole_io way, std::uint64_t tsc, std::uint64_t 
   return fields;
 }
 
+inline RecordFields clocked(RecordFields fields, std::uint64_t cpu) {
+  fields.other = cpu;
+  return fields;
+}
+
 inline std::vector<std::string> notice_codes(const MergedRun& run) {
   std::vector<std::string> codes;
   for (const Notice& notice : run.notices)

@@ -308,11 +308,6 @@ TEST(Merge, CallPathsOfCreateAndJoinCarryTheirCandidates) {
 
 // The portable source.
 
-RecordFields clocked(RecordFields fields, std::uint64_t cpu) {
-  fields.other = cpu;
-  return fields;
-}
-
 TEST(MergePortable, CpuTimeComesFromTheThreadClock) {
   HandMadeRun run;
   run.result.kernel_source = false;
@@ -388,6 +383,26 @@ TEST(MergePortable, SamplesSayHowLongAThreadThatWasCutShortRan) {
   EXPECT_THAT(describe(merged), ElementsAre("0 20000000 end cpu=8000000"));
   EXPECT_EQ(merged.run.samples, 8U);
   EXPECT_THAT(merged.paths, ElementsAre(ElementsAre(0x400, 0x500)));
+}
+
+TEST(MergePortable, WaitingForATurnIsNeitherCpuTimeNorAWait) {
+  constexpr std::uint64_t ms = 1'000'000;
+  HandMadeRun run;
+  run.result.kernel_source = false;
+  run.result.lockstep = 2;
+  run.control.lockstep_cpus = 2;
+  run.result.ended_ns = 100 * ms;
+  run.result.clock_pairs.back() = {100 * ms, 100 * ms};
+  // From 10 to 60 ms another has the turn; giving it away and taking it took 2 ms of CPU time.
+  run.events.add_thread(0, 100,
+                        {clocked(call(LONGPOLE_THREAD_START, 1 * ms), 1 * ms),
+                         clocked(begins(LONGPOLE_TURN, 10 * ms, 0), 10 * ms),
+                         clocked(returns(LONGPOLE_TURN, 60 * ms, 2 * ms), 12 * ms),
+                         clocked(call(LONGPOLE_THREAD_END, 70 * ms), 22 * ms)});
+  const MergedRun merged = *run.merge();
+  EXPECT_THAT(describe(merged), ElementsAre("0 70000000 end cpu=20000000"));
+  ASSERT_FALSE(merged.notices.empty());
+  EXPECT_EQ(merged.notices.front().code, "lockstep");
 }
 
 TEST(Merge, ARecorderThatNeverSpokeIsAFailureWithAReason) {

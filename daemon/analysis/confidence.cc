@@ -1,0 +1,113 @@
+#include "analysis/confidence.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace longpole::analysis {
+namespace {
+
+// Copying a recording takes as much memory again.
+constexpr std::size_t most_events_to_copy = 4'000'000;
+constexpr double telling_share = 0.005;
+
+bool was_recorded(const Recording& recording) {
+  return (recording.run.source == Source::kernel || recording.run.source == Source::portable) &&
+         recording.run.cpu_time > Nanoseconds{};
+}
+
+Nanoseconds unknown_waits(const Recording& recording) {
+  Nanoseconds sum{};
+  for (const Thread& thread : recording.threads)
+    for (const Event& event : thread.events)
+      if (event.kind == EventKind::external_wait)
+        sum += event.duration;
+  return sum;
+}
+
+std::shared_ptr<const Recording> without_waits(const Recording& recording) {
+  Recording copy = recording;
+  for (Thread& thread : copy.threads)
+    for (Event& event : thread.events)
+      if (event.kind == EventKind::external_wait)
+        event.duration = {};
+  return std::make_shared<const Recording>(std::move(copy));
+}
+
+// What is not said of the machine is the recording's.
+Computer with_costs(Computer computer, const HostCosts& costs, int times) {
+  simulation::Machine& machine = computer.machine;
+  machine.migration_cost = machine.migration_cost.value_or(costs.migration) * times;
+  machine.wake_up = machine.wake_up.value_or(costs.wake_up) * times;
+  machine.switch_cost *= times;
+  return computer;
+}
+
+}  // namespace
+
+double recording_share(const Recording& recording) {
+  const auto cost = static_cast<double>(recording.run.cost_per_event.count()) *
+                    static_cast<double>(recording.event_count());
+  const auto used = static_cast<double>(recording.run.cpu_time.count());
+  return used > 0 ? std::clamp(cost / used, 0.0, 1.0) : 0;
+}
+
+std::optional<Confidence> Confidence::of(std::shared_ptr<const Recording> recording) {
+  if (!was_recorded(*recording))
+    return std::nullopt;
+  return Confidence(std::move(recording));
+}
+
+Confidence::Confidence(std::shared_ptr<const Recording> recording)
+    : recording_(std::move(recording)), forecaster_(std::make_unique<Forecaster>(recording_)) {
+  const auto waits = static_cast<double>(unknown_waits(*recording_).count());
+  if (waits > telling_share * static_cast<double>(recording_->run.elapsed.count()) &&
+      recording_->event_count() <= most_events_to_copy)
+    without_unknown_waits_ = std::make_unique<Forecaster>(without_waits(*recording_));
+}
+
+Expected<Interval> Confidence::of_speedup(const Computer& computer, const ModelChoice& models,
+                                          double on_one_ns, double total_ns) const {
+  if (on_one_ns <= 0 || total_ns <= 0)
+    return Interval{1, 1};
+  const double predicted = on_one_ns / total_ns;
+  Interval out{predicted, predicted};
+  const auto shift = [&](double speedup) {
+    out.low += std::min(speedup - predicted, 0.0);
+    out.high += std::max(speedup - predicted, 0.0);
+  };
+  if (computer.kind == Computer::Kind::machine) {
+    // They have no part in what happens on one CPU. Both ends may lie on one side: waiting less can
+    // make a program slower.
+    std::array<double, 2> speedups{predicted, predicted};
+    for (std::size_t i = 0; i < speedups.size(); ++i) {
+      const auto forecast =
+          forecaster_->on(with_costs(computer, recording_->run.costs, i == 0 ? 0 : 2), models);
+      if (!forecast)
+        return tl::unexpected(forecast.error());
+      if (!forecast->deadlock && forecast->total_ns > 0)
+        speedups[i] = on_one_ns / forecast->total_ns;
+    }
+    shift(std::min(speedups[0], speedups[1]));
+    shift(std::max(speedups[0], speedups[1]));
+  }
+  if (without_unknown_waits_ != nullptr) {
+    const auto on_one = without_unknown_waits_->on(with_one_cpu(computer), models);
+    const auto on_many = without_unknown_waits_->on(computer, models);
+    if (!on_one || !on_many)
+      return tl::unexpected((on_one ? on_many : on_one).error());
+    if (!on_one->deadlock && !on_many->deadlock && on_many->total_ns > 0)
+      shift(on_one->total_ns / on_many->total_ns);
+  }
+  const double left_in = recording_share(*recording_);
+  shift(predicted * (1 - left_in));
+  shift(predicted * (1 + left_in));
+  return out;
+}
+
+Interval with_cpu_times(Interval predicted, double on_one_cpu_ns, double on_many_cpu_ns) {
+  const double ratio = on_one_cpu_ns > 0 && on_many_cpu_ns > 0 ? on_one_cpu_ns / on_many_cpu_ns : 1;
+  return {predicted.low * std::min(ratio, 1.0), predicted.high * std::max(ratio, 1.0)};
+}
+
+}  // namespace longpole::analysis

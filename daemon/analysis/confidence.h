@@ -1,0 +1,55 @@
+// Confidence: between which speed-ups the real one is to be expected, from what was measured.
+//
+// A prediction is a ratio of two simulated times. What can be wrong with it, and how far that is let count:
+//
+//   what switches, migrations and wake-ups take     simulated again without any, and with twice of each
+//   what recording cost                             the least that a record takes is taken out; as much
+//                                                   again may be left in, of the time on many CPUs alone
+//   waits for nobody known (external_wait)          simulated again with none
+//   CPU time that changes with the number of CPUs   where real runs on 1 and on P CPUs say so (thesis,
+//                                                   Paper III section 4.3): the speed-up times the ratio
+//                                                   of the two, and anything between; a simulation alone
+//                                                   knows nothing of it
+//
+// Each shifts an end of the interval by as much as it can alone; the shifts of an end add up. Nothing is
+// assumed of how they are distributed.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "analysis/forecast.h"
+#include "analysis/validation.h"
+
+namespace longpole::analysis {
+
+// The share of the program's CPU time that recording took, by its own measure.
+[[nodiscard]] double recording_share(const Recording& recording);
+
+// With fewer samples where the CPU time went is a rough guess.
+inline constexpr std::uint64_t fewest_samples = 100;
+
+// Holds the Recording as the Forecaster does. Safe for any number of threads.
+class Confidence {
+ public:
+  // None: nothing was measured (a program or a recording in text, or a time of 0).
+  [[nodiscard]] static std::optional<Confidence> of(std::shared_ptr<const Recording> recording);
+
+  // The interval of the speed-up against one CPU. `on_one_ns` and `total_ns`: as they are predicted.
+  // Errors: those of Forecaster::on.
+  [[nodiscard]] Expected<Interval> of_speedup(const Computer& computer, const ModelChoice& models,
+                                              double on_one_ns, double total_ns) const;
+
+ private:
+  explicit Confidence(std::shared_ptr<const Recording> recording);
+
+  std::shared_ptr<const Recording> recording_;
+  std::unique_ptr<Forecaster> forecaster_;
+  std::unique_ptr<Forecaster> without_unknown_waits_;  // null: there are next to none
+};
+
+// With real runs on one CPU and on as many as the interval is for.
+[[nodiscard]] Interval with_cpu_times(Interval predicted, double on_one_cpu_ns,
+                                      double on_many_cpu_ns);
+
+}  // namespace longpole::analysis

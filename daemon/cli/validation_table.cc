@@ -1,0 +1,169 @@
+#include "cli/validation_table.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "cli/human.h"
+#include "cli/json_document.h"
+#include "cli/text_table.h"
+
+namespace longpole::cli {
+namespace {
+
+// What the tables of the papers call a good prediction; where not even that can be told, it is said.
+constexpr double telling_error = 0.05;
+// How much of the CPUs others may take before it is worth a word.
+constexpr double telling_others = 0.02;
+// How much more CPU time on many CPUs than on one is worth a word.
+constexpr double telling_cpu_time = 0.03;
+
+std::string range_text(const analysis::Interval& range) {
+  return fmt::format("{:.2f}–{:.2f}", range.low, range.high);
+}
+
+Json json_of(const ValidationRow& row) {
+  const auto fraction_or_null = [](const auto& value) {
+    return value ? fraction(*value) : Json(nullptr);
+  };
+  std::optional<double> low;
+  std::optional<double> high;
+  if (row.real && row.real->confidence) {
+    low = row.real->confidence->low;
+    high = row.real->confidence->high;
+  }
+  const auto error = row.error();
+  std::optional<double> error_low;
+  std::optional<double> error_high;
+  if (error && error->confidence) {
+    error_low = error->confidence->low;
+    error_high = error->confidence->high;
+  }
+  const auto real = [&](double value) { return row.real ? fraction(value) : Json(nullptr); };
+  const analysis::Real measured = row.real.value_or(analysis::Real{});
+  return {{"cpus", row.cpus},
+          {"real_ns", row.real ? number(measured.elapsed_ns) : Json(nullptr)},
+          {"real_cpu_ns", row.real ? number(measured.cpu_time_ns) : Json(nullptr)},
+          {"others_share", real(measured.others_share)},
+          {"real_speedup", real(measured.speedup)},
+          {"real_least", real(measured.range.low)},
+          {"real_most", real(measured.range.high)},
+          {"real_low", fraction_or_null(low)},
+          {"real_high", fraction_or_null(high)},
+          {"predicted_ns", number(row.predicted_ns)},
+          {"predicted_speedup", fraction(row.predicted_speedup)},
+          {"predicted_low", row.interval ? fraction(row.interval->low) : Json(nullptr)},
+          {"predicted_high", row.interval ? fraction(row.interval->high) : Json(nullptr)},
+          {"plain_speedup", fraction_or_null(row.plain_speedup)},
+          {"error", error ? fraction(error->error) : Json(nullptr)},
+          {"error_low", fraction_or_null(error_low)},
+          {"error_high", fraction_or_null(error_high)},
+          {"limit_speedup", fraction(row.limit)},
+          {"amdahl_speedup", fraction(row.amdahl)}};
+}
+
+}  // namespace
+
+std::string validation_json(const Validation& validation) {
+  Json rows = Json::array();
+  for (const ValidationRow& row : validation.rows)
+    rows.push_back(json_of(row));
+  return json_text({{"program", validation.program},
+                    {"runs", validation.rounds},
+                    {"threads", validation.threads},
+                    {"scheduler", validation.scheduler},
+                    {"model", name_of(validation.model)},
+                    {"serial_fraction", fraction(validation.serial_fraction)},
+                    {"rows", std::move(rows)}});
+}
+
+std::string validation_caveats(const Validation& validation) {
+  std::string out;
+  std::vector<std::uint32_t> not_measured;
+  std::vector<std::uint32_t> noisy;
+  double on_one_cpu_time = 0;
+  double others = 0;
+  bool few = false;
+  for (const ValidationRow& row : validation.rows) {
+    if (row.plain_speedup)
+      out += fmt::format(
+          "note: {} CPUs are predicted from a recording in lockstep; without, it would be {:.2f}\n",
+          row.cpus, *row.plain_speedup);
+    if (!row.real) {
+      not_measured.push_back(row.cpus);
+      continue;
+    }
+    others = std::max(others, row.real->others_share);
+    if (row.cpus == 1)
+      on_one_cpu_time = row.real->cpu_time_ns;
+    const auto error = row.error();
+    few = few || (error && !error->confidence);
+    if (error && error->confidence && error->confidence->low < telling_error &&
+        error->confidence->high > telling_error)
+      noisy.push_back(row.cpus);
+    const double more = row.real->cpu_time_ns / on_one_cpu_time - 1;
+    if (on_one_cpu_time > 0 && more > telling_cpu_time)
+      out += fmt::format(
+          "note: on {} CPUs it takes {} more CPU time than on one, for its data moves between the "
+          "CPUs or its threads spin; a recording on one CPU cannot know of that\n",
+          row.cpus, percent_text(more));
+  }
+  if (others > telling_others)
+    out += fmt::format(
+        "note: other programs took up to {} of the CPUs meanwhile; stop them for a fair "
+        "comparison\n",
+        percent_text(others));
+  if (!not_measured.empty())
+    out += fmt::format("note: this machine has fewer CPUs: {} predicted, not measured\n",
+                       fmt::join(not_measured, ", "));
+  if (few)
+    out += fmt::format("note: how certain the errors are is known from {} --runs on\n",
+                       analysis::fewest_for_confidence);
+  if (!noisy.empty())
+    out += fmt::format(
+        "note: the runs differ too much to say whether the error on {} CPUs is below {:.0f}%; more "
+        "--runs, or a quieter machine, would\n",
+        fmt::join(noisy, ", "), telling_error * 100);
+  return out;
+}
+
+std::string validation_text(const Validation& validation) {
+  TextTable table({{"CPUs"},
+                   {"real time"},
+                   {"real"},
+                   {"least–most"},
+                   {"predicted"},
+                   {"from–to"},
+                   {"error"},
+                   {"95 in 100"},
+                   {"min(P, threads)"},
+                   {"Amdahl"}});
+  for (const ValidationRow& row : validation.rows) {
+    const auto error = row.error();
+    const std::string none = "–";
+    table.add(
+        {count_text(row.cpus), row.real ? duration_text(row.real->elapsed_ns) : none,
+         row.real ? fmt::format("{:.2f}", row.real->speedup) : none,
+         row.real && row.cpus > 1 ? range_text(row.real->range) : none,
+         fmt::format("{:.2f}", row.predicted_speedup),
+         row.interval ? range_text(*row.interval) : none, error ? percent_text(error->error) : none,
+         error && error->confidence ? fmt::format("{:.1f}–{:.1f}%", error->confidence->low * 100,
+                                                  error->confidence->high * 100)
+                                    : none,
+         fmt::format("{:.2f}", row.limit), fmt::format("{:.2f}", row.amdahl)});
+  }
+  return fmt::format(
+      "{}: {}, {}, scheduler {}, model {}\n\n{}\nreal: speed-up, the median over the rounds; "
+      "error: "
+      "|real − predicted| / real, and where it lies\nin 95 of 100 cases. from–to: where the "
+      "prediction would be if what it rests on were otherwise, and\nwith the CPU time of the real "
+      "runs. Amdahl: with {} of the work done while no other thread could run.\n{}{}",
+      printable(validation.program), count_text(validation.rounds, "round"),
+      count_text(validation.threads, "thread"), validation.scheduler, name_of(validation.model),
+      table.text(terminal_width()), percent_text(validation.serial_fraction),
+      validation_caveats(validation), validation.notices);
+}
+
+}  // namespace longpole::cli

@@ -1,0 +1,106 @@
+// What is not known for sure widens the interval, each thing on its side.
+#include "analysis/confidence.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "programs.h"
+
+namespace longpole::analysis {
+namespace {
+
+// Two threads take turns by semaphores: every turn begins with a wake-up.
+Recording recorded(const std::string& in_main = "") {
+  Recording out = read_text("thread main\n  create other\n" + in_main + R"(
+  run f 1
+  post a
+  wait b
+  run f 1
+  post a
+  wait b
+  run f 4
+  join other
+thread other
+  wait a
+  run g 1
+  post b
+  wait a
+  run g 1
+  post b
+  run g 4
+)");
+  out.run.source = Source::kernel;
+  out.run.elapsed = Nanoseconds{12'000'000};
+  out.run.cpu_time = Nanoseconds{12'000'000};
+  return out;
+}
+
+struct Found {
+  double predicted;
+  Interval interval;
+};
+
+Found found(const Recording& recording) {
+  const auto shared = std::make_shared<const Recording>(recording);
+  Computer computer{Computer::Kind::machine, {}};
+  computer.machine.cpus = 2;
+  const Forecaster forecaster(shared);
+  const double on_one = forecaster.on(with_one_cpu(computer), {})->total_ns;
+  const double total = forecaster.on(computer, {})->total_ns;
+  return {on_one / total, *Confidence::of(shared)->of_speedup(computer, {}, on_one, total)};
+}
+
+TEST(Confidence, NothingIsKnownOfWhatWasNotMeasured) {
+  Recording recording = recorded();
+  recording.run.source = Source::program;
+  EXPECT_FALSE(Confidence::of(std::make_shared<const Recording>(recording)).has_value());
+}
+
+TEST(Confidence, WithoutDoubtsTheIntervalIsThePrediction) {
+  const Found without = found(recorded());
+  EXPECT_DOUBLE_EQ(without.interval.low, without.predicted);
+  EXPECT_DOUBLE_EQ(without.interval.high, without.predicted);
+}
+
+TEST(Confidence, WakeUpsMayTakeNothingOrTwiceAsLong) {
+  Recording recording = recorded();
+  const double without = found(recording).predicted;
+  recording.run.costs.wake_up = Nanoseconds{200'000};
+  const Found once = found(recording);
+  recording.run.costs.wake_up = Nanoseconds{400'000};
+  const double twice = found(recording).predicted;
+  ASSERT_LT(once.predicted, without);
+  EXPECT_DOUBLE_EQ(once.interval.high, without);
+  EXPECT_DOUBLE_EQ(once.interval.low, twice);
+}
+
+TEST(Confidence, AsMuchOfTheCostOfRecordingAsWasTakenOutMayBeLeftIn) {
+  Recording recording = recorded();
+  const auto events = static_cast<double>(recording.event_count());
+  recording.run.cost_per_event = Nanoseconds{10'000};
+  const double share = events * 10'000 / 12e6;
+  EXPECT_DOUBLE_EQ(recording_share(recording), share);
+  const Found shown = found(recording);
+  EXPECT_DOUBLE_EQ(shown.interval.low, shown.predicted * (1 - share));
+  EXPECT_DOUBLE_EQ(shown.interval.high, shown.predicted * (1 + share));
+}
+
+TEST(Confidence, WaitsForNobodyKnownMayNotBeThere) {
+  const Found shown = found(recorded("  external 2\n"));
+  EXPECT_DOUBLE_EQ(shown.interval.low, shown.predicted);
+  EXPECT_DOUBLE_EQ(shown.interval.high, found(recorded()).predicted);
+}
+
+TEST(Confidence, CpuTimesOfRealRunsStretchOneEnd) {
+  const Interval slower = with_cpu_times({1.8, 2}, 10, 12.5);
+  EXPECT_DOUBLE_EQ(slower.low, 1.8 * 0.8);
+  EXPECT_DOUBLE_EQ(slower.high, 2);
+  const Interval faster = with_cpu_times({1.8, 2}, 10, 8);
+  EXPECT_DOUBLE_EQ(faster.low, 1.8);
+  EXPECT_DOUBLE_EQ(faster.high, 2.5);
+}
+
+}  // namespace
+}  // namespace longpole::analysis
