@@ -175,7 +175,8 @@ void ThreadBuilder::begin_io(const longpole_record& record) {
               .way = record.result,
               .use = next_io_ < uses.size() ? uses[next_io_] : std::nullopt};
   ++next_io_;
-  if (call.use && !call.use->reads)
+  // A read that finds its data makes room at once, however late it returns.
+  if (call.use && (!call.use->reads || !call.use->waits))
     give_tokens(*call.use, call.site);
   if (call.use && call.use->waits) {
     emit_stand_in(EventKind::semaphore_wait, last_time_, tokens_of(*call.use, !call.use->reads),
@@ -209,7 +210,7 @@ void ThreadBuilder::end_io(const longpole_record& record) {
     event.other = static_cast<std::uint32_t>(
         std::min<std::uint64_t>(record.object, std::uint64_t{unknown_count} - 1));
   }
-  if (call.use && call.use->reads)
+  if (call.use && call.use->reads && call.use->waits)
     give_tokens(*call.use, call.site);
   if (pending_.empty())
     free_from_ = last_time_;

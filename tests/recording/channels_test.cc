@@ -93,7 +93,7 @@ TEST_F(Channels, AWriterWaitsForWhoMakesRoom) {
   reads(1, 61'000, 62'000, 70);
   const auto all = lines();
   EXPECT_THAT(all, Contains("0 20000 wait 1 cpu=0 took=40000 from=1"));
-  EXPECT_THAT(all, Contains("1 56000 post 1 cpu=0")) << "the first 20 bytes are not room enough";
+  EXPECT_THAT(all, Contains("1 55000 post 1 cpu=0")) << "the first 20 bytes are not room enough";
   EXPECT_THAT(all, Contains("0 60000 external 6 50 cpu=40000"));
 }
 
