@@ -266,6 +266,12 @@ export class Workbench {
     await this.page.locator('.quick-input-widget:visible .quick-input-title', { hasText: title }).waitFor();
   }
 
+  /** Chooses from the list that is open, wherever in it that stands. */
+  async choose(text: string): Promise<void> {
+    await this.quickInput.fill(text);
+    await this.page.locator('.quick-input-list .monaco-list-row', { hasText: text }).click();
+  }
+
   /** Answers the input box with this title. */
   async answer(title: string, text: string): Promise<void> {
     await this.untilAsked(title);
