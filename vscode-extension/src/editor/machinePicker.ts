@@ -151,7 +151,7 @@ function entriesFor(session: Session, analyses: Analyses): Entry[] {
 function pick(entries: readonly Entry[], at: number): Promise<Entry | undefined> {
   const picker = vscode.window.createQuickPick<Entry>();
   picker.title = 'Longpole: Machine';
-  picker.placeholder = 'What the recording is simulated on. Under linux, once there are parameters and no other scheduler';
+  picker.placeholder = 'What the recording is simulated on; linux, once a parameter is set';
   picker.matchOnDescription = true;
   picker.items = entries;
   const active = entries[at];
