@@ -39,7 +39,7 @@ async function make(folder: string): Promise<void> {
   try {
     const { page } = workbench;
     for (const { name } of pictures) {
-      await workbench.openFile(`${name}.lptrace`);
+      await workbench.openRecording(`${name}.lptrace`);
       await workbench.webview().getByText(/× on 8 CPUs/).waitFor();
       await workbench.runCommand('View: Close All Editors');
       await workbench.runCommand('Longpole: Show Timeline');

@@ -60,7 +60,7 @@ void describe('the timeline', () => {
 
   before(async () => {
     workbench = await Workbench.start({ folder: 'test/editor/fixture', settings: fakeSettings('usual') });
-    await workbench.openFile('run.lptrace');
+    await workbench.openRecording('run.lptrace');
     await eventually(async () => (await workbench.statusText()) === '8 CPUs · 1.6×', () => 'the recording');
     await workbench.openFile('pipeline.c');
     await workbench.runCommand('Longpole: Show Timeline');

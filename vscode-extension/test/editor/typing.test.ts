@@ -23,7 +23,7 @@ void describe('typing', () => {
     writeFileSync(join(source, 'run.lptrace'), JSON.stringify({ file: 'pipeline.c', args: [] }));
     const workbench = await Workbench.start({ folder: source, settings: fakeSettings('usual') });
     opened = workbench;
-    await workbench.openFile('run.lptrace');
+    await workbench.openRecording('run.lptrace');
     await workbench.webview().getByText('1.6× on 8 CPUs').waitFor();
     await workbench.openFile('pipeline.c');
     await workbench.untilAnnotations((found) => found.size === 2, 'annotations');

@@ -60,7 +60,7 @@ void describe('views', () => {
 
   before(async () => {
     workbench = await Workbench.start({ folder: 'test/editor/fixture', settings: fakeSettings('usual') });
-    await workbench.openFile('run.lptrace');
+    await workbench.openRecording('run.lptrace');
     await status('8 CPUs · 1.6×');
     await workbench.openFile('pipeline.c');
     await workbench.page.locator('.activitybar .action-item', { has: workbench.page.locator('[aria-label="Longpole"]') }).click();

@@ -204,6 +204,25 @@ export class Workbench {
     await this.quickInput.waitFor({ state: 'hidden' });
   }
 
+  /** Opens a recording of the folder. In a window that has not read the extension's manifest yet it opens as text: then once more. */
+  async openRecording(name: string): Promise<void> {
+    const editor = this.page.locator('.editor-group-container.active');
+    const text = editor.locator('.editor-instance .monaco-editor');
+    const overview = this.page.locator('iframe.webview').filter({ visible: true });
+    await eventually(
+      async () => {
+        await this.openFile(name);
+        await text.or(overview).first().waitFor();
+        if ((await text.count()) === 0) {
+          return true;
+        }
+        await this.runCommand('View: Close Editor');
+        return false;
+      },
+      () => `${name} as a recording`,
+    );
+  }
+
   /**
    * Presses the key until the input is there and takes the text: a workbench that just came up, or a page that has the focus, may
    * miss the key, and an editor that opens meanwhile closes the input again.
