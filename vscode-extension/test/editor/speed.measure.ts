@@ -12,35 +12,37 @@ import { eventually, Workbench } from './workbench';
 const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 const list = (values: readonly number[]): string => values.map((value) => value.toFixed(0)).join(', ');
 
-/** Milliseconds from the next press of Enter to the frame in which the texts at line ends are others. */
-function watchRepaint(page: Page): Promise<number> {
-  return page.evaluate(
-    () =>
-      new Promise<number>((resolve) => {
-        const texts = (): string =>
-          [...document.querySelectorAll('.view-line span[class*="ced-"]')].map((span) => getComputedStyle(span, '::after').content).join('|');
-        const before = texts();
-        addEventListener(
-          'keydown',
-          function pressed(event) {
-            if (event.key !== 'Enter') {
-              return;
+/** Watches for the next press of Enter; resolves, once it watches, to a function that waits for the milliseconds from that to the frame
+ * in which the texts at line ends are others. */
+async function watchRepaint(page: Page): Promise<() => Promise<number>> {
+  const watch = await page.evaluateHandle(() => {
+    const texts = (): string =>
+      [...document.querySelectorAll('.view-line span[class*="ced-"]')].map((span) => getComputedStyle(span, '::after').content).join('|');
+    const before = texts();
+    const repainted = new Promise<number>((resolve) => {
+      addEventListener(
+        'keydown',
+        function pressed(event) {
+          if (event.key !== 'Enter') {
+            return;
+          }
+          removeEventListener('keydown', pressed, true);
+          const start = performance.now();
+          const look = (): void => {
+            if (texts() === before) {
+              requestAnimationFrame(look);
+            } else {
+              resolve(performance.now() - start);
             }
-            removeEventListener('keydown', pressed, true);
-            const start = performance.now();
-            const look = (): void => {
-              if (texts() === before) {
-                requestAnimationFrame(look);
-              } else {
-                resolve(performance.now() - start);
-              }
-            };
-            look();
-          },
-          true,
-        );
-      }),
-  );
+          };
+          look();
+        },
+        true,
+      );
+    });
+    return { repainted };
+  });
+  return () => watch.evaluate(({ repainted }) => repainted);
 }
 
 /** `threads` threads that take a lock `rounds` times each, and let it go: twice as many events. */
@@ -95,9 +97,9 @@ void describe('speed', () => {
       await page.keyboard.press('Enter');
       await eventually(async () => /^\d+$/.test((await workbench?.quickInput.inputValue()) ?? ''), () => 'the input box');
       await workbench?.quickInput.fill(String(cpus));
-      const repainted = watchRepaint(page);
+      const repainted = await watchRepaint(page);
       await page.keyboard.press('Enter');
-      const ms = await repainted;
+      const ms = await repainted();
       await eventually(async () => ((await workbench?.statusText()) ?? '').startsWith(cpus === 1 ? '1 CPU ' : `${cpus} CPUs`), () => `${cpus} CPUs`);
       return ms;
     };
