@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 namespace longpole::analysis {
 
@@ -27,6 +28,17 @@ std::optional<Interval> median_interval(std::vector<double> values) {
     return std::nullopt;
   std::sort(values.begin(), values.end());
   return Interval{values[rank - 1], values[count - rank]};
+}
+
+double cpu_time_ratio(std::span<const RealRun> on_one, std::span<const RealRun> on_many) {
+  std::vector<double> ratios;
+  for (std::size_t round = 0; round < on_many.size(); ++round) {
+    const auto one = static_cast<double>(on_one[round].cpu_time.count());
+    const auto many = static_cast<double>(on_many[round].cpu_time.count());
+    if (one > 0 && many > 0)
+      ratios.push_back(many / one);
+  }
+  return ratios.empty() ? 1 : median(std::move(ratios));
 }
 
 Real real_speedup(std::span<const RealRun> on_one, std::span<const RealRun> on_many,
@@ -62,6 +74,10 @@ PredictionError error_of(const Real& real, double predicted_speedup) {
         Interval{inside ? 0 : std::min(error(low), error(high)), std::max(error(low), error(high))};
   }
   return out;
+}
+
+double compensated(double predicted_speedup, double cpu_time_ratio) {
+  return predicted_speedup / cpu_time_ratio;
 }
 
 RulesOfThumb::RulesOfThumb(std::span<const simulation::ConcurrencyStep> ideal, std::size_t threads)

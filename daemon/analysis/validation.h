@@ -40,6 +40,11 @@ inline constexpr std::size_t fewest_for_confidence = 6;
 // Practical Nonparametric Statistics, section 3.2). None: too few values.
 [[nodiscard]] std::optional<Interval> median_interval(std::vector<double> values);
 
+// CPU time of the run on many CPUs over that on one, of the same round: its median over the rounds
+// that took any; 1 where none did. `on_one` and `on_many` as for real_speedup().
+[[nodiscard]] double cpu_time_ratio(std::span<const RealRun> on_one,
+                                    std::span<const RealRun> on_many);
+
 struct Real {
   double elapsed_ns = 0;  // medians over the rounds
   double cpu_time_ns = 0;
@@ -61,6 +66,12 @@ struct PredictionError {
   std::optional<Interval> confidence;
 };
 [[nodiscard]] PredictionError error_of(const Real& real, double predicted_speedup);
+
+// The prediction as it would be if the program's computing took `cpu_time_ratio` as much CPU time there as
+// where it was recorded, evenly over the run (thesis, Paper III, section 4.3: the compensated
+// prediction). What remains of the error is the schedule's; the difference is that of caches, memory and
+// spinning, which a recording on one CPU cannot show. Both above 0.
+[[nodiscard]] double compensated(double predicted_speedup, double cpu_time_ratio);
 
 // What one would say without simulating. `ideal` as simulation::concurrency() gives it.
 class RulesOfThumb {

@@ -260,13 +260,18 @@ Expected<int> validate(const Options& options) {
   for (ValidationRow& row : validation->rows) {
     if (const auto found = runs->find(row.cpus); found != runs->end())
       row.real = analysis::real_speedup(runs->at(1), found->second, row.cpus);
-    if (row.real && row.interval) {
-      // In lockstep a thread spins as long as on so many CPUs, so that is what to compare with.
-      const double expected = row.plain_speedup
-                                  ? row.simulated_cpu_ns
-                                  : analysis::real_speedup(runs->at(1), runs->at(1), 1).cpu_time_ns;
+    if (!row.real || row.cpus == 1)
+      continue;
+    // In lockstep a thread spins as long as on so many CPUs, so that is what to compare with.
+    const double expected = row.plain_speedup
+                                ? row.simulated_cpu_ns
+                                : analysis::real_speedup(runs->at(1), runs->at(1), 1).cpu_time_ns;
+    row.compensated_speedup = analysis::compensated(
+        row.predicted_speedup, row.plain_speedup
+                                   ? row.real->cpu_time_ns / expected
+                                   : analysis::cpu_time_ratio(runs->at(1), runs->at(row.cpus)));
+    if (row.interval)
       row.interval = analysis::with_cpu_times(*row.interval, expected, row.real->cpu_time_ns);
-    }
   }
   if (const auto printed =
           print(options.json ? validation_json(*validation) : validation_text(*validation));
@@ -315,7 +320,12 @@ void add_validate(CLI::App& app, Chosen& chosen) {
       "was\n"
       "measured, recording up to twice as much, waits for nobody known nothing, and computing "
       "more\n"
-      "or less by as much as the CPU time of the real runs differs.\n\n"
+      "or less by as much as the CPU time of the real runs differs.\n"
+      "compensated: the prediction times the CPU time of the real runs on one CPU over that on so "
+      "many. "
+      "What is\n"
+      "left of the error then is that of the schedule; the rest is that of caches, memory and "
+      "spinning.\n\n"
       "Examples:\n"
       "  longpole validate -- ./program its arguments\n"
       "  longpole validate --cpus 2 --runs 40 -- pigz -p 4 -k -c big-file");

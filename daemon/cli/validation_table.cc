@@ -60,6 +60,8 @@ Json json_of(const ValidationRow& row) {
           {"error", error ? fraction(error->error) : Json(nullptr)},
           {"error_low", fraction_or_null(error_low)},
           {"error_high", fraction_or_null(error_high)},
+          {"compensated_speedup", fraction_or_null(row.compensated_speedup)},
+          {"compensated_error", fraction_or_null(row.compensated_error())},
           {"limit_speedup", fraction(row.limit)},
           {"amdahl_speedup", fraction(row.amdahl)}};
 }
@@ -109,6 +111,14 @@ std::string validation_caveats(const Validation& validation) {
           "note: on {} CPUs it takes {} more CPU time than on one, for its data moves between the "
           "CPUs or its threads spin; a recording on one CPU cannot know of that\n",
           row.cpus, percent_text(more));
+    else if (on_one_cpu_time > 0 && more < -telling_cpu_time)
+      out += fmt::format(
+          "note: on {} CPUs it takes {} less CPU time than on one, where its threads push each "
+          "other's "
+          "data out of the caches each time they are switched; a recording on one CPU holds that "
+          "as if it "
+          "were their work\n",
+          row.cpus, percent_text(-more));
   }
   if (others > telling_others)
     out += fmt::format(
@@ -138,6 +148,8 @@ std::string validation_text(const Validation& validation) {
                    {"from–to"},
                    {"error"},
                    {"95 in 100"},
+                   {"compensated"},
+                   {"error"},
                    {"min(P, threads)"},
                    {"Amdahl"}});
   for (const ValidationRow& row : validation.rows) {
@@ -152,6 +164,8 @@ std::string validation_text(const Validation& validation) {
          error && error->confidence ? fmt::format("{:.1f}–{:.1f}%", error->confidence->low * 100,
                                                   error->confidence->high * 100)
                                     : none,
+         row.compensated_speedup ? fmt::format("{:.2f}", *row.compensated_speedup) : none,
+         row.compensated_error() ? percent_text(*row.compensated_error()) : none,
          fmt::format("{:.2f}", row.limit), fmt::format("{:.2f}", row.amdahl)});
   }
   return fmt::format(
@@ -159,7 +173,8 @@ std::string validation_text(const Validation& validation) {
       "error: "
       "|real − predicted| / real, and where it lies\nin 95 of 100 cases. from–to: where the "
       "prediction would be if what it rests on were otherwise, and\nwith the CPU time of the real "
-      "runs. Amdahl: with {} of the work done while no other thread could run.\n{}{}",
+      "runs. compensated: the prediction, had that CPU time been known.\nAmdahl: with {} of the "
+      "work done while no other thread could run.\n{}{}",
       printable(validation.program), count_text(validation.rounds, "round"),
       count_text(validation.threads, "thread"), validation.scheduler, name_of(validation.model),
       table.text(terminal_width()), percent_text(validation.serial_fraction),

@@ -19,6 +19,7 @@ struct ValidationRow {
   double predicted_speedup = 1;
   std::optional<analysis::Interval> interval;  // of the predicted speed-up
   double simulated_cpu_ns = 0;                 // of a recording in lockstep
+  std::optional<double> compensated_speedup;   // by the CPU time of the real runs
   std::optional<double> plain_speedup;         // what a recording that is not in lockstep would say
   double limit = 1;
   double amdahl = 1;
@@ -28,6 +29,11 @@ struct ValidationRow {
     if (!real || cpus == 1)
       return std::nullopt;
     return analysis::error_of(*real, predicted_speedup);
+  }
+  [[nodiscard]] std::optional<double> compensated_error() const {
+    if (!real || !compensated_speedup)
+      return std::nullopt;
+    return analysis::error_of(*real, *compensated_speedup).error;
   }
 };
 
