@@ -177,7 +177,6 @@ LONGPOLE_HOOK int epoll_pwait(int set, epoll_event* events, int most, int timeou
 }
 
 // What the headers call under _FORTIFY_SOURCE.
-// NOLINTBEGIN(bugprone-reserved-identifier)
 LONGPOLE_HOOK ssize_t __read_chk(int file, void* data, size_t bytes, size_t room) {
   LONGPOLE_IO_CALL(READS, __read_chk, file, file, data, bytes, room);
 }
@@ -205,4 +204,3 @@ LONGPOLE_HOOK int __open_2(const char* path, int flags) {
 LONGPOLE_HOOK int __open64_2(const char* path, int flags) {
   LONGPOLE_IO_CALL(OPENS, __open64_2, kSeveral, path, flags);
 }
-// NOLINTEND(bugprone-reserved-identifier)

@@ -168,7 +168,7 @@
   X(write)                           \
   X(writev)
 
-// NOLINTBEGIN(bugprone-reserved-identifier): glibc's own, which no header declares in every mode.
+// glibc's own, which no header declares in every mode.
 extern "C" {
 void __cyg_profile_func_enter(void*, void*);
 void __cyg_profile_func_exit(void*, void*);
@@ -181,7 +181,6 @@ int __poll_chk(pollfd*, nfds_t, int, size_t);
 int __open_2(const char*, int);
 int __open64_2(const char*, int);
 }
-// NOLINTEND(bugprone-reserved-identifier)
 
 namespace longpole::recorder {
 
