@@ -39,7 +39,11 @@ input[type=number] { width: 5em; font: inherit; color: var(--vscode-input-foregr
 .results { margin-top: 22px; }
 .results caption { text-align: left; font-weight: 600; padding: 0 0 6px; }
 .results th, .results td { white-space: nowrap; }
-.results .barcell { width: 42%; }
+.results thead { color: var(--vscode-descriptionForeground); }
+.results thead tr + tr th:first-child { text-align: right; }
+.results th[scope=colgroup] { text-align: center; padding-bottom: 0; }
+.results td:nth-child(6), .results thead tr:first-child th:last-child, .results thead tr + tr th:nth-child(4) { padding-left: 20px; }
+.results .barcell { width: 34%; }
 .results tr.chosen { background: var(--vscode-longpole-barBackground); }
 .results tr.chosen td, .results tr.chosen th { font-weight: 600; }
 .pair { height: 14px; }

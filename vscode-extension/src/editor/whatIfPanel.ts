@@ -1,7 +1,6 @@
 // The what-if panel: how long the program would take if parts of it were faster, if nobody waited for some locks, if locks were
 // split. Asked for while a slider moves; the latest answer counts. What is kept is shown by the whole window (session.ts).
 import * as vscode from 'vscode';
-import { speedupCurve, type CurvePoint } from '../core/curve';
 import { formatCpus, formatShare } from '../core/format';
 import { shortName } from '../core/functionNames';
 import { schedulerOf } from '../core/machineSettings';
@@ -17,7 +16,7 @@ import {
   type FromWhatIf,
   type ToWhatIf,
 } from '../core/whatIf';
-import { headline, resultTable, type WhatIfResult } from '../core/whatIfPage';
+import { headline, resultPage, type WhatIfResult } from '../core/whatIfPage';
 import type { Analyses } from './analyses';
 import type { Session } from './session';
 import { whatIfPage } from './whatIfPage';
@@ -176,13 +175,12 @@ export class WhatIfPanel implements vscode.Disposable {
       this.post({ kind: 'result', headline: '', body: '', note: '' });
       return;
     }
-    const shown = results.filter((result) => columns.includes(result.cpus));
     const scheduler = schedulerOf(machine, '');
     const note =
       scheduler === '' || scheduler === 'shared'
         ? ''
         : `What-ifs are simulated with threads that share the CPUs evenly. Shown in the editor, the changed program runs under ${scheduler}.`;
-    this.post({ kind: 'result', headline: headline(results, cpus), body: resultTable(shown, cpus) + curves(results, cpus), note });
+    this.post({ kind: 'result', headline: headline(results, cpus), body: resultPage(results, columns, cpus), note });
   }
 
   /** One question at a time; what changes meanwhile is asked about next. */
@@ -209,7 +207,6 @@ export class WhatIfPanel implements vscode.Disposable {
               cpus: run.cpus,
               beforeNs: run.beforeNs,
               afterNs: run.totalNs,
-              speedup: run.speedup,
               deadlock: run.deadlock !== undefined,
             }));
             this.tellResult();
@@ -279,20 +276,4 @@ function toChange({ part, label, freed }: ChangeWish): Change | undefined {
     return { kind: 'freed', object: freed };
   }
   return typeof part === 'string' ? speedChange(part, typeof label === 'string' ? label : part) : undefined;
-}
-
-/** Both speed-ups against the unchanged program on one CPU, so that they can be compared. */
-function curves(results: readonly WhatIfResult[], cpus: number): string {
-  const oneNs = results.find((result) => result.cpus === 1)?.beforeNs ?? 0;
-  const points = (time: (result: WhatIfResult) => number | undefined): CurvePoint[] =>
-    results.map((result) => {
-      const ns = time(result);
-      return { cpus: result.cpus, speedup: ns === undefined || ns <= 0 ? undefined : oneNs / ns, leader: '' };
-    });
-  const after = points(({ afterNs, deadlock }) => (deadlock ? undefined : afterNs));
-  const before = points(({ beforeNs }) => beforeNs);
-  return (
-    `<h2>Speed-up by number of CPUs</h2>${speedupCurve(after, cpus, before)}` +
-    '<p class="quiet">Against the program as it was recorded, on one CPU. The thin line is that program.</p>'
-  );
 }

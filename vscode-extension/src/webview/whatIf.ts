@@ -46,7 +46,7 @@ function take(message: ToWhatIf): void {
       }
       const kept = byId('kept');
       kept.hidden = message.kept === '';
-      kept.textContent = message.kept === '' ? '' : `The editor shows the program as if: ${message.kept}.`;
+      kept.textContent = message.kept === '' ? '' : `The editor shows the program as if: ${message.kept}. Its speed-ups there are against itself on one CPU.`;
       break;
     }
     case 'result': {
