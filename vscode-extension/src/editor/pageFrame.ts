@@ -1,14 +1,52 @@
-// The frame of Longpole's pages: styles in the theme's colours, and the script that shows what it is sent and sends back what is
-// selected. Nothing else runs in it, and nothing is loaded into it.
+// The frame of Longpole's pages: head, policy, and styles in the theme's colours. A page runs the one script that it is made with and
+// loads nothing else; what it shows comes by message.
 import { randomBytes } from 'node:crypto';
 
-/** What Longpole's pages look like. */
-export const pageStyles = `body { padding: 8px 28px 40px; max-width: 900px; }
+export interface Page {
+  readonly title: string;
+  /** Besides those that all pages share. */
+  readonly styles: string;
+  readonly body: string;
+  /** Its text; or where it is, with what the webview says that its own files are from. */
+  readonly script: string | { readonly source: string; readonly policySource: string };
+}
+
+const commonStyles = `a { color: var(--vscode-textLink-foreground); text-decoration: none; cursor: pointer; }
+a:hover { text-decoration: underline; }
+.quiet { color: var(--vscode-descriptionForeground); font-weight: normal; }
+.problem { color: var(--vscode-errorForeground); white-space: pre-wrap; overflow-wrap: anywhere; }
+:focus-visible { outline: 1px solid var(--vscode-focusBorder); outline-offset: 1px; }`;
+
+export function page({ title, styles, body, script }: Page): string {
+  const nonce = randomBytes(16).toString('base64');
+  const [from, tag] =
+    typeof script === 'string'
+      ? ['', `<script nonce="${nonce}">\n${script}\n</script>`]
+      : [` ${script.policySource}`, `<script nonce="${nonce}" src="${script.source}"></script>`];
+  return `<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'nonce-${nonce}'; script-src 'nonce-${nonce}'${from}">
+<title>${title}</title>
+<style nonce="${nonce}">
+${commonStyles}
+${styles}
+</style>
+</head>
+<body>
+${body}
+${tag}
+</body>
+</html>`;
+}
+
+/** Of pages that are read from top to bottom. */
+export const textStyles = `body { padding: 8px 28px 40px; max-width: 900px; }
 h1 { font-size: 1.5em; font-weight: 600; margin: 0.7em 0 0.2em; }
 h2 { font-size: 1.05em; font-weight: 600; margin: 2em 0 0.6em; }
 p { margin: 0.3em 0; }
 .headline { color: var(--vscode-longpole-heat8); font-weight: 400; margin-left: 0.5em; }
-.quiet { color: var(--vscode-descriptionForeground); font-weight: normal; }
 svg { display: block; width: 100%; font-family: var(--vscode-font-family); font-size: 12px; }
 .grid { stroke: var(--vscode-editorIndentGuide-background1, #8884); stroke-width: 1; }
 .axis { fill: var(--vscode-descriptionForeground); }
@@ -29,31 +67,22 @@ td.chosen, .speedups td.chosen { color: var(--vscode-foreground); font-weight: 6
 .barcell { width: 24%; }
 .bar { height: 8px; }
 .bar rect { fill: var(--vscode-longpole-heat8); }
-a { color: var(--vscode-textLink-foreground); text-decoration: none; }
-a:hover { text-decoration: underline; }
 button { font: inherit; color: var(--vscode-textLink-foreground); background: none; border: 0; padding: 2px 4px; cursor: pointer; border-radius: 3px; }
 button[aria-pressed=true] { color: var(--vscode-foreground); font-weight: 600; }
-:focus-visible { outline: 1px solid var(--vscode-focusBorder); outline-offset: 1px; }
 .curve.before { stroke: var(--vscode-descriptionForeground); stroke-width: 1.6; }
-.remark { border-left: 3px solid var(--vscode-longpole-heat8); padding: 2px 10px; margin: 10px 0; }
-.problem { color: var(--vscode-errorForeground); white-space: pre-wrap; }`;
+.remark { border-left: 3px solid var(--vscode-longpole-heat8); padding: 2px 10px; margin: 10px 0; }`;
 
-/** The page without its content, which comes by message and is replaced at every change. */
+/** The page of a recording or of a comparison: without its content, which is replaced at every change. */
 export function pageFrame(): string {
-  const nonce = randomBytes(16).toString('base64');
-  return `<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'nonce-${nonce}'; script-src 'nonce-${nonce}'">
-<style nonce="${nonce}">
-${pageStyles}
-</style>
-</head>
-<body>
-<main aria-live="polite"><p class="quiet">Reading the recording …</p></main>
-<script nonce="${nonce}">
-const editor = acquireVsCodeApi();
+  return page({
+    title: 'Longpole',
+    styles: textStyles,
+    body: '<main aria-live="polite"><p class="quiet">Reading the recording …</p></main>',
+    script: frameScript,
+  });
+}
+
+const frameScript = `const editor = acquireVsCodeApi();
 const main = document.querySelector('main');
 addEventListener('message', ({ data }) => {
   if (data.problem !== undefined) {
@@ -77,8 +106,4 @@ document.addEventListener('click', (event) => {
     editor.postMessage(cpus === undefined ? { file, line: Number(line) } : { cpus: Number(cpus) });
   }
 });
-editor.postMessage({ ready: true });
-</script>
-</body>
-</html>`;
-}
+editor.postMessage({ ready: true });`;

@@ -1,5 +1,5 @@
-// The timeline's page: everything that is there before the script runs. Its policy lets in our script and styles, and nothing else.
-import { randomBytes } from 'node:crypto';
+// The timeline's page: everything that is there before the script runs.
+import { page } from './pageFrame';
 
 interface Button {
   readonly action: string;
@@ -41,17 +41,12 @@ function selectHtml(id: string, label: string, options: readonly (readonly [stri
   return `<label>${label} <select id="${id}">${rows}</select></label>`;
 }
 
-/** `script` and `policySource` are what the webview says. */
-export function timelinePage(script: string, policySource: string): string {
-  const nonce = randomBytes(16).toString('base64');
-  return `<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'nonce-${nonce}'; script-src 'nonce-${nonce}' ${policySource}">
-<title>Longpole timeline</title>
-<style nonce="${nonce}">
-html, body { height: 100%; }
+/** `source` and `policySource` are what the webview says. */
+export function timelinePage(source: string, policySource: string): string {
+  return page({ title: 'Longpole timeline', styles, body, script: { source, policySource } });
+}
+
+const styles = `html, body { height: 100%; }
 body { margin: 0; padding: 0; display: flex; flex-direction: column; overflow: hidden; font-size: 12px; }
 .bar { display: flex; flex-wrap: wrap; gap: 2px 4px; align-items: center; padding: 2px 12px; border-bottom: 1px solid var(--vscode-panel-border, #8883); }
 .bar .gap { flex: 1; }
@@ -79,11 +74,8 @@ aside h2 { font-size: 12.5px; font-weight: 600; margin: 6px 0 4px; overflow-wrap
 aside dl { display: grid; grid-template-columns: max-content 1fr; gap: 2px 10px; margin: 0 0 8px; }
 aside dt { color: var(--vscode-descriptionForeground); }
 aside dd { margin: 0; min-width: 0; overflow-wrap: anywhere; font-variant-numeric: tabular-nums; max-height: 6.5em; overflow: hidden; }
-a { color: var(--vscode-textLink-foreground); text-decoration: none; cursor: pointer; }
-a:hover { text-decoration: underline; }
 aside nav { display: flex; gap: 2px 12px; flex-wrap: wrap; margin-bottom: 8px; }
-.quiet { color: var(--vscode-descriptionForeground); }
-.problem { color: var(--vscode-errorForeground); padding: 10px 16px; white-space: pre-wrap; overflow-wrap: anywhere; }
+.problem { padding: 10px 16px; }
 #table { flex: 1; overflow: auto; padding: 6px 16px; }
 #table[hidden], #stage[hidden] { display: none; }
 #table table { border-collapse: collapse; margin-bottom: 16px; }
@@ -100,12 +92,9 @@ dialog .sheets { display: flex; gap: 32px; flex-wrap: wrap; align-items: flex-st
 dialog table { border-spacing: 10px 2px; }
 dialog td:first-child { text-align: right; white-space: nowrap; }
 kbd { font: inherit; border: 1px solid var(--vscode-widget-border, #8886); border-radius: 3px; padding: 0 4px; }
-.visually-hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
-:focus-visible { outline: 1px solid var(--vscode-focusBorder); outline-offset: 1px; }
-</style>
-</head>
-<body>
-<header class="bar" role="toolbar" aria-label="Timeline">
+.visually-hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }`;
+
+const body = `<header class="bar" role="toolbar" aria-label="Timeline">
 <h1 id="title"></h1>
 ${buttons.map(buttonHtml).join('\n')}
 <span class="gap"></span>
@@ -135,8 +124,4 @@ ${laterButtons.map(buttonHtml).join('\n')}
 <aside id="details" aria-label="Selection"></aside>
 </main>
 <div id="live" class="visually-hidden" aria-live="polite"></div>
-<dialog id="help" aria-label="Keys and signs"></dialog>
-<script nonce="${nonce}" src="${script}"></script>
-</body>
-</html>`;
-}
+<dialog id="help" aria-label="Keys and signs"></dialog>`;

@@ -1,19 +1,12 @@
 // The page of the what-if panel, before its script runs.
-import { randomBytes } from 'node:crypto';
-import { pageStyles } from './pageFrame';
+import { page, textStyles } from './pageFrame';
 
-/** `script` and `policySource` are what the webview says. */
-export function whatIfPage(script: string, policySource: string): string {
-  const nonce = randomBytes(16).toString('base64');
-  return `<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'nonce-${nonce}'; script-src 'nonce-${nonce}' ${policySource}">
-<title>What if</title>
-<style nonce="${nonce}">
-${pageStyles}
-#headline { font-size: 1.25em; margin: 0.4em 0 1em; min-height: 1.4em; color: var(--vscode-longpole-heat8); }
+/** `source` and `policySource` are what the webview says. */
+export function whatIfPage(source: string, policySource: string): string {
+  return page({ title: 'What if', styles: `${textStyles}\n${styles}`, body, script: { source, policySource } });
+}
+
+const styles = `#headline { font-size: 1.25em; margin: 0.4em 0 1em; min-height: 1.4em; color: var(--vscode-longpole-heat8); }
 #changes { list-style: none; margin: 0; padding: 0; }
 #changes li { display: grid; grid-template-columns: minmax(6em, 1fr) minmax(9em, 2fr) 15.5em 1.6em; gap: 4px 12px; align-items: center; padding: 6px 8px; border-radius: 4px; }
 #changes li:hover { background: var(--vscode-list-hoverBackground); }
@@ -50,11 +43,9 @@ input[type=number] { width: 5em; font: inherit; color: var(--vscode-input-foregr
 .pair .before { fill: var(--vscode-descriptionForeground); fill-opacity: 0.28; }
 .pair .after { fill: var(--vscode-longpole-heat8); }
 .pair .after.worse { fill: var(--vscode-longpole-timelineRunnable); }
-#empty[hidden], #result[hidden] { display: none; }
-</style>
-</head>
-<body>
-<main>
+#empty[hidden], #result[hidden] { display: none; }`;
+
+const body = `<main>
 <header><h1>What if …? <span class="quiet" id="title"></span></h1></header>
 <p id="headline" role="status" aria-live="polite"></p>
 <ul id="changes" aria-label="Changes"></ul>
@@ -67,8 +58,4 @@ input[type=number] { width: 5em; font: inherit; color: var(--vscode-input-foregr
 <p id="kept" class="kept" hidden></p>
 <section id="result" hidden></section>
 <p id="note" class="quiet"></p>
-</main>
-<script nonce="${nonce}" src="${script}"></script>
-</body>
-</html>`;
-}
+</main>`;
