@@ -85,7 +85,6 @@ export function activate(context: vscode.ExtensionContext): void {
     recorder.tasks,
     timeline,
     vscode.window.registerWebviewViewProvider(timelineViewId, timeline),
-    vscode.window.registerTreeDataProvider('longpole.functions', functionTree),
     vscode.window.registerTreeDataProvider('longpole.recordings', recordingTree),
     vscode.languages.registerHoverProvider([{ scheme: 'file' }], new Hovers(session, documents)),
     vscode.window.registerCustomEditorProvider(recordingViewType, new RecordingEditor(session, report)),

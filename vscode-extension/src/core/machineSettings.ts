@@ -71,6 +71,20 @@ export function schedulerOf(settings: MachineSettings, otherwise: string): strin
   return settings.scheduler !== '' ? settings.scheduler : hasParameters(settings) ? 'linux' : otherwise;
 }
 
+/** What a ranking is of that knows the paper's two schedulers alone: the one in force, or else `shared`. */
+export function rankedScheduler(settings: MachineSettings): 'shared' | 'ideal' {
+  return schedulerOf(settings, '') === 'ideal' ? 'ideal' : 'shared';
+}
+
+/** What such a ranking leaves out of what all else is simulated with, as a sentence; empty: nothing. */
+export function rankingRemark(settings: MachineSettings): string {
+  if (!isMachine(schedulerOf(settings, '')) && settings.model === '') {
+    return '';
+  }
+  const leftOut = machineSummary(rankedScheduler(settings) === 'ideal' ? { ...usualMachine, model: settings.model } : settings);
+  return `Ranked without ${leftOut}: here ${rankedScheduler(settings) === 'ideal' ? 'each thread has a CPU' : 'threads share the CPUs evenly'}.`;
+}
+
 /** Threads bound to CPUs that a machine does not have are free on it. */
 export function machineOf(settings: MachineSettings, cpus: number): Machine | undefined {
   if (!hasParameters(settings)) {

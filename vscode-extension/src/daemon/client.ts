@@ -38,6 +38,12 @@ export interface SimulatedRun {
   readonly machine?: MachineSettings;
 }
 
+/** What a ranking is of. */
+export interface RankedAt {
+  readonly cpus: number;
+  readonly scheduler: 'shared' | 'ideal';
+}
+
 /** Both times 0: the whole run. */
 export interface PixelView extends View {
   readonly pixels: number;
@@ -129,18 +135,18 @@ export class DaemonClient {
     return call((done) => this.client.getFunctions(request, new Metadata(), within(longCallMs), done));
   }
 
-  getObjects(handle: bigint, cpus: number, rows: number): Promise<GetObjectsResponse> {
-    const request = { handle, cpus, scheduler: '', rows };
+  getObjects(handle: bigint, at: RankedAt, rows: number): Promise<GetObjectsResponse> {
+    const request = { handle, ...at, rows };
     return call((done) => this.client.getObjects(request, new Metadata(), within(longCallMs), done));
   }
 
-  getThreads(handle: bigint, cpus: number, rows: number): Promise<GetThreadsResponse> {
-    const request = { handle, cpus, scheduler: '', rows };
+  getThreads(handle: bigint, at: RankedAt, rows: number): Promise<GetThreadsResponse> {
+    const request = { handle, ...at, rows };
     return call((done) => this.client.getThreads(request, new Metadata(), within(longCallMs), done));
   }
 
-  getQuartz(handle: bigint, cpus: number, rows: number): Promise<GetQuartzResponse> {
-    const request = { handle, cpus, scheduler: '', rows };
+  getQuartz(handle: bigint, at: RankedAt, rows: number): Promise<GetQuartzResponse> {
+    const request = { handle, ...at, rows };
     return call((done) => this.client.getQuartz(request, new Metadata(), within(longCallMs), done));
   }
 

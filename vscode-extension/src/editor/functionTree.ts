@@ -4,6 +4,7 @@ import * as vscode from 'vscode';
 import { textBar } from '../core/bars';
 import { effectSentence, formatCpus, formatShare, formatTime, shareSentence } from '../core/format';
 import { shortName } from '../core/functionNames';
+import { machineSummary } from '../core/machineSettings';
 import { functionShare, lineShare, type FunctionWeight, type LineWeight } from '../core/weights';
 import type { Session } from './session';
 import type { ChangeWish } from './whatIfPanel';
@@ -20,16 +21,24 @@ const barCharacters = 8;
 
 export class FunctionTree implements vscode.TreeDataProvider<Node>, vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<void>();
-  private readonly subscription: vscode.Disposable;
+  private readonly subscriptions: vscode.Disposable[];
+  private readonly view: vscode.TreeView<Node>;
   readonly onDidChangeTreeData = this.changed.event;
 
   constructor(private readonly session: Session) {
-    this.subscription = session.onDidChange(() => this.changed.fire());
+    this.view = vscode.window.createTreeView('longpole.functions', { treeDataProvider: this });
+    this.subscriptions = [session.onDidChange(() => this.sessionChanged()), this.view, this.changed];
   }
 
   dispose(): void {
-    this.subscription.dispose();
-    this.changed.dispose();
+    this.subscriptions.forEach((subscription) => void subscription.dispose());
+  }
+
+  private sessionChanged(): void {
+    const { recording, cpus, machine } = this.session;
+    const summary = machineSummary(machine);
+    this.view.description = recording === undefined ? '' : `at ${formatCpus(cpus)}${summary === '' ? '' : `, ${summary}`}`;
+    this.changed.fire();
   }
 
   getChildren(node?: Node): Node[] {

@@ -1,6 +1,8 @@
-// What the side bar's rankings have in common: they are of the shown recording at the shown CPU count, and say so in their titles.
+// What the side bar's rankings have in common: they are of the shown recording at the shown CPU count, and say so in their titles; of the
+// machine that it is simulated on they know the paper's schedulers alone, and say that when there is more to it.
 import * as vscode from 'vscode';
 import { formatCpus } from '../core/format';
+import { rankedScheduler, rankingRemark } from '../core/machineSettings';
 import type { RowText } from '../core/rankings';
 import type { Place } from '../protocol/longpole/v1/longpole';
 import type { Session, ShownRecording } from './session';
@@ -60,7 +62,11 @@ export abstract class RankingTree<Node> implements vscode.TreeDataProvider<Node 
     const { recording, cpus } = this.session;
     if (this.shown?.recording !== recording || this.shown?.cpus !== cpus) {
       this.shown = { recording, cpus };
-      this.view.description = recording === undefined ? '' : `at ${formatCpus(cpus)}`;
+      const { machine } = this.session;
+      const scheduler = rankedScheduler(machine) === 'ideal' ? ', ideal' : '';
+      this.view.description = recording === undefined ? '' : `at ${formatCpus(cpus)}${scheduler}`;
+      // Annotations follow the whole machine; numbers that differ from theirs must not look as if they did, too.
+      this.view.message = recording === undefined ? '' : rankingRemark(machine);
       this.changed.fire();
     }
   }

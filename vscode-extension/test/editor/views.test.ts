@@ -240,6 +240,12 @@ void describe('views', () => {
     await page.keyboard.press('Escape');
     await workbench.untilAnnotations((found) => found.get(5)?.text.startsWith('40%') ?? false, '40% on the slow machine');
     await status('8 CPUs · 1.3×');
+    // What ranks without that machine says so; what follows it names it.
+    await open('Locks');
+    await pane('Locks').getByText('Ranked without linux, latency 1.25 s: here threads share the CPUs evenly.').waitFor();
+    await inAllThemes('locks on a machine');
+    await open('Functions');
+    await pane('Functions').getByText('at 8 CPUs, linux, latency 1.25 s').waitFor();
     await workbench.runCommand('Longpole: Set Machine');
     await workbench.untilAsked('Longpole: Machine');
     await workbench.choose('Priorities and bindings of threads…');
@@ -265,5 +271,7 @@ void describe('views', () => {
     await page.keyboard.press('Escape');
     await workbench.untilAnnotations((found) => found.get(5)?.text.startsWith('80%') ?? false, '80% on the usual machine');
     await status('8 CPUs · 1.6×');
+    await open('Locks');
+    await pane('Locks').getByText('Ranked without').waitFor({ state: 'detached' });
   });
 });

@@ -4,6 +4,8 @@ import {
   isUsual,
   machineOf,
   machineSummary,
+  rankedScheduler,
+  rankingRemark,
   parseNodes,
   parseSpeeds,
   parseTime,
@@ -75,6 +77,22 @@ void test('what is not as usual is said', () => {
   const settings = withThread({ ...usualMachine, model: 'strict', latencyNs: 5000, speeds: [1, 0.5], lwps: 4 }, { thread: 'a', cpu: 1, priority: 2 });
   assert.equal(machineSummary(settings), 'linux, model strict, 4 LWPs, latency 5.00 µs, speeds 1, 0.5, 1 thread bound, 1 priority');
   assert.equal(withThread(settings, { thread: 'a' }).threads, undefined, 'a choice of nothing is none');
+});
+
+void test('a ranking follows the paper’s schedulers, and says what else it leaves out', () => {
+  const cases: [Partial<MachineSettings>, string, string][] = [
+    [{}, 'shared', ''],
+    [{ scheduler: 'shared' }, 'shared', ''],
+    [{ scheduler: 'ideal' }, 'ideal', ''],
+    [{ scheduler: 'ideal', model: 'strict' }, 'ideal', 'Ranked without model strict: here each thread has a CPU.'],
+    [{ model: 'strict' }, 'shared', 'Ranked without model strict: here threads share the CPUs evenly.'],
+    [{ scheduler: 'fifo' }, 'shared', 'Ranked without fifo: here threads share the CPUs evenly.'],
+    [{ latencyNs: 5000 }, 'shared', 'Ranked without linux, latency 5.00 µs: here threads share the CPUs evenly.'],
+  ];
+  for (const [settings, scheduler, remark] of cases) {
+    assert.equal(rankedScheduler({ ...usualMachine, ...settings }), scheduler);
+    assert.equal(rankingRemark({ ...usualMachine, ...settings }), remark);
+  }
 });
 
 void test('a binding takes the place of all others and leaves priorities as they are', () => {
