@@ -123,8 +123,10 @@ export function activate(context: vscode.ExtensionContext): void {
   });
   context.subscriptions.push(running.onDidRestart((how) => tellRestart(how, session, log)));
   if (vscode.workspace.isTrusted) {
-    // Not waited for: it starts the daemon, and nobody asked for it just now.
-    session.restore().catch((error: unknown) => log.warn(`the last recording was not opened again: ${String(error)}`));
+    // Nobody asked for it just now, and it starts a process: after what is waited for.
+    setImmediate(() => {
+      session.restore().catch((error: unknown) => log.warn(`the last recording was not opened again: ${String(error)}`));
+    });
   }
 }
 

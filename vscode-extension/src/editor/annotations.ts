@@ -2,7 +2,8 @@
 // ruler and the gutter its heat.
 //
 // Decorations, not inlay hints: they move no code and the cursor does not stop in them. Decoration types are made once for
-// each step of heat and used again; an editor is always set all of them, so that nothing of an earlier state stays behind.
+// each step of heat and used again. Each that is set is a message to the window and a layout there, so an editor is set those that
+// differ from what it was set last; all of them once its text is another, for the editor moves them with the text as it sees fit.
 import * as vscode from 'vscode';
 import { annotateLines, functionHeat, type AnnotationOptions, type LineAnnotation } from '../core/annotate';
 import { gutterMark, heatSteps, palettes, type PaletteName, type ThemeKind } from '../core/palette';
@@ -36,6 +37,8 @@ export class Annotations implements vscode.Disposable {
   private readonly subscriptions: vscode.Disposable[] = [];
   /** The line of the cursor that each editor was painted for. */
   private readonly activeLines = new WeakMap<vscode.TextEditor, number>();
+  /** What each editor was set last, by type: none of those that are not in it. */
+  private painted = new WeakMap<vscode.TextEditor, { readonly version: number; readonly content: ReadonlyMap<vscode.TextEditorDecorationType, string> }>();
   private types: DecorationTypes = makeTypes();
 
   constructor(
@@ -74,6 +77,7 @@ export class Annotations implements vscode.Disposable {
   private remakeTypes(): void {
     disposeTypes(this.types);
     this.types = makeTypes();
+    this.painted = new WeakMap();
     this.paintAll();
   }
 
@@ -109,9 +113,24 @@ export class Annotations implements vscode.Disposable {
         this.drawGutter(editor.document, state, options, drawn);
       }
     }
+    this.set(editor, drawn);
+  }
+
+  private set(editor: vscode.TextEditor, drawn: ReadonlyMap<vscode.TextEditorDecorationType, vscode.DecorationOptions[]>): void {
+    const { version } = editor.document;
+    const before = this.painted.get(editor);
+    const content = new Map<vscode.TextEditorDecorationType, string>();
     for (const [type, decorations] of drawn) {
-      editor.setDecorations(type, decorations);
+      const now = decorations.length === 0 ? undefined : JSON.stringify(decorations);
+      const last = before?.content.get(type);
+      if (now !== undefined) {
+        content.set(type, now);
+      }
+      if (now !== last || (now !== undefined && before?.version !== version)) {
+        editor.setDecorations(type, decorations);
+      }
     }
+    this.painted.set(editor, { version, content });
   }
 
   private drawLines(

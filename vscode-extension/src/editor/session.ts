@@ -265,10 +265,15 @@ export class Session implements vscode.Disposable {
 
   /** Shows another CPU count, for good. */
   async choose(cpus: number): Promise<void> {
-    await this.memory.update(chosenKey, cpus);
     await this.preview(cpus);
+    // It is shown by now: that the editor writes it down takes its time, but not the user's.
+    const kept = this.memory.update(chosenKey, cpus);
+    const isShown = this.previewed === cpus;
     this.previewed = undefined;
-    this.changed.fire();
+    if (!isShown) {
+      this.changed.fire();
+    }
+    await kept;
   }
 
   /** Shows another CPU count until the next call; `undefined` goes back to the chosen one. */
