@@ -120,6 +120,32 @@ void describe('ways to a recording', () => {
   });
 });
 
+void describe('a window without a folder', () => {
+  let workbench: Workbench | undefined;
+  after(() => workbench?.stop());
+  afterEach((context) => workbench?.screenshot(context.name));
+
+  void test('records a program in a terminal, from where it is told to', async () => {
+    workbench = await Workbench.start({ folder: 'test/editor/fixture', settings: fakeSettings('usual'), opensFolder: false });
+    const { page, folder } = workbench;
+    // Without a folder a program runs at home.
+    cpSync(join(folder, 'pipeline.c'), join(folder, '..', 'pipeline.c'));
+    await workbench.runCommand('Longpole: Record and Simulate');
+    await workbench.answer('Longpole: Program to Record', `${folder}/pipeline --short`);
+    await eventually(async () => (await workbench?.statusText()) === '8 CPUs · 1.6×', () => 'the prediction');
+    const rows = page.locator('.terminal-wrapper.active .xterm-rows');
+    await eventually(
+      async () => (await rows.innerText().catch(() => '')).replace(/\s/g, '').includes(`askedtorun:${folder}/pipeline|--shortinaterminal`),
+      () => 'what the program was asked in the terminal',
+    );
+    // Record again needs no question.
+    await workbench.runCommand('Longpole: Clear');
+    await eventually(async () => !(await workbench?.statusItem.isVisible()), () => 'nothing shown');
+    await workbench.runCommand('Longpole: Record and Simulate');
+    await eventually(async () => (await workbench?.statusText()) === '8 CPUs · 1.6×', () => 'the prediction again');
+  });
+});
+
 void describe('a workspace of two folders', () => {
   let workbench: Workbench | undefined;
   after(() => workbench?.stop());
