@@ -147,6 +147,11 @@ TimelineLevels Timeline::levels(const TimelineView& view) const {
   return result;
 }
 
+const CpuTurns& Timeline::cpu_turns() const {
+  std::call_once(cpu_turns_->once, [&] { cpu_turns_->turns.emplace(*execution_); });
+  return *cpu_turns_->turns;
+}
+
 // A call at the end of the run is in the view that ends there.
 bool Timeline::is_behind(Nanoseconds call, const TimelineView& view) const {
   return call > view.to || (call == view.to && call != execution_->total());

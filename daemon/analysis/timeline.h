@@ -11,28 +11,17 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <vector>
 
 #include "analysis/concurrency_classes.h"
+#include "analysis/cpu_turns.h"
 #include "analysis/execution.h"
 #include "analysis/parallelism.h"
+#include "analysis/timeline_view.h"
 
 namespace longpole::analysis {
-
-// Pixel i begins at from + (to − from) · i / pixels, rounded down. 0 ≤ from < to, pixels ≥ 1.
-struct TimelineView {
-  Nanoseconds from{};
-  Nanoseconds to{};
-  std::uint32_t pixels = 1;
-
-  [[nodiscard]] Nanoseconds edge(std::uint32_t pixel) const;
-  // The pixel that a time of the interval is in; of its end, the last.
-  [[nodiscard]] std::uint32_t pixel(Nanoseconds time) const;
-};
-
-// Shares are in parts of so many.
-inline constexpr std::uint32_t whole_pixel = 255;
 
 // A pixel in which a whole span lies.
 struct PixelSummary {
@@ -121,17 +110,25 @@ class Timeline {
   [[nodiscard]] std::vector<ParallelismPixel> parallelism(const TimelineView& view) const;
   [[nodiscard]] TimelineLevels levels(const TimelineView& view) const;
   [[nodiscard]] std::vector<PathPiece> path(const TimelineView& view) const;
+  // For rows by CPU. Found at the first call, which takes longest.
+  [[nodiscard]] const CpuTurns& cpu_turns() const;
 
-  // Memory beside the recording and its schedule.
+  // Memory beside the recording and its schedule, and cpu_turns().
   [[nodiscard]] std::size_t bytes() const;
 
  private:
   void find_parallelism();
   [[nodiscard]] bool is_behind(Nanoseconds call, const TimelineView& view) const;
 
+  struct TurnsOnDemand {
+    std::once_flag once;
+    std::optional<CpuTurns> turns;
+  };
+
   std::shared_ptr<const Execution> execution_;
   ParallelismIndex parallelism_;
   std::vector<double> critical_;  // by thread
+  std::unique_ptr<TurnsOnDemand> cpu_turns_ = std::make_unique<TurnsOnDemand>();
 };
 
 }  // namespace longpole::analysis

@@ -8,20 +8,23 @@ namespace longpole::service {
 grpc::ServerUnaryReactor* Service::GetTimeline(grpc::CallbackServerContext* context,
                                                const v1::GetTimelineRequest* request,
                                                v1::GetTimelineResponse* response) {
-  return answer_about(recordings_, *request, requests_, context,
-                      [=](auto& opened) -> Expected<void> {
-                        const auto drawn = read_timeline(opened, request->simulation());
-                        if (!drawn)
-                          return tl::unexpected(drawn.error());
-                        const auto view = read_view(request->view(), *drawn->timeline);
-                        if (!view)
-                          return tl::unexpected(view.error());
-                        const auto rows = read_rows(*request, *drawn->timeline, *view);
-                        if (!rows)
-                          return tl::unexpected(rows.error());
-                        write_timeline(opened, *drawn, *view, *rows, *request, *response);
-                        return {};
-                      });
+  return answer_about(
+      recordings_, *request, requests_, context, [=](auto& opened) -> Expected<void> {
+        const auto drawn = read_timeline(opened, request->simulation());
+        if (!drawn)
+          return tl::unexpected(drawn.error());
+        const auto view = read_view(request->view(), *drawn->timeline);
+        if (!view)
+          return tl::unexpected(view.error());
+        const auto rows = read_rows(*request, *drawn->timeline, *view);
+        if (!rows)
+          return tl::unexpected(rows.error());
+        const auto cpus = read_cpu_rows(*request, *drawn->timeline, *view, rows->threads.size());
+        if (!cpus)
+          return tl::unexpected(cpus.error());
+        write_timeline(opened, *drawn, *view, *rows, *cpus, *request, *response);
+        return {};
+      });
 }
 
 grpc::ServerUnaryReactor* Service::GetTimelineItem(grpc::CallbackServerContext* context,

@@ -188,7 +188,39 @@ void write_row(const Execution& execution, std::uint32_t thread, const analysis:
   }
 }
 
-// Without what is of an interval.
+void write_cpu_row(std::uint32_t cpu, const analysis::CpuRow& row, v1::TimelineCpuRow& message) {
+  message.set_cpu(cpu);
+  v1::TimelineTurns& turns = *message.mutable_turns();
+  for (const analysis::CpuTurn& turn : row.turns) {
+    turns.add_start_ns(to_double(turn.start));
+    turns.add_end_ns(to_double(turn.end));
+    turns.add_thread(turn.thread);
+    turns.mutable_migrated()->push_back(turn.moved ? '\1' : '\0');
+  }
+  v1::TimelineCpuSummaries& summaries = *message.mutable_summaries();
+  for (const analysis::CpuPixel& pixel : row.pixels) {
+    summaries.add_pixel(pixel.pixel);
+    summaries.mutable_busy()->push_back(static_cast<char>(pixel.busy));
+    summaries.add_thread(pixel.thread);
+    summaries.add_threads(pixel.threads);
+    summaries.add_migrations(pixel.moves);
+  }
+  message.set_busy_ns(to_double(row.busy));
+  message.set_threads(row.threads);
+  message.set_turns_begun(row.begun);
+  message.set_migrations(row.moves);
+}
+
+void write_times(const analysis::SpanTimes& of, v1::TimelineTimes& message) {
+  const auto time = [&](SpanState state) { return to_double(of[static_cast<std::size_t>(state)]); };
+  message.set_running_ns(time(SpanState::running));
+  message.set_runnable_ns(time(SpanState::runnable));
+  message.set_blocked_ns(time(SpanState::blocked));
+  message.set_io_ns(time(SpanState::io));
+  message.set_sleeping_ns(time(SpanState::sleeping));
+}
+
+// With the times of `row`, and without what else is of an interval.
 void write_thread_itself(const Recording& recording, std::uint32_t thread,
                          const analysis::TimelineThread& row, v1::TimelineThread& message) {
   const Thread& recorded = recording.threads[thread];
@@ -201,6 +233,7 @@ void write_thread_itself(const Recording& recording, std::uint32_t thread,
   message.set_end_ns(to_double(row.end));
   message.set_critical_ns(row.critical_ns);
   message.set_started(row.started);
+  write_times(row.times, *message.mutable_times());
 }
 
 void write_thread(const Recording& recording, std::uint32_t thread,
@@ -208,15 +241,6 @@ void write_thread(const Recording& recording, std::uint32_t thread,
   write_thread_itself(recording, thread, row, message);
   message.set_active(row.active);
   message.set_critical_in_view_ns(row.critical_in_view_ns);
-  v1::TimelineTimes& times = *message.mutable_times();
-  const auto time = [&](SpanState state) {
-    return to_double(row.times[static_cast<std::size_t>(state)]);
-  };
-  times.set_running_ns(time(SpanState::running));
-  times.set_runnable_ns(time(SpanState::runnable));
-  times.set_blocked_ns(time(SpanState::blocked));
-  times.set_io_ns(time(SpanState::io));
-  times.set_sleeping_ns(time(SpanState::sleeping));
   message.set_events(row.calls);
 }
 
@@ -266,7 +290,8 @@ void write_waker(const Recording& recording, const OpenRecording& opened,
 
 void write_timeline(const OpenRecording& opened, const OpenRecording::Drawn& drawn,
                     const TimelineView& view, const RowChoice& rows,
-                    const v1::GetTimelineRequest& request, v1::GetTimelineResponse& message) {
+                    const std::vector<std::uint32_t>& cpus, const v1::GetTimelineRequest& request,
+                    v1::GetTimelineResponse& message) {
   const Timeline& timeline = *drawn.timeline;
   const Execution& execution = timeline.execution();
   const Recording& recording = opened.recording();
@@ -302,6 +327,13 @@ void write_timeline(const OpenRecording& opened, const OpenRecording::Drawn& dra
   for (std::size_t i = 0; i < drawn_rows.size(); ++i)
     write_row(execution, rows.threads[i], drawn_rows[i], tables, *message.add_rows());
   message.set_rows_left(rows.left);
+  if (!cpus.empty()) {
+    const analysis::CpuTurns& turns = timeline.cpu_turns();
+    std::vector<analysis::CpuRow> cpu_rows(cpus.size());
+    on_all_cpus(cpus.size(), [&](std::size_t i) { cpu_rows[i] = turns.row(cpus[i], view); });
+    for (std::size_t i = 0; i < cpus.size(); ++i)
+      write_cpu_row(cpus[i], cpu_rows[i], *message.add_cpu_rows());
+  }
   for (std::size_t kind = 0; kind < event_kind_count; ++kind)
     message.add_event_kinds(std::string(event_form(static_cast<EventKind>(kind)).word));
   message.set_event_cell_pixels(analysis::cell_pixels);

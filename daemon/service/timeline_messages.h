@@ -14,7 +14,8 @@ namespace longpole::service {
 
 void write_timeline(const OpenRecording& opened, const OpenRecording::Drawn& drawn,
                     const analysis::TimelineView& view, const RowChoice& rows,
-                    const v1::GetTimelineRequest& request, v1::GetTimelineResponse& message);
+                    const std::vector<std::uint32_t>& cpus, const v1::GetTimelineRequest& request,
+                    v1::GetTimelineResponse& message);
 
 void write_item(const OpenRecording& opened, const analysis::Timeline& timeline,
                 const analysis::TimelineItem& item, v1::GetTimelineItemResponse& message);

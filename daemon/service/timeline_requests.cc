@@ -88,6 +88,29 @@ Expected<RowChoice> read_rows(const v1::GetTimelineRequest& request, const Timel
   return choice;
 }
 
+Expected<std::vector<std::uint32_t>> read_cpu_rows(const v1::GetTimelineRequest& request,
+                                                   const Timeline& timeline,
+                                                   const TimelineView& view, std::size_t threads) {
+  const auto cpus = static_cast<std::size_t>(request.cpu_rows_size());
+  if (cpus == 0)
+    return std::vector<std::uint32_t>{};
+  const std::string what = fmt::format("cannot draw {} CPUs", cpus);
+  if (threads + cpus > max_timeline_rows)
+    return over_limit(
+        what, fmt::format("an answer has at most {} rows (max_timeline_rows)", max_timeline_rows),
+        "ask in several requests");
+  if ((threads + cpus) * view.pixels > max_timeline_cells)
+    return over_limit(
+        what + fmt::format(" in {} pixels", view.pixels),
+        fmt::format("an answer has at most {} pixels (max_timeline_cells)", max_timeline_cells),
+        "ask in several requests");
+  for (const std::uint32_t cpu : request.cpu_rows()) {
+    if (cpu >= timeline.execution().cpus())
+      return not_found(what, fmt::format("the machine has no CPU {}", cpu));
+  }
+  return std::vector<std::uint32_t>(request.cpu_rows().begin(), request.cpu_rows().end());
+}
+
 Expected<analysis::TimelineItem> read_item(const v1::GetTimelineItemRequest& request,
                                            const Execution& execution) {
   const std::string what = "cannot show what is there";

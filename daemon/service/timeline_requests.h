@@ -28,6 +28,11 @@ struct RowChoice {
                                             const analysis::Timeline& timeline,
                                             const analysis::TimelineView& view);
 
+// The CPUs to draw, beside so many threads.
+[[nodiscard]] Expected<std::vector<std::uint32_t>> read_cpu_rows(
+    const v1::GetTimelineRequest& request, const analysis::Timeline& timeline,
+    const analysis::TimelineView& view, std::size_t threads);
+
 // Finds what is asked for, and the step from there.
 [[nodiscard]] Expected<analysis::TimelineItem> read_item(const v1::GetTimelineItemRequest& request,
                                                          const analysis::Execution& execution);

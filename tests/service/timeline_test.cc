@@ -119,6 +119,41 @@ TEST_F(TimelineTest, ManyStretchesInOnePixelAreSummarised) {
   EXPECT_EQ(timeline.objects(static_cast<int>(summaries.object(0)) - 1).name(), "M");
 }
 
+TEST_F(TimelineTest, WhoHasWhichCpu) {
+  v1::GetTimelineRequest asked = request(2, "fifo", 9);
+  asked.set_without_rows(true);
+  asked.add_cpu_rows(1);
+  asked.add_cpu_rows(0);
+  ASSERT_TRUE(ask(asked).ok());
+  ASSERT_EQ(timeline.cpu_rows_size(), 2);
+  EXPECT_EQ(timeline.cpu_rows(0).cpu(), 1U);
+  const v1::TimelineTurns& turns = timeline.cpu_rows(0).turns();
+  EXPECT_THAT(turns.start_ns(), ElementsAre(0, 5 * ms));
+  EXPECT_THAT(turns.end_ns(), ElementsAre(2 * ms, 6 * ms));
+  EXPECT_THAT(turns.thread(), ElementsAre(1U, 1U));
+  EXPECT_EQ(turns.migrated(), std::string("\0\0", 2));
+  EXPECT_EQ(timeline.cpu_rows(0).busy_ns(), 3 * ms);
+  EXPECT_EQ(timeline.cpu_rows(0).turns_begun(), 2U);
+  EXPECT_THAT(timeline.cpu_rows(1).turns().end_ns(), ElementsAre(6 * ms));
+  asked.mutable_view()->set_pixels(1);
+  ASSERT_TRUE(ask(asked).ok());
+  const v1::TimelineCpuSummaries& pixels = timeline.cpu_rows(0).summaries();
+  EXPECT_THAT(pixels.pixel(), ElementsAre(0U));
+  EXPECT_EQ(static_cast<unsigned char>(pixels.busy()[0]), 85);  // 3 of 9 ms
+  EXPECT_THAT(pixels.thread(), ElementsAre(1U));
+  EXPECT_THAT(pixels.threads(), ElementsAre(1U));
+  EXPECT_THAT(pixels.migrations(), ElementsAre(0U));
+
+  asked.mutable_simulation()->set_scheduler("shared");
+  ASSERT_TRUE(ask(asked).ok());
+  ASSERT_EQ(timeline.cpu_rows_size(), 2);
+  EXPECT_EQ(timeline.cpu_rows(0).turns().thread_size(), 0);
+  asked.add_cpu_rows(2);
+  EXPECT_EQ(ask(asked).error_code(), StatusCode::NOT_FOUND);
+  asked.mutable_cpu_rows()->Resize(513, 0);
+  EXPECT_EQ(ask(asked).error_code(), StatusCode::RESOURCE_EXHAUSTED);
+}
+
 TEST_F(TimelineTest, ThreadsOfTheView) {
   v1::GetTimelineRequest asked = request(1, "shared", 10);
   asked.set_list_threads(true);
@@ -154,6 +189,8 @@ TEST_F(TimelineTest, WhatIsAtAPlaceAndWhoEndedItsWait) {
   EXPECT_EQ(item.kind(), "lock");
   EXPECT_EQ(item.object().name(), "M");
   EXPECT_EQ(item.thread().name(), "B");
+  EXPECT_EQ(item.thread().times().running_ns(), 3 * ms);
+  EXPECT_EQ(item.thread().times().blocked_ns(), 3 * ms);
   EXPECT_EQ(item.start_ns(), 2 * ms);
   EXPECT_EQ(item.end_ns(), 5 * ms);
   EXPECT_EQ(item.call_ns(), 2 * ms);

@@ -52,8 +52,10 @@ export interface PixelView extends View {
 export interface TimelineContent {
   /** Empty: those that do something. */
   readonly rows: readonly number[];
+  readonly cpus: readonly number[];
   readonly listThreads: boolean;
   readonly withoutRows: boolean;
+  readonly withoutNames: boolean;
 }
 
 /** What the daemon refused, in its own words: they are written for the user. */
@@ -212,7 +214,9 @@ export class DaemonClient {
   }
 
   getTimeline(handle: bigint, run: SimulatedRun, view: PixelView, what: TimelineContent): Promise<GetTimelineResponse> {
-    const request = { handle, simulation: simulation(run), view, ...what, rows: [...what.rows], withoutNames: false };
+    const { rows, cpus, listThreads, withoutRows, withoutNames } = what;
+    const asked = { rows: [...rows], cpuRows: [...cpus], listThreads, withoutRows, withoutNames };
+    const request = { handle, simulation: simulation(run), view, ...asked };
     return call((done) => this.client.getTimeline(request, new Metadata(), within(longCallMs), done));
   }
 

@@ -6,7 +6,7 @@ import { writeFile } from 'node:fs/promises';
 import * as vscode from 'vscode';
 import { formatCpus, formatSpeedup } from '../core/format';
 import { shortName } from '../core/functionNames';
-import { machineSummary, schedulerOf, schedulers } from '../core/machineSettings';
+import { isMachine, machineSummary, schedulerOf, schedulers } from '../core/machineSettings';
 import { timelineData, timelineFound, timelineItem } from '../core/timeline/fromProtocol';
 import type { DataRequest, FromPanel, ItemRequest, LaneInfo, PickThread, ToPanel } from '../core/timeline/messages';
 import type { View } from '../core/timeline/model';
@@ -125,7 +125,7 @@ export class TimelineView implements vscode.WebviewViewProvider, vscode.Disposab
     }
     this.wanted = undefined;
     const run = this.simulation(lane);
-    const nothing = { rows: [], listThreads: true, withoutRows: true };
+    const nothing = { rows: [], cpus: [], withoutNames: true, listThreads: true, withoutRows: true };
     const whole = await this.session.ask(undefined, (client, handle) => client.getTimeline(handle, run, { fromNs: 0, toNs: 0, pixels: 1 }, nothing));
     const timeNs = whole.threads.find((one) => one.thread === wanted)?.startNs ?? 0;
     const item = await this.session.ask(undefined, (client, handle) => client.getTimelineItem(handle, run, wanted, { timeNs }, 'here'));
@@ -160,7 +160,7 @@ export class TimelineView implements vscode.WebviewViewProvider, vscode.Disposab
     const lanes: LaneInfo[] = this.lanes().map((lane) => {
       const path = lane.path ?? recording.path;
       const name = lane.path === undefined ? '' : `${recordingName(path)}, `;
-      return { title: `${name}${formatCpus(this.cpusOf(lane))}, ${lane.scheduler}`, cpus: this.cpusOf(lane), recording: path };
+      return { title: `${name}${formatCpus(this.cpusOf(lane))}, ${lane.scheduler}`, cpus: this.cpusOf(lane), hasCpus: isMachine(lane.scheduler), recording: path };
     });
     // The same file may be another recording by now.
     const shown = JSON.stringify([lanes, machineSummary(this.session.machine), this.session.machine.threads, String(recording.info.handle), String(recording.info.startedAtUnixNs)]);
@@ -231,12 +231,12 @@ export class TimelineView implements vscode.WebviewViewProvider, vscode.Disposab
     return { cpus: this.cpusOf(lane), scheduler: lane.scheduler, machine: own ? this.session.machine : undefined };
   }
 
-  private async answerData({ generation, lane: index, what, view, pixels, rows }: DataRequest): Promise<void> {
+  private async answerData({ generation, lane: index, what, view, pixels, rows, cpus, names }: DataRequest): Promise<void> {
     const lane = this.lanes()[index];
     if (generation !== this.generation || lane === undefined) {
       return;
     }
-    const content = { rows, listThreads: what !== 'rows', withoutRows: what !== 'rows' || rows.length === 0 };
+    const content = { rows, cpus, withoutNames: !names, listThreads: what !== 'rows', withoutRows: what !== 'rows' || rows.length === 0 };
     try {
       const answer = await this.session.ask(lane.path, (client, handle) =>
         client.getTimeline(handle, this.simulation(lane), { ...view, pixels }, content),
@@ -277,7 +277,7 @@ export class TimelineView implements vscode.WebviewViewProvider, vscode.Disposab
     const answer = await this.session.ask(lane.path, (client, handle) => client.findInTimeline(handle, run, asked, search));
     let answered = view;
     if (view.toNs === view.fromNs) {
-      const nothing = { rows: [], listThreads: false, withoutRows: true };
+      const nothing = { rows: [], cpus: [], withoutNames: true, listThreads: false, withoutRows: true };
       const whole = await this.session.ask(lane.path, (client, handle) => client.getTimeline(handle, run, { ...view, pixels: 1 }, nothing));
       answered = { fromNs: 0, toNs: whole.totalNs };
     }

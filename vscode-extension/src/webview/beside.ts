@@ -1,6 +1,6 @@
 // What stands beside the picture: the selection, what was looked for, the interval; and the table in place of the picture.
 import { formatTime } from '../core/format';
-import { intervalDetails, itemDetails, itemTitle, stretchTable, threadTable } from '../core/timeline/details';
+import { cpuTable, intervalDetails, itemDetails, itemTitle, stretchTable, threadTable } from '../core/timeline/details';
 import type { Place } from '../core/timeline/model';
 import { centred, formatMoment } from '../core/timeline/scale';
 import { editor, page } from './page';
@@ -75,6 +75,10 @@ export function drawTable(timeline: Timeline): void {
   const lane = timeline.lanes[0];
   const data = lane?.scene().data;
   if (lane === undefined || data === undefined) {
+    return;
+  }
+  if (timeline.kept.rowsAre === 'cpus' && lane.info.hasCpus) {
+    page.table.replaceChildren(tableOf(cpuTable(lane.interval?.cpuRows ?? [], timeline.view), undefined));
     return;
   }
   const selected = lane.threads.findIndex(({ thread }) => thread.thread === lane.selection?.thread.thread);

@@ -1,9 +1,10 @@
 // What mouse and keys do. Keys are taken only while the picture has the focus, as Perfetto's are; help lists them (sidebar.ts).
-import { eventText, stretchText } from '../core/timeline/details';
+import { cpuText, eventText, stretchText } from '../core/timeline/details';
 import { drawTimeline } from '../core/timeline/draw';
+import { threadNames } from '../core/timeline/drawCpus';
 import { timeBelow } from '../core/timeline/drawGraphs';
 import { hitTest, type Hit } from '../core/timeline/hit';
-import type { View } from '../core/timeline/model';
+import type { CpuRow, View } from '../core/timeline/model';
 import { around, centred, lengthOf, pan, within, wholeRun, zoom, zoomStep, zoomSteps } from '../core/timeline/scale';
 import { SvgSurface } from '../core/timeline/svgSurface';
 import { drawTable, leadsOf } from './beside';
@@ -306,7 +307,13 @@ export class Gestures {
   }
 
   private click(hit: Hit): void {
-    if (hit.kind === 'row') {
+    if (hit.kind === 'cpu') {
+      const row = this.cpuRow(hit);
+      const thread = hit.summary === undefined ? row?.turns.thread[hit.turn ?? -1] : row?.summaries.thread[hit.summary];
+      if (thread !== undefined) {
+        this.timeline.ask(hit.lane, thread, { timeNs: hit.timeNs }, 'here', 'select');
+      }
+    } else if (hit.kind === 'row') {
       const row = this.timeline.lanes[hit.lane]?.data?.rows.find(({ thread }) => thread === hit.thread);
       const event = hit.event === undefined ? undefined : row?.events.event[hit.event];
       this.timeline.ask(hit.lane, hit.thread, event === undefined ? { timeNs: hit.timeNs } : { event }, 'here', 'select');
@@ -323,6 +330,9 @@ export class Gestures {
     const row = hit.kind === 'row' ? this.timeline.lanes[hit.lane]?.data?.rows.find(({ thread }) => thread === hit.thread) : undefined;
     if (hit.kind === 'row' && row !== undefined && hit.stretch !== undefined) {
       this.timeline.move(around(row.stretches.startNs[hit.stretch] ?? 0, row.stretches.endNs[hit.stretch] ?? 0, this.timeline.totalNs));
+    } else if (hit.kind === 'cpu' && hit.turn !== undefined) {
+      const turns = this.cpuRow(hit)?.turns;
+      this.timeline.move(around(turns?.startNs[hit.turn] ?? 0, turns?.endNs[hit.turn] ?? 0, this.timeline.totalNs));
     }
   }
 
@@ -345,7 +355,15 @@ export class Gestures {
     }
   }
 
+  private cpuRow(hit: Hit & { kind: 'cpu' }): CpuRow | undefined {
+    return this.timeline.lanes[hit.lane]?.data?.cpuRows.find(({ cpu }) => cpu === hit.cpu);
+  }
+
   private tipText(hit: Hit): string {
+    if (hit.kind === 'cpu') {
+      const [row, lane] = [this.cpuRow(hit), this.timeline.lanes[hit.lane]];
+      return row === undefined || lane === undefined ? '' : cpuText(row, hit, threadNames(lane.scene()));
+    }
     if (hit.kind === 'name') {
       return this.timeline.lanes[hit.lane]?.threads.find(({ thread }) => thread.thread === hit.thread)?.thread.name ?? '';
     }

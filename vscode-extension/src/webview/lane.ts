@@ -5,7 +5,7 @@
 import type { DataRequest, LaneInfo } from '../core/timeline/messages';
 import type { Found, Item, TimelineData, View } from '../core/timeline/model';
 import { lengthOf, within, wholeRun } from '../core/timeline/scale';
-import type { Lane } from '../core/timeline/scene';
+import type { Lane, Scene } from '../core/timeline/scene';
 import { shownThreads, type ShownThread, type ThreadChoice } from '../core/timeline/threads';
 
 const mostPixels = 16_000;
@@ -22,6 +22,9 @@ export class LaneState {
   found: Found | undefined;
   boundNs: number | undefined;
   scroll = 0;
+  /** Whether the summaries that are there have names. */
+  private isNamed = false;
+  private asksForNames = false;
   threads: readonly ShownThread[] = [];
   private readonly asked = new Set<DataRequest['what']>();
   /** The last questions: one that was answered is not asked again, whatever the answer was. */
@@ -42,6 +45,7 @@ export class LaneState {
     this.asked.delete(what);
     if (what === 'rows') {
       this.data = data;
+      this.isNamed = this.asksForNames;
     } else if (what === 'interval') {
       this.interval = data;
     } else {
@@ -63,20 +67,31 @@ export class LaneState {
     width: number,
     first: number,
     last: number,
+    rowsAre: Scene['rowsAre'],
+    names: boolean,
   ): Omit<DataRequest, 'generation' | 'lane'> | undefined {
     if (this.asked.has(what)) {
       return undefined;
     }
     switch (what) {
       case 'overview':
-        return this.overview === undefined ? this.ask({ what, view: { fromNs: 0, toNs: 0 }, pixels: overviewPixels, rows: [] }) : undefined;
-      case 'interval':
-        return this.interval === undefined || this.interval.view.fromNs !== view.fromNs || this.interval.view.toNs !== view.toNs
-          ? this.ask({ what, view, pixels: 16, rows: [] })
-          : undefined;
+        return this.overview === undefined ? this.ask({ what, view: { fromNs: 0, toNs: 0 }, pixels: overviewPixels, rows: [], cpus: [], names: false }) : undefined;
+      case 'interval': {
+        // Of all of them, whatever can be seen: the table lists them.
+        const cpus = rowsAre === 'cpus' ? this.cpus(0, mostRows) : [];
+        const { interval } = this;
+        const known = interval?.view.fromNs === view.fromNs && interval.view.toNs === view.toNs && hasAll(interval.cpuRows.map(({ cpu }) => cpu), cpus);
+        return known ? undefined : this.ask({ what, view, pixels: 16, rows: [], cpus, names: false });
+      }
       case 'rows': {
-        const seen = this.threads.slice(first, last).map(({ thread }) => thread.thread);
-        return this.covers(view, width, seen) ? undefined : this.ask(this.rowsQuestion(view, totalNs, width, first, last));
+        const seen = rowsAre === 'cpus' ? [] : this.threads.slice(first, last).map(({ thread }) => thread.thread);
+        const cpus = rowsAre === 'cpus' ? this.cpus(first, last) : [];
+        if (this.covers(view, width, seen, cpus) && (this.isNamed || !names)) {
+          return undefined;
+        }
+        const question = this.ask({ ...this.rowsQuestion(view, totalNs, width, first, last, rowsAre), names });
+        this.asksForNames = question === undefined ? this.asksForNames : names;
+        return question;
       }
     }
   }
@@ -91,8 +106,13 @@ export class LaneState {
     return { kind: 'data', ...question };
   }
 
-  /** Whether what is there shows these threads in this view, at the resolution of the screen. */
-  private covers(view: View, width: number, threads: readonly number[]): boolean {
+  private cpus(first: number, last: number): number[] {
+    const to = this.info.hasCpus ? Math.min(last, this.info.cpus) : 0;
+    return Array.from({ length: Math.max(0, to - first) }, (_unused, at) => first + at);
+  }
+
+  /** Whether what is there shows these threads, or CPUs, in this view, at the resolution of the screen. */
+  private covers(view: View, width: number, threads: readonly number[], cpus: readonly number[]): boolean {
     const { data } = this;
     if (data === undefined) {
       return false;
@@ -100,11 +120,18 @@ export class LaneState {
     const ratio = lengthOf(data.view) / data.pixels / (lengthOf(view) / width);
     // Half a nanosecond may be lost in the arithmetic.
     const inside = data.view.fromNs <= view.fromNs + 1 && data.view.toNs >= view.toNs - 1;
-    const there = new Set(data.rows.map(({ thread }) => thread));
-    return inside && Math.abs(ratio - 1) < 0.01 && threads.every((thread) => there.has(thread));
+    const there = hasAll(data.rows.map(({ thread }) => thread), threads) && hasAll(data.cpuRows.map(({ cpu }) => cpu), cpus);
+    return inside && Math.abs(ratio - 1) < 0.01 && there;
   }
 
-  private rowsQuestion(view: View, totalNs: number, width: number, first: number, last: number): Omit<DataRequest, 'kind' | 'generation' | 'lane'> {
+  private rowsQuestion(
+    view: View,
+    totalNs: number,
+    width: number,
+    first: number,
+    last: number,
+    rowsAre: Scene['rowsAre'],
+  ): Omit<DataRequest, 'kind' | 'generation' | 'lane' | 'names'> {
     // Of two runs the shorter one is empty behind its end.
     const run = wholeRun(totalNs);
     const length = lengthOf(view);
@@ -113,10 +140,9 @@ export class LaneState {
       toNs: Math.min(run.toNs, view.toNs + length / 2),
     };
     const pixels = Math.max(1, Math.min(mostPixels, Math.round((lengthOf(wanted) / length) * width)));
-    const rows = this.threads
-      .slice(Math.max(0, first - moreRows), Math.min(last + moreRows, first - moreRows + mostRows))
-      .map(({ thread }) => thread.thread);
-    return { what: 'rows', view: within(wanted, run.toNs), pixels, rows };
+    const [from, to] = [Math.max(0, first - moreRows), Math.min(last + moreRows, first - moreRows + mostRows)];
+    const rows = rowsAre === 'cpus' ? [] : this.threads.slice(from, to).map(({ thread }) => thread.thread);
+    return { what: 'rows', view: within(wanted, run.toNs), pixels, rows, cpus: rowsAre === 'cpus' ? this.cpus(from, to) : [] };
   }
 
   scene(): Lane {
@@ -124,6 +150,8 @@ export class LaneState {
     return {
       title: this.info.title,
       cpus: this.info.cpus,
+      hasCpus: this.info.hasCpus,
+      cpuTotals: interval?.cpuRows ?? [],
       data: data && interval ? { ...data, threads: interval.threads, levels: interval.levels, classes: interval.classes } : data,
       overview: this.overview,
       threads: this.threads,
@@ -132,4 +160,9 @@ export class LaneState {
       boundNs: this.boundNs,
     };
   }
+}
+
+function hasAll(there: readonly number[], wanted: readonly number[]): boolean {
+  const known = new Set(there);
+  return wanted.every((each) => known.has(each));
 }

@@ -311,8 +311,11 @@ export class Timeline {
     if (box === undefined || page.stage.clientWidth === 0) {
       return;
     }
-    const seen = this.kept.rowsAre === 'cpus' ? { first: 0, last: lane.threads.length } : visibleRows(box, lane.threads.length);
-    const question = lane.question(what, this.view, this.totalNs, Math.max(1, Math.floor(layout.plotWidth)), seen.first, Math.min(seen.last, seen.first + 480));
+    const { rowsAre, colourBy } = this.kept;
+    const names = colourBy === 'function' || colourBy === 'lock';
+    const seen = visibleRows(box, rowCount(lane.scene(), rowsAre));
+    const width = Math.max(1, Math.floor(layout.plotWidth));
+    const question = lane.question(what, this.view, this.totalNs, width, seen.first, Math.min(seen.last, seen.first + 480), rowsAre, names);
     if (question !== undefined) {
       editor.postMessage({ ...question, generation: this.generation, lane: index });
     }
@@ -383,10 +386,15 @@ export class Timeline {
     const [lane] = scene.lanes;
     const [box] = scene.layout.lanes;
     if (lane !== undefined && box !== undefined) {
-      dataset['rows'] = JSON.stringify(Object.fromEntries(lane.threads.slice(0, 20).map(({ thread }, row) => [thread.name.slice(0, 60), rowMiddle(box, row)])));
+      const names =
+        scene.rowsAre === 'cpus'
+          ? Array.from({ length: Math.min(20, rowCount(lane, scene.rowsAre)) }, (_unused, cpu) => `CPU ${cpu}`)
+          : lane.threads.slice(0, 20).map(({ thread }) => thread.name.slice(0, 60));
+      dataset['rows'] = JSON.stringify(Object.fromEntries(names.map((name, row) => [name, rowMiddle(box, row)])));
     }
     dataset['bound'] = String(lane?.boundNs ?? '');
-    dataset['drawn'] = scene.lanes.map((lane) => (lane.data === undefined ? 'nothing' : lane.data.rows.length)).join(' | ');
+    const drawn = scene.lanes.map(({ data }) => (scene.rowsAre === 'cpus' ? data?.cpuRows : data?.rows));
+    dataset['drawn'] = drawn.map((rows) => rows?.length ?? 'nothing').join(' | ');
     dataset['frameMs'] = (this.frameMs.reduce((sum, ms) => sum + ms, 0) / Math.max(1, this.frameMs.length)).toFixed(2);
     dataset['worstFrameMs'] = Math.max(...this.frameMs).toFixed(2);
     for (const button of document.querySelectorAll<HTMLButtonElement>('[data-action]')) {

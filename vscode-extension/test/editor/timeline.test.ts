@@ -230,7 +230,24 @@ void describe('the timeline', () => {
   void test('rows of CPUs, colours, order, and threads picked from a list', async () => {
     const page = workbench.webview();
     await press('c');
+    // As many rows as there are CPUs; the turn under the pointer says whose it is, a click selects it.
+    await eventually(async () => (await attribute('drawn')) === '1', () => 'a row a CPU');
+    await workbench.runCommand('Longpole: Set CPU Count');
+    await workbench.untilAsked('Longpole: Set CPU Count');
+    await workbench.quickInput.fill('8 CPUs');
+    await workbench.page.keyboard.press('Enter');
+    await eventually(async () => (await attribute('drawn')) === '8', () => 'eight rows');
+    const { x } = await at(150 * ms, 0);
+    const second = await rowOf('CPU 1');
+    await workbench.page.mouse.move(x, second);
+    await page.locator('#tip', { hasText: 'CPU 1 · producer 2 · 200 ms' }).waitFor();
     await workbench.screenshot('timeline CPUs');
+    await workbench.page.mouse.click(x, second);
+    await details.getByText('producer 2, started with produce').waitFor();
+    await details.getByText(/^the thread works 200 ms of /).waitFor();
+    await press('t');
+    await page.getByRole('row', { name: /^CPU 1 200 ms \d+% 1 1 0$/ }).waitFor();
+    await page.locator('#table').press('t');
     await press('c');
     await page.locator('#colour').selectOption('function');
     await page.locator('#sort').selectOption('critical');

@@ -189,6 +189,7 @@ export function fakeTimeline(request: GetTimelineRequest, file: string): GetTime
           started: true,
         }))
       : [],
+    cpuRows: request.cpuRows.map((cpu) => cpuRow(run, cpu, fromNs, pixelNs, pixels)),
     rows: request.withoutRows ? [] : wanted.map((number) => row(run, number, fromNs, pixelNs, pixels)),
     objects,
     places: places(file),
@@ -252,6 +253,44 @@ function row(run: Run, number: number, fromNs: number, pixelNs: number, pixels: 
   };
 }
 
+/** A thread that is off the CPU between two stretches has two turns; it moves when the one before was elsewhere. */
+function cpuRow(run: Run, cpu: number, fromNs: number, pixelNs: number, pixels: number): object {
+  const toNs = fromNs + pixels * pixelNs;
+  const turns = run.threads
+    .flatMap(({ stretches }, thread) => {
+      const running = stretches.filter(({ state }) => state === TimelineState.TIMELINE_STATE_RUNNING);
+      return running.map(({ start, end, cpu: on }, at) => ({ start, end, thread, on: on - 1, migrated: at > 0 && running[at - 1]?.cpu !== on }));
+    })
+    .filter(({ start, end, on }) => on === cpu && end > fromNs && start < toNs)
+    .sort((a, b) => a.start - b.start);
+  const pixelOf = (ns: number): number => Math.floor((ns - fromNs) / pixelNs);
+  const isShort = ({ start, end }: { start: number; end: number }): boolean => pixelOf(start) === Math.ceil((end - fromNs) / pixelNs) - 1;
+  const long = turns.filter((turn) => !isShort(turn));
+  const crowded = [...new Set(turns.filter(isShort).map(({ start }) => pixelOf(start)))];
+  const inPixel = (pixel: number): typeof turns => turns.filter(({ start, end }) => end > fromNs + pixel * pixelNs && start < fromNs + (pixel + 1) * pixelNs);
+  const busy = (some: typeof turns, from: number, to: number): number => some.reduce((sum, { start, end }) => sum + Math.min(end, to) - Math.max(start, from), 0);
+  return {
+    cpu,
+    turns: {
+      startNs: long.map(({ start }) => start),
+      endNs: long.map(({ end }) => end),
+      thread: long.map(({ thread }) => thread),
+      migrated: Buffer.from(long.map(({ migrated }) => (migrated ? 1 : 0))),
+    },
+    summaries: {
+      pixel: crowded,
+      busy: Buffer.from(crowded.map((pixel) => Math.min(255, (busy(inPixel(pixel), fromNs + pixel * pixelNs, fromNs + (pixel + 1) * pixelNs) / pixelNs) * 255))),
+      thread: crowded.map((pixel) => inPixel(pixel)[0]?.thread ?? 0),
+      threads: crowded.map((pixel) => new Set(inPixel(pixel).map(({ thread }) => thread)).size),
+      migrations: crowded.map((pixel) => inPixel(pixel).filter(({ migrated }) => migrated).length),
+    },
+    busyNs: busy(turns, fromNs, toNs),
+    threads: new Set(turns.map(({ thread }) => thread)).size,
+    turnsBegun: BigInt(turns.filter(({ start }) => start >= fromNs).length),
+    migrations: BigInt(turns.filter(({ migrated }) => migrated).length),
+  };
+}
+
 /** undefined: there is nothing. */
 export function fakeTimelineItem(request: GetTimelineItemRequest, file: string): GetTimelineItemResponse | undefined {
   const run = simulate(request.simulation?.cpus ?? 1);
@@ -304,6 +343,7 @@ export function fakeTimelineItem(request: GetTimelineItemRequest, file: string):
       startNs: thread.stretches[0]?.start ?? 0,
       endNs: thread.stretches.at(-1)?.end ?? 0,
       criticalNs: 100 * ms,
+      times: { runningNs: 200 * ms },
       started: true,
     },
     event,

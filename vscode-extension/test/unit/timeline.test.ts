@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { itemDetails, itemTitle, stretchText, threadTable } from '../../src/core/timeline/details';
+import { formatShare } from '../../src/core/format';
+import { cpuTable, cpuText, itemDetails, itemTitle, stretchText, threadTable } from '../../src/core/timeline/details';
 import { drawTimeline } from '../../src/core/timeline/draw';
+import { threadNames } from '../../src/core/timeline/drawCpus';
 import { timelineData, timelineItem } from '../../src/core/timeline/fromProtocol';
 import { History } from '../../src/core/timeline/history';
 import { hitTest } from '../../src/core/timeline/hit';
 import { layOut, rowMiddle, scrollTo, visibleRows } from '../../src/core/timeline/layout';
-import type { Row, Thread, TimelineData } from '../../src/core/timeline/model';
+import type { CpuRow, Row, Thread, TimelineData } from '../../src/core/timeline/model';
 import { pack, unpack } from '../../src/core/timeline/pack';
 import { around, centred, formatMoment, lengthOf, pan, ticks, timeAt, within, wholeRun, xOf, zoom, zoomStep } from '../../src/core/timeline/scale';
 import type { Lane, Scene } from '../../src/core/timeline/scene';
@@ -19,14 +21,15 @@ import { fakeTimeline, fakeTimelineItem, hostileName } from '../fake-daemon/fake
 import { GetTimelineItemRequest, GetTimelineRequest } from '../../src/protocol/longpole/v1/longpole';
 
 function data(cpus: number, fromNs = 0, toNs = 0, pixels = 900): TimelineData {
-  const request = GetTimelineRequest.create({ simulation: { cpus }, view: { fromNs, toNs, pixels }, listThreads: true });
+  const cpuRows = Array.from({ length: cpus }, (_unused, cpu) => cpu);
+  const request = GetTimelineRequest.create({ simulation: { cpus }, view: { fromNs, toNs, pixels }, listThreads: true, cpuRows });
   return timelineData(fakeTimeline(request, '/src/pipeline.c'));
 }
 
 function scene(shown: TimelineData, more: Partial<Scene> = {}, lane: Partial<Lane> = {}): Scene {
   const threads = shownThreads(shown.threads, { sortBy: 'number', hideIdle: true, picked: undefined });
   const layout = layOut({ width: 1100, height: 400, lanes: [{ rows: threads.length, scroll: 0 }] });
-  const lanes = [{ title: 'one', cpus: 2, data: shown, overview: shown, threads, selection: undefined, found: undefined, ...lane }];
+  const lanes = [{ title: 'one', cpus: 2, hasCpus: true, cpuTotals: shown.cpuRows, data: shown, overview: shown, threads, selection: undefined, found: undefined, ...lane }];
   return { layout, view: shown.view, lanes, colourBy: 'state', rowsAre: 'threads', marked: undefined, bright: true, ...more };
 }
 
@@ -224,6 +227,7 @@ void test('the selection is told in words, with places and wakers that lead on',
   assert.match(text, /line: consume pipeline\.c:10/);
   assert.match(text, /thread: consumer, started with consume/);
   assert.match(text, /blocked: 50 ms → 250 ms \(200 ms\)/);
+  assert.match(text, /in all: the thread works 200 ms of 600 ms \(33%\), 100 ms of it critical/);
   assert.match(text, /woken by: producer 1, post at 250 ms \(produce pipeline\.c:5\)/);
   assert.deepEqual(details.find(({ label }) => label === 'woken by')?.event, { thread: 2, event: 0 });
   assert.equal(details.find(({ label }) => label === 'line')?.place?.line, 10);
@@ -235,6 +239,45 @@ void test('the table tells the interval', () => {
   assert.deepEqual(table.rows[2]?.slice(0, 5), ['producer 1', '200 ms', '–', '–', '–']);
   const row = shown.rows.find(({ thread }) => thread === 2) as Row;
   assert.equal(stretchText(row, 0, shown), 'running on CPU 0 · 200 ms · produce pipeline.c:5');
+});
+
+void test('rows of CPUs: turns and their sums lead to what they are, and the table says it in words', () => {
+  const shown = data(2);
+  const [first, second] = shown.cpuRows;
+  assert.ok(first && second);
+  const all = scene(shown, { rowsAre: 'cpus' });
+  const names = threadNames(all.lanes[0] as Lane);
+  assert.equal(cpuText(second, { turn: 0, summary: undefined }, names), 'CPU 1 · producer 2 · 200 ms');
+  assert.equal(cpuText(second, { turn: undefined, summary: undefined }, names), 'CPU 1 · idle');
+  const table = cpuTable(shown.cpuRows, shown.view);
+  assert.deepEqual(table.rows[1], ['CPU 1', '400 ms', formatShare(400e6 / shown.totalNs), '2', '2', '0']);
+  // A click in the middle of the row hits the turn.
+  const box = all.layout.lanes[0];
+  assert.ok(box);
+  const x = all.layout.plotX + xOf(150e6, all.view, all.layout.plotWidth);
+  const hit = hitTest(all, x, rowMiddle(box, 1));
+  assert.ok(hit.kind === 'cpu' && hit.cpu === 1 && hit.turn === 0 && hit.summary === undefined, JSON.stringify(hit));
+  // Ten short turns of the consumer fall into one pixel.
+  const coarse = data(2, 0, 0, 6);
+  const crowded = coarse.cpuRows[0]?.summaries;
+  assert.ok(crowded && crowded.pixel.length > 0);
+  assert.match(cpuText(coarse.cpuRows[0] as CpuRow, { turn: undefined, summary: 0 }, names), /^CPU 0 · \d+% busy · /);
+});
+
+void test('a row of CPUs shows a pixel as busy as it is, and says where threads came from another CPU', () => {
+  const shown = data(2);
+  const row = shown.cpuRows[0];
+  assert.ok(row);
+  const summaries = { pixel: Uint32Array.of(10), busy: Uint8Array.of(51), thread: Uint32Array.of(1), threads: Uint32Array.of(3), migrations: Uint32Array.of(4) };
+  const turns = { startNs: new Float64Array(), endNs: new Float64Array(), thread: new Uint32Array(), migrated: new Uint8Array() };
+  const only = { ...shown, cpuRows: [{ ...row, turns, summaries }] };
+  const surface = new Recorder();
+  const all = scene(only, { rowsAre: 'cpus' });
+  drawTimeline(surface, all, darkTheme);
+  const bar = surface.filled.filter(({ colour }) => colour === categoryOf('consumer', darkTheme)).map(({ xywh }) => xywh[3] ?? 0);
+  const full = Math.round((all.layout.lanes[0]?.rowHeight ?? 0) * 0.52);
+  assert.ok(bar.some((height) => Math.abs(height - full / 5) < 0.5), `${bar.join()} of ${full}`);
+  assert.equal(cpuText(only.cpuRows[0] as CpuRow, { turn: undefined, summary: 0 }, threadNames(all.lanes[0] as Lane)), 'CPU 0 · 20% busy · 3 threads, consumer longest · 4 migrations here');
 });
 
 void test('what is packed for a message comes out as it was, wherever its bytes lie', () => {

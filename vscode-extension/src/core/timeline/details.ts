@@ -2,7 +2,7 @@
 import { basename } from '../paths';
 import { formatCount, formatShare, formatTime } from '../format';
 import { shortName } from '../functionNames';
-import { State, stateNames, type Item, type Place, type Row, type TimelineData, type TimelineObject, type View, type Waker } from './model';
+import { State, stateNames, type CpuRow, type Item, type Place, type Row, type TimelineData, type TimelineObject, type View, type Waker } from './model';
 import { formatMoment, lengthOf } from './scale';
 import { signOf } from './symbols';
 import type { ShownThread } from './threads';
@@ -57,7 +57,12 @@ export function itemDetails(item: Item, view: View, totalNs: number): Detail[] {
     const share = totalNs > 0 ? item.criticalNs / totalNs : 0;
     details.push({ label: 'critical', text: `${formatTime(item.criticalNs)}, ${formatShare(share)} of the run; weight ${item.weight.toFixed(2)}` });
   }
-  details.push({ label: 'thread lives', text: `${moment(thread.startNs)} → ${moment(thread.endNs)}, ${formatTime(thread.criticalNs)} critical` });
+  const livesNs = thread.endNs - thread.startNs;
+  details.push({
+    label: 'in all',
+    text: `the thread works ${formatTime(thread.times.runningNs)} of ${formatTime(livesNs)}${livesNs > 0 ? ` (${formatShare(thread.times.runningNs / livesNs)})` : ''}, ${formatTime(thread.criticalNs)} of it critical`,
+  });
+  details.push({ label: 'thread lives', text: `${moment(thread.startNs)} → ${moment(thread.endNs)}` });
   return details;
 }
 
@@ -109,6 +114,50 @@ export function eventText(row: Row, event: number, data: TimelineData): string {
     parts.push(placeName(place));
   }
   return parts.join(' · ');
+}
+
+/** One line about what a CPU does under the pointer: of a turn, or of several in one pixel. */
+export function cpuText(
+  row: CpuRow,
+  { turn, summary }: { readonly turn: number | undefined; readonly summary: number | undefined },
+  names: ReadonlyMap<number, string>,
+): string {
+  const nameOf = (thread: number | undefined): string => (names.get(thread ?? -1) ?? `thread ${thread}`).slice(0, 80);
+  const parts = [`CPU ${row.cpu}`];
+  if (summary !== undefined) {
+    const { busy, thread, threads, migrations } = row.summaries;
+    const [count, moves] = [threads[summary] ?? 0, migrations[summary] ?? 0];
+    parts.push(`${formatShare((busy[summary] ?? 0) / 255)} busy`);
+    parts.push(count === 1 ? nameOf(thread[summary]) : `${formatCount(count)} threads, ${nameOf(thread[summary])} longest`);
+    if (moves > 0) {
+      parts.push(`${formatCount(moves)} ${moves === 1 ? 'migration' : 'migrations'} here`);
+    }
+  } else if (turn === undefined) {
+    parts.push('idle');
+  } else {
+    const { startNs, endNs, thread, migrated } = row.turns;
+    parts.push(nameOf(thread[turn]), formatTime((endNs[turn] ?? 0) - (startNs[turn] ?? 0)));
+    if (migrated[turn] === 1) {
+      parts.push('came from another CPU');
+    }
+  }
+  return parts.join(' · ');
+}
+
+/** The interval in words: a row a CPU. */
+export function cpuTable(rows: readonly CpuRow[], view: View): Table {
+  return {
+    caption: `CPUs from ${formatMoment(view.fromNs, view)} to ${formatMoment(view.toNs, view)}`,
+    head: ['CPU', 'busy', 'of the time', 'threads', 'turns', 'migrations to it'],
+    rows: rows.map(({ cpu, busyNs, threads, turnsBegun, migrations }) => [
+      `CPU ${cpu}`,
+      formatTime(busyNs),
+      formatShare(Math.min(1, busyNs / lengthOf(view))),
+      formatCount(threads),
+      formatCount(turnsBegun),
+      formatCount(migrations),
+    ]),
+  };
 }
 
 export function objectName({ kind, name }: TimelineObject): string {

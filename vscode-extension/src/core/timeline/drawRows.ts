@@ -2,16 +2,15 @@
 //
 // States are told apart without their colours: running is a full bar, runnable a hatched one of half the height, I/O a dotted one,
 // blocked a dashed line, sleeping a line of dots. The critical path is the thick line.
-import { rowMiddle, visibleRows, type LaneLayout } from './layout';
+import { CpuPainter, drawCpuName } from './drawCpus';
+import { Fillings } from './fillings';
+import { rowMiddle, visibleRows, xInRows, type LaneLayout } from './layout';
 import { State, type Item, type Row, type TimelineData } from './model';
-import { lengthOf, xOf } from './scale';
-import { cpuRows, rowCount, type Lane, type Scene } from './scene';
+import { lengthOf } from './scale';
+import { rowCount, type Lane, type Scene } from './scene';
 import type { Surface, Texture } from './surface';
 import { outline, signOf } from './symbols';
 import { categoryOf, heatOf, type Theme } from './theme';
-
-/** Far outside is outside: a canvas loses precision in coordinates that are large. */
-const farAway = 4000;
 
 export function drawRows(surface: Surface, scene: Scene, index: number, theme: Theme): void {
   const lane = scene.lanes[index];
@@ -39,8 +38,7 @@ function drawNames(surface: Surface, scene: Scene, lane: Lane, layout: LaneLayou
     for (let row = first; row < last; row++) {
       const y = rowMiddle(layout, row) + size * 0.36;
       if (scene.rowsAre === 'cpus') {
-        const isRest = row === cpuRows(lane) - 1;
-        surface.text(12, y, isRest ? 'not told apart' : `CPU ${row}`, { colour: isRest ? theme.quiet : theme.foreground, size });
+        drawCpuName(surface, scene, lane, layout, theme, row);
         continue;
       }
       const shown = lane.threads[row];
@@ -52,28 +50,6 @@ function drawNames(surface: Surface, scene: Scene, lane: Lane, layout: LaneLayou
       }
     }
   });
-}
-
-/** Rectangles by what they are filled with, so that each filling is set once. */
-class Fillings {
-  private readonly byFilling = new Map<string, { colour: string; texture: Texture; xywh: number[] }>();
-
-  add(colour: string, texture: Texture, x: number, y: number, width: number, height: number): void {
-    const key = `${texture} ${colour}`;
-    let filling = this.byFilling.get(key);
-    if (filling === undefined) {
-      filling = { colour, texture, xywh: [] };
-      this.byFilling.set(key, filling);
-    }
-    filling.xywh.push(x, y, width, height);
-  }
-
-  fill(surface: Surface): void {
-    for (const { colour, texture, xywh } of this.byFilling.values()) {
-      surface.rects(xywh, colour, texture);
-    }
-    this.byFilling.clear();
-  }
 }
 
 class RowPainter {
@@ -106,7 +82,7 @@ class RowPainter {
       return;
     }
     if (this.scene.rowsAre === 'cpus') {
-      this.paintCpus(data);
+      new CpuPainter(this.surface, this.scene, this.lane, this.layout, this.theme).paint(data, first, last);
       return;
     }
     const seen = data.rows.filter(({ thread }) => {
@@ -124,8 +100,7 @@ class RowPainter {
   }
 
   private x(ns: number): number {
-    const x = xOf(ns, this.scene.view, this.layout.rows.width);
-    return this.layout.rows.x + Math.min(Math.max(x, -farAway), this.layout.rows.width + farAway);
+    return xInRows(ns, this.scene.view, this.layout);
   }
 
   private y(thread: number): number {
@@ -355,40 +330,5 @@ class RowPainter {
     const [bx, by] = [x2 - dx * head, y2 - dy * head];
     this.surface.lines([x1, y1, bx, by], { colour, width: 1.6, ...(dash !== undefined && { dash }) });
     this.surface.polygons([[x2, y2, bx - dy * 3.6, by + dx * 3.6, bx + dy * 3.6, by - dx * 3.6]], colour);
-  }
-
-  /** A row a CPU, in the colours of the threads. Turns shorter than a pixel go to a row of their own: their CPU is not known here. */
-  private paintCpus(data: TimelineData): void {
-    const { theme, fillings, bar } = this;
-    const rest = cpuRows(this.lane) - 1;
-    const pixelNs = lengthOf(data.view) / Math.max(1, data.pixels);
-    const short = new Map<number, number>();
-    const names = new Map(data.threads.map(({ thread, name }) => [thread, name]));
-    for (const { thread, stretches, summaries } of data.rows) {
-      const name = names.get(thread) ?? this.lane.threads[this.rowOf.get(thread) ?? -1]?.thread.name ?? String(thread);
-      const colour = categoryOf(name, theme);
-      for (let at = 0; at < stretches.state.length; at++) {
-        const from = this.x(stretches.startNs[at] ?? 0);
-        const to = this.x(stretches.endNs[at] ?? 0);
-        if (stretches.state[at] === State.running && !this.isOutside(from, to)) {
-          const cpu = (stretches.cpu[at] ?? 0) - 1;
-          const y = rowMiddle(this.layout, cpu >= 0 && cpu < rest ? cpu : rest);
-          fillings.add(colour, 'solid', from, y - bar / 2, Math.max(to - from - (to - from > 3 ? 1 : 0), 0.7), bar);
-        }
-      }
-      for (let at = 0; at < summaries.pixel.length; at++) {
-        const pixel = summaries.pixel[at] ?? 0;
-        short.set(pixel, (short.get(pixel) ?? 0) + (summaries.shares[at * 5] ?? 0) / 255);
-      }
-    }
-    const bottom = rowMiddle(this.layout, rest) + bar / 2;
-    for (const [pixel, running] of short) {
-      if (running > 0) {
-        const from = this.x(data.view.fromNs + pixel * pixelNs);
-        const height = Math.max(1, Math.min(1, running / this.lane.cpus) * bar);
-        fillings.add(theme.quiet, 'solid', from, bottom - height, Math.max(this.x(data.view.fromNs + (pixel + 1) * pixelNs) - from, 0.7), height);
-      }
-    }
-    fillings.fill(this.surface);
   }
 }

@@ -4,11 +4,12 @@ import type {
   GetTimelineItemResponse,
   GetTimelineResponse,
   Place as ProtocolPlace,
+  TimelineCpuRow,
   TimelineRow,
   TimelineThread,
   TimelineWaker,
 } from '../../protocol/longpole/v1/longpole';
-import type { Found, Item, Place, Row, Thread, TimelineData, View, Waker } from './model';
+import type { CpuRow, Found, Item, Place, Row, Thread, TimelineData, View, Waker } from './model';
 
 export function timelineData(answer: GetTimelineResponse): TimelineData {
   const { parallelism, classes, path, view, deadlock } = answer;
@@ -45,6 +46,7 @@ export function timelineData(answer: GetTimelineResponse): TimelineData {
     threadsLeft: Number(answer.threadsLeft),
     rows: answer.rows.map(rowOf),
     rowsLeft: Number(answer.rowsLeft),
+    cpuRows: answer.cpuRows.map(cpuRowOf),
     objects: answer.objects.map(({ kind, name, id }) => ({ kind, name, id })),
     places: answer.places.map(placeOf),
     eventKinds: answer.eventKinds,
@@ -108,6 +110,29 @@ function rowOf({ thread, stretches, summaries, events, eventCounts }: TimelineRo
       kind: Uint8Array.from(eventCounts?.kind ?? []),
       count: Uint32Array.from(eventCounts?.count ?? []),
     },
+  };
+}
+
+function cpuRowOf({ cpu, turns, summaries, busyNs, threads, turnsBegun, migrations }: TimelineCpuRow): CpuRow {
+  return {
+    cpu,
+    turns: {
+      startNs: Float64Array.from(turns?.startNs ?? []),
+      endNs: Float64Array.from(turns?.endNs ?? []),
+      thread: Uint32Array.from(turns?.thread ?? []),
+      migrated: Uint8Array.from(turns?.migrated ?? []),
+    },
+    summaries: {
+      pixel: Uint32Array.from(summaries?.pixel ?? []),
+      busy: Uint8Array.from(summaries?.busy ?? []),
+      thread: Uint32Array.from(summaries?.thread ?? []),
+      threads: Uint32Array.from(summaries?.threads ?? []),
+      migrations: Uint32Array.from(summaries?.migrations ?? []),
+    },
+    busyNs,
+    threads,
+    turnsBegun: Number(turnsBegun),
+    migrations: Number(migrations),
   };
 }
 

@@ -1,14 +1,22 @@
 // What is under the pointer.
 import { isInside, rowMiddle } from './layout';
 import type { Stretches, TimelineData } from './model';
-import { xOf } from './scale';
+import { lengthOf, xOf } from './scale';
 import { timeBelow } from './drawGraphs';
 import type { Scene } from './scene';
 
 export type Hit =
   | { readonly kind: 'overview' | 'graph' | 'axis' | 'none' }
   | { readonly kind: 'name'; readonly lane: number; readonly thread: number }
-  | { readonly kind: 'cpu'; readonly lane: number; readonly row: number; readonly timeNs: number }
+  | {
+      readonly kind: 'cpu';
+      readonly lane: number;
+      readonly cpu: number;
+      readonly timeNs: number;
+      /** Index of the turn, in the row's turns; of a pixel that is told by its sums, in its summaries. */
+      readonly turn: number | undefined;
+      readonly summary: number | undefined;
+    }
   | {
       readonly kind: 'row';
       readonly lane: number;
@@ -45,7 +53,7 @@ export function hitTest(scene: Scene, x: number, y: number): Hit {
     }
     const timeNs = timeBelow(scene, x);
     if (scene.rowsAre === 'cpus') {
-      return { kind: 'cpu', lane: index, row, timeNs };
+      return cpuAt(shown?.data, index, row, timeNs);
     }
     if (thread !== undefined) {
       const data = shown?.data;
@@ -61,6 +69,16 @@ export function hitTest(scene: Scene, x: number, y: number): Hit {
     }
   }
   return { kind: 'none' };
+}
+
+function cpuAt(data: TimelineData | undefined, lane: number, cpu: number, timeNs: number): Hit {
+  const row = data?.cpuRows.find((each) => each.cpu === cpu);
+  if (data === undefined || row === undefined) {
+    return { kind: 'none' };
+  }
+  const pixel = Math.floor(((timeNs - data.view.fromNs) / lengthOf(data.view)) * data.pixels);
+  const summary = row.summaries.pixel.indexOf(pixel);
+  return { kind: 'cpu', lane, cpu, timeNs, turn: indexAt(row.turns, timeNs), summary: summary < 0 ? undefined : summary };
 }
 
 function eventNear(scene: Scene, data: TimelineData | undefined, thread: number, x: number): number | undefined {
@@ -82,8 +100,8 @@ function stretchAt(data: TimelineData | undefined, thread: number, ns: number): 
   return stretches === undefined ? undefined : indexAt(stretches, ns);
 }
 
-/** The stretch that covers a moment; they are in order and do not overlap. */
-export function indexAt(stretches: Stretches, ns: number): number | undefined {
+/** The stretch, or turn, that covers a moment; they are in order and do not overlap. */
+export function indexAt(stretches: Pick<Stretches, 'startNs' | 'endNs'>, ns: number): number | undefined {
   let [low, high] = [0, stretches.startNs.length];
   while (low < high) {
     const middle = (low + high) >> 1;

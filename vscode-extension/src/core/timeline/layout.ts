@@ -6,6 +6,8 @@
 //    names     │ execution flow graph, a row a thread or CPU      │
 //    ──────────┴──────────────────────────────────────────────────┘
 //                axis
+import type { View } from './model';
+import { xOf } from './scale';
 
 export interface Box {
   readonly x: number;
@@ -84,6 +86,14 @@ export function layOut({ width, height, lanes }: LayoutInput): Layout {
 export function visibleRows(lane: LaneLayout, count: number): { first: number; last: number } {
   const first = Math.max(0, Math.floor(lane.scroll / lane.rowHeight));
   return { first, last: Math.min(count, Math.ceil((lane.scroll + lane.rows.height) / lane.rowHeight)) };
+}
+
+/** Far outside is outside: a canvas loses precision in coordinates that are large. */
+const farAway = 4000;
+
+/** Where a moment is in the rows, or somewhere outside of them. */
+export function xInRows(ns: number, view: View, { rows }: LaneLayout): number {
+  return rows.x + Math.min(Math.max(xOf(ns, view, rows.width), -farAway), rows.width + farAway);
 }
 
 /** The middle of a row, which may be outside of what can be seen. */

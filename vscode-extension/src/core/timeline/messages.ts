@@ -7,6 +7,8 @@ export interface LaneInfo {
   /** "8 CPUs, linux" */
   readonly title: string;
   readonly cpus: number;
+  /** Threads run on CPUs; else, they share them, or have one each. */
+  readonly hasCpus: boolean;
   /** Lanes of the same recording have the same events. */
   readonly recording: string;
 }
@@ -24,7 +26,11 @@ export interface DataRequest {
   readonly what: 'rows' | 'interval' | 'overview';
   readonly view: View;
   readonly pixels: number;
+  /** Threads. */
   readonly rows: readonly number[];
+  readonly cpus: readonly number[];
+  /** Summaries name what runs in them and what is waited for: dear, and for colours by name alone. */
+  readonly names: boolean;
 }
 
 export interface ItemRequest {

@@ -28,6 +28,7 @@ export interface TimelineData {
   readonly threadsLeft: number;
   readonly rows: readonly Row[];
   readonly rowsLeft: number;
+  readonly cpuRows: readonly CpuRow[];
   readonly objects: readonly TimelineObject[];
   readonly places: readonly Place[];
   readonly eventKinds: readonly string[];
@@ -135,6 +136,38 @@ export interface Counts {
   readonly cell: Uint32Array;
   readonly kind: Uint8Array;
   readonly count: Uint32Array;
+}
+
+/** Who has a CPU, and of the interval how much of it is used. */
+export interface CpuRow {
+  readonly cpu: number;
+  readonly turns: Turns;
+  readonly summaries: CpuSummaries;
+  readonly busyNs: number;
+  /** That have it. */
+  readonly threads: number;
+  readonly turnsBegun: number;
+  /** Turns that begin in it, of threads that come from another CPU. */
+  readonly migrations: number;
+}
+
+export interface Turns {
+  readonly startNs: Float64Array;
+  readonly endNs: Float64Array;
+  readonly thread: Uint32Array;
+  /** 1: the thread's turn before was on another CPU. */
+  readonly migrated: Uint8Array;
+}
+
+/** Pixels in which whole turns lie. */
+export interface CpuSummaries {
+  readonly pixel: Uint32Array;
+  /** In 255ths. */
+  readonly busy: Uint8Array;
+  /** That has the longest turn. */
+  readonly thread: Uint32Array;
+  readonly threads: Uint32Array;
+  readonly migrations: Uint32Array;
 }
 
 export interface TimelineObject {

@@ -1,6 +1,6 @@
 // What is on the screen at one moment: everything that the drawing needs to know, and nothing that changes by itself.
 import type { Layout } from './layout';
-import type { Found, Item, TimelineData, View } from './model';
+import type { CpuRow, Found, Item, TimelineData, View } from './model';
 import type { ColourBy } from './theme';
 import type { ShownThread } from './threads';
 
@@ -9,6 +9,10 @@ export interface Lane {
   /** "8 CPUs, linux" */
   readonly title: string;
   readonly cpus: number;
+  /** Threads run on CPUs; else, they share them, or have one each. */
+  readonly hasCpus: boolean;
+  /** Of the visible interval, as far as they are known. */
+  readonly cpuTotals: readonly CpuRow[];
   /** Undefined until the daemon has answered. */
   readonly data: TimelineData | undefined;
   /** The whole run, in few pixels. */
@@ -32,12 +36,9 @@ export interface Scene {
   readonly bright: boolean;
 }
 
-/** Rows of CPUs that are drawn at most. */
-const mostCpuRows = 256;
-
-/** A row a CPU, and one for turns that are too short to be told apart, or on a CPU that the scheduler does not name. */
-export function cpuRows(lane: Lane): number {
-  return Math.min(lane.cpus, mostCpuRows) + 1;
+/** A row a CPU; one for all of them where threads are on none. */
+export function cpuRows({ cpus, hasCpus }: Pick<Lane, 'cpus' | 'hasCpus'>): number {
+  return hasCpus ? cpus : 1;
 }
 
 export function rowCount(lane: Lane, rowsAre: Scene['rowsAre']): number {
