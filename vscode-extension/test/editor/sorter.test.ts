@@ -164,6 +164,66 @@ void describe('recording the sorter', () => {
     await page.locator('.part.panel').waitFor({ state: 'hidden' });
   });
 
+  void test('a binding is searched for two CPUs; annotations and timeline show the program as bound, until it is undone', async () => {
+    const { page } = workbench;
+    const chooseCpus = async (cpus: number): Promise<void> => {
+      await workbench.statusItem.click();
+      await workbench.untilAsked('Longpole: Set CPU Count');
+      await workbench.quickInput.fill(`${cpus} CPUs`);
+      await page.keyboard.press('Enter');
+      await eventually(async () => new RegExp(`^${cpus} CPUs · [\\d.]+×$`).test(await workbench.statusText()), () => `${cpus} CPUs`);
+    };
+    const texts = (annotations: Map<number, Annotation>): string => [...annotations].map(([line, { text }]) => `${line} ${text}`).join('\n');
+    await chooseCpus(2);
+    const unbound = texts(await workbench.untilAnnotations((found) => found.size > 0, 'annotations at 2 CPUs'));
+    await workbench.runCommand('Longpole: Find a Binding');
+    await workbench.untilAsked('Longpole: Find a Binding for 2 CPUs');
+    await page.locator('.quick-input-list .monaco-list-row', { hasText: 'thorough' }).click();
+    await workbench.toast(/[1-9][\d,]* of 5,000 tried, the best takes [\d.]+ m?s/).waitFor();
+    const found = workbench.toast(/the best of [\d,]+ bindings to 2 CPUs takes [\d.]+ m?s, .*against unbound threads/);
+    await eventually(async () => (await found.count()) > 0, () => 'the best binding', 300_000);
+    await workbench.screenshot('binding found');
+    const [, predicted = '', unit] = /takes ([\d.]+) (m?s)/.exec(await found.innerText()) ?? [];
+    await found.getByRole('button', { name: 'Simulate So' }).click();
+    await workbench.untilAnnotations((shown) => shown.size > 0 && texts(shown) !== unbound, 'annotations of the program as bound');
+    await workbench.statusItem.hover();
+    await page.locator('.monaco-hover', { hasText: /linux, \d+ threads bound/ }).first().waitFor();
+    await workbench.screenshot('annotations as bound');
+    await page.mouse.move(5, 400);
+
+    // No thread leaves its CPU, and the run ends when the search says that it does; the line is what some binding surely reaches.
+    await workbench.runCommand('Longpole: Show Timeline');
+    const panel = workbench.webview();
+    const canvas = panel.locator('canvas');
+    await panel.getByText('2 CPUs, linux').waitFor();
+    await canvas.focus();
+    await page.keyboard.press('0');
+    await page.keyboard.press('c');
+    await eventually(async () => (await canvas.getAttribute('data-drawn')) === '2', () => 'two rows');
+    await eventually(async () => Number(await canvas.getAttribute('data-bound')) > 0, () => 'the bound');
+    const endNs = Number(await canvas.getAttribute('data-to'));
+    const foundNs = Number(predicted) * (unit === 's' ? 1e9 : 1e6);
+    assert.ok(Math.abs(endNs / foundNs - 1) < 0.006, `${endNs} ns in place of ${predicted} ${unit}`);
+    await workbench.screenshot('timeline as bound');
+    await page.keyboard.press('t');
+    for (const cpu of [0, 1]) {
+      await panel.getByRole('row', { name: new RegExp(`^CPU ${cpu} [\\d.]+ m?s \\d+% \\d+ [\\d,]+ 0$`) }).waitFor();
+    }
+    await panel.locator('#table').press('t');
+    await canvas.focus();
+    await page.keyboard.press('c');
+    await page.getByRole('button', { name: /Hide Panel/ }).first().click();
+    await page.locator('.part.panel').waitFor({ state: 'hidden' });
+
+    await workbench.runCommand('Longpole: Set Machine');
+    await workbench.untilAsked('Longpole: Machine');
+    await workbench.choose('As usual again');
+    await workbench.untilAsked('Longpole: Machine');
+    await page.keyboard.press('Escape');
+    await workbench.untilAnnotations((shown) => texts(shown) === unbound, 'the annotations of before');
+    await chooseCpus(8);
+  });
+
   void test('status bar → 1 CPU → the annotation on bubble_sort appears', async () => {
     assert.match(await workbench.statusText(), /^8 CPUs · [\d.]+×$/);
     await workbench.statusItem.click();
