@@ -226,6 +226,11 @@ Expected<int> validate(const Options& options) {
   recording::Options recorded;
   recorded.program = options.command.front();
   recorded.arguments.assign(options.command.begin() + 1, options.command.end());
+  // What the first run reads from the disk, its own code above all, the others find in memory.
+  if (const auto first = recording::run_measured(program->path, recorded.arguments,
+                                                 {machine.begin(), machine.begin() + 1});
+      !first)
+    return tl::unexpected(first.error());
   auto recording = record(recorded, options.output);
   if (!recording)
     return tl::unexpected(recording.error());

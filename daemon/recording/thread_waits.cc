@@ -7,6 +7,17 @@
 #include "recording/thread_builder.h"
 
 namespace longpole::recording {
+namespace {
+
+// A signal or broadcast sleeps until the threads that one before it woke have taken note (glibc,
+// nptl/pthread_cond_common.c, __condvar_quiesce_and_switch_g1). They do as soon as they have a CPU, so on one
+// CPU that takes time slices and elsewhere next to nothing; it begins within microseconds of the call.
+bool signals_a_condition(const Event& event) {
+  return event.kind == EventKind::condition_signal || event.kind == EventKind::condition_broadcast;
+}
+constexpr std::int64_t longest_signalling_ns = 20'000;
+
+}  // namespace
 
 // Sleeps and wake-ups between the last recorded call and `until`.
 void ThreadBuilder::emit_unrecorded(std::int64_t until) {
@@ -40,6 +51,10 @@ void ThreadBuilder::emit_external_wait(const Gap& gap) {
     return;
   const ThreadId waker =
       gap.waker_tid != 0 ? context_.thread_of_tid(gap.waker_tid, gap.ready) : ThreadId::none();
+  if (!waker.known() && outside_waits_.empty() && io_calls_.empty() && !thread_.events.empty() &&
+      signals_a_condition(thread_.events.back()) &&
+      gap.from - thread_.events.back().time.count() < longest_signalling_ns)
+    return;
   const std::uint32_t site = !outside_waits_.empty() ? outside_waits_.back()
                              : !io_calls_.empty()    ? io_calls_.back().site
                              : gap.path != no_path   ? context_.site_of_path(gap.path)
