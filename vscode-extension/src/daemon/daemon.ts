@@ -86,9 +86,11 @@ export class Daemon implements vscode.Disposable {
     this.setState('starting');
     const path = this.findProgram();
     this.log.info(`starting ${path}`);
-    const process = await startDaemon(path, (line) => this.log.info(`daemon: ${line}`));
-    // Loaded here and not before: gRPC takes longer to load than all the rest.
-    const { DaemonClient } = await import('./client.js');
+    // Loaded here and not before, for gRPC takes longer to load than all the rest; and while the daemon starts.
+    const [process, { DaemonClient }] = await Promise.all([
+      startDaemon(path, (line) => this.log.info(`daemon: ${line}`)),
+      import('./client.js'),
+    ]);
     const client = new DaemonClient(process.ready.socket);
     try {
       const info = await client.getServerInfo();
