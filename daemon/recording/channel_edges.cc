@@ -47,11 +47,14 @@ class EdgeFinder {
       return std::move(found_);
     for (const Call& call : calls_)
       take(call);
+    pair_ends_of_data();
     for (Channel& channel : channels_)
       pair(channel);
     for (std::uint32_t c = 0; c < channels_.size(); ++c) {
       report(c, true, channels_[c].reads);
       report(c, false, channels_[c].writes);
+      report(c, true, channels_[c].ends_of_data);
+      report(c, false, channels_[c].closings);
     }
     return std::move(found_);
   }
@@ -66,6 +69,7 @@ class EdgeFinder {
     std::uint32_t to;
     std::uint64_t capacity;
     std::uint64_t site;
+    Transfer closing{};  // the call that closes
   };
   struct Call {
     Transfer transfer;
@@ -77,10 +81,13 @@ class EdgeFinder {
     std::optional<std::uint32_t> writes;  // that is written to
   };
   struct Channel {
-    std::uint64_t capacity;
-    bool counts;  // a read takes all that was added, in eight bytes
+    std::uint64_t capacity = 0;
+    bool counts = false;  // a read takes all that was added, in eight bytes
     std::vector<Transfer> reads;
     std::vector<Transfer> writes;
+    std::vector<Transfer> ends_of_data;  // reads that were told that nothing more will come
+    std::vector<Transfer> closings;      // of the last descriptor to write to
+    std::uint32_t writers = 0;           // descriptors, as far as the changes are applied
   };
 
   void survey(std::uint32_t thread) {
@@ -121,9 +128,18 @@ class EdgeFinder {
       if (call.way == LONGPOLE_IO_OTHER)
         polled = call;
       if (call.way == LONGPOLE_IO_CLOSES)
-        changes_.push_back({call.time, Change::What::closed, call.descriptor, 0, 0, 0});
-      else if ((call.way == LONGPOLE_IO_READS || call.way == LONGPOLE_IO_WRITES) &&
-               record.object != 0)
+        changes_.push_back({call.time,
+                            Change::What::closed,
+                            call.descriptor,
+                            0,
+                            0,
+                            0,
+                            {.begin = call.time,
+                             .end = time_of_(record.tsc),
+                             .thread = thread,
+                             .ordinal = call.ordinal}});
+      else if (call.way == LONGPOLE_IO_READS ||
+               (call.way == LONGPOLE_IO_WRITES && record.object != 0))
         calls_.push_back({{.begin = call.time,
                            .end = time_of_(record.tsc),
                            .thread = thread,
@@ -142,7 +158,9 @@ class EdgeFinder {
       switch (change.what) {
         case Change::What::made: {
           const auto channel = static_cast<std::uint32_t>(channels_.size());
-          channels_.push_back({change.capacity, change.from == change.to, {}, {}});
+          Channel& made = channels_.emplace_back();
+          made.capacity = change.capacity;
+          made.counts = change.from == change.to;
           found_.channels.push_back({change.site});
           Ends from = ends_before(change.from, change.time);
           from.reads = channel;
@@ -156,14 +174,24 @@ class EdgeFinder {
           set(change.to, change.time, ends_before(change.from, change.time));
           break;
         case Change::What::closed:
-          if (ends_.contains(change.from))
+          if (ends_.contains(change.from)) {
+            const std::optional<std::uint32_t> channel =
+                ends_before(change.from, change.time).writes;
             set(change.from, change.time, {});
+            if (channel && channels_[*channel].writers == 0)
+              channels_[*channel].closings.push_back(change.closing);
+          }
           break;
       }
   }
 
   void set(std::uint32_t descriptor, std::int64_t time, const Ends& ends) {
-    ends_[descriptor].emplace_back(time, ends);
+    std::vector<std::pair<std::int64_t, Ends>>& history = ends_[descriptor];
+    if (!history.empty() && history.back().second.writes)
+      --channels_[*history.back().second.writes].writers;
+    if (ends.writes)
+      ++channels_[*ends.writes].writers;
+    history.emplace_back(time, ends);
   }
 
   // What the descriptor stood for at that time.
@@ -181,7 +209,23 @@ class EdgeFinder {
     const std::optional<std::uint32_t> channel = call.reads ? ends.reads : ends.writes;
     if (!channel)
       return;
-    (call.reads ? channels_[*channel].reads : channels_[*channel].writes).push_back(call.transfer);
+    Channel& used = channels_[*channel];
+    (!call.reads                ? used.writes
+     : call.transfer.bytes != 0 ? used.reads
+                                : used.ends_of_data)
+        .push_back(call.transfer);
+  }
+
+  // A read that gets nothing waited until nobody could write any more. Who else has the descriptors, after a fork, is
+  // not known.
+  void pair_ends_of_data() {
+    for (Channel& channel : channels_) {
+      std::map<std::uint32_t, const Transfer*> waited_for;
+      std::ranges::stable_sort(channel.ends_of_data, {}, &Transfer::end);
+      for (Transfer& read : channel.ends_of_data)
+        if (!channel.closings.empty())
+          wait_for(read, &channel.closings.front(), waited_for);
+    }
   }
 
   static void pair(Channel& channel) {

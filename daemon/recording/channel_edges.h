@@ -1,7 +1,8 @@
 // Who waited for what another thread of the program wrote to a pipe, a pair of sockets or an event counter.
 //
 // Bytes leave a channel in the order in which they went in. So a read waits for the write of the last byte
-// that it took, and a write that found no room for all of its bytes waits for the read that made it. Where
+// that it took, and a write that found no room for all of its bytes waits for the read that made it. A read of
+// nothing waits for the closing of the last descriptor that could be written to. Where
 // somebody outside the program writes or reads, or the descriptor came from elsewhere, no edge is found.
 #pragma once
 

@@ -110,6 +110,22 @@ TEST_F(Channels, ADuplicateIsTheSameUntilItIsClosed) {
   EXPECT_THAT(all, Contains("1 50000 external 5 1 cpu=0")) << "something else is written to";
 }
 
+TEST_F(Channels, TheEndOfTheDataComesFromWhoClosesLast) {
+  records_[0] = {channel(1'000, from, to), duplicate(2'000, to, 9)};
+  add(records_[0], LONGPOLE_IO_CLOSES, to, 30'000, 30'500, 0);
+  add(records_[2], LONGPOLE_IO_CLOSES, 9, 40'000, 40'500, 0);
+  writes(0, 20'000, 20'500, 3);
+  std::ranges::stable_sort(records_[0], {}, &RecordFields::tsc);
+  reads(1, 10'000, 21'000, 3);
+  reads(1, 22'000, 41'000, 0);
+  reads(1, 42'000, 42'500, 0);
+  const auto all = lines();
+  EXPECT_THAT(all, Contains("1 22000 wait 0 cpu=0 took=19000 from=2"));
+  EXPECT_THAT(all, Contains(HasSubstr("2 40000 post 0")));
+  EXPECT_THAT(all, Not(Contains(HasSubstr("0 30000 post")))) << "another could still write";
+  EXPECT_THAT(all, Contains(HasSubstr("1 42000 external 5"))) << "known by then";
+}
+
 TEST_F(Channels, ACounterGivesAllThatWasAdded) {
   records_[0] = {channel(1'000, 7, 7)};
   writes(0, 20'000, 20'500, 8, 7);
