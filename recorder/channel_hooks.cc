@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include <cerrno>
+#include <cstdarg>
 
 #include "next_definition.h"
 #include "thread_log.h"
@@ -27,7 +28,7 @@ void record_channel(int read_from, int written_to, int capacity, const void* sit
 
 int capacity_of(int descriptor) {
   const int errno_before = errno;
-  const int capacity = fcntl(descriptor, F_GETPIPE_SZ);
+  const int capacity = next().fcntl(descriptor, F_GETPIPE_SZ);
   errno = errno_before;
   return capacity;
 }
@@ -44,6 +45,10 @@ int recorded_duplicate(int result, int descriptor, const void* site) {
     record_with_other(stamp(), {LONGPOLE_DUPLICATE, both(descriptor, result), site}, 0, 0, 0);
   }
   return result;
+}
+
+constexpr bool duplicates(int command) {
+  return command == F_DUPFD || command == F_DUPFD_CLOEXEC;
 }
 
 }  // namespace
@@ -86,4 +91,19 @@ LONGPOLE_HOOK int dup2(int descriptor, int wanted) noexcept {
 
 LONGPOLE_HOOK int dup3(int descriptor, int wanted, int flags) noexcept {
   return recorded_duplicate(next().dup3(descriptor, wanted, flags), descriptor, LONGPOLE_SITE());
+}
+
+// Every command takes one argument or none: what is passed on without need, nobody reads.
+#define LONGPOLE_FILE_CONTROL(name)                              \
+  va_list arguments;                                             \
+  va_start(arguments, command);                                  \
+  void* const argument = va_arg(arguments, void*);               \
+  va_end(arguments);                                             \
+  const int result = next().name(descriptor, command, argument); \
+  return duplicates(command) ? recorded_duplicate(result, descriptor, LONGPOLE_SITE()) : result;
+
+LONGPOLE_HOOK int fcntl(int descriptor, int command, ...){LONGPOLE_FILE_CONTROL(fcntl)}
+
+LONGPOLE_HOOK int fcntl64(int descriptor, int command, ...) {
+  LONGPOLE_FILE_CONTROL(fcntl64)
 }

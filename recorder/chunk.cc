@@ -13,6 +13,7 @@
 #include "encode_records.h"
 #include "next_definition.h"
 #include "process.h"
+#include "run_directory.h"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23

@@ -92,6 +92,10 @@ void set_function_depth(std::uint32_t depth) {
   most_depth = std::min<std::uint32_t>(depth, LONGPOLE_MOST_FUNCTION_DEPTH);
 }
 
+void forget_functions() {
+  function_stack.depth = 0;
+}
+
 void enter_and_leave(std::uintptr_t times) {
   for (std::uintptr_t i = 0; i < times; ++i) {
     __cyg_profile_func_enter(&function_stack, nullptr);

@@ -10,6 +10,9 @@ namespace longpole::recorder {
 // before the program's own code runs.
 void set_function_depth(std::uint32_t depth);
 
+// The calling thread is in none that it is recorded to have entered.
+void forget_functions();
+
 // Enters and leaves a function so often, as a program does, to measure what it costs.
 void enter_and_leave(std::uintptr_t times);
 

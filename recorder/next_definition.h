@@ -14,6 +14,8 @@
 #include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
@@ -27,6 +29,7 @@
 #include <unistd.h>
 
 #define LONGPOLE_NEXT_DEFINITIONS(X) \
+  X(_Exit)                           \
   X(__cyg_profile_func_enter)        \
   X(__cyg_profile_func_exit)         \
   X(__open64_2)                      \
@@ -37,6 +40,7 @@
   X(__read_chk)                      \
   X(__recv_chk)                      \
   X(__recvfrom_chk)                  \
+  X(_exit)                           \
   X(accept)                          \
   X(accept4)                         \
   X(call_once)                       \
@@ -53,6 +57,12 @@
   X(epoll_pwait)                     \
   X(epoll_wait)                      \
   X(eventfd)                         \
+  X(execv)                           \
+  X(execve)                          \
+  X(execvp)                          \
+  X(execvpe)                         \
+  X(fcntl)                           \
+  X(fcntl64)                         \
   X(fdatasync)                       \
   X(fsync)                           \
   X(get_nprocs)                      \
@@ -71,6 +81,8 @@
   X(pipe)                            \
   X(pipe2)                           \
   X(poll)                            \
+  X(posix_spawn)                     \
+  X(posix_spawnp)                    \
   X(ppoll)                           \
   X(prctl)                           \
   X(pread)                           \

@@ -1,13 +1,8 @@
 #include "process.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 #include <cerrno>
-#include <climits>
-#include <csignal>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
@@ -17,6 +12,7 @@
 #include "function_hooks.h"
 #include "lockstep.h"
 #include "next_definition.h"
+#include "run_directory.h"
 #include "sampling.h"
 #include "system_calls.h"
 #include "thread_log.h"
@@ -31,86 +27,6 @@ constinit const std::atomic<Mode> kNotStarted{Mode::kOff};
 
 std::atomic<Mode>* mode_page = nullptr;
 longpole_control* mapped_control = nullptr;
-
-char events_path[PATH_MAX];
-int kept_descriptor = -1;
-struct FileIdentity {
-  unsigned long device;
-  unsigned long inode;
-};
-FileIdentity events_identity;
-
-// The first two members of the kernel's struct stat, on every architecture that we record on. fstat
-// itself has a version of its own from glibc 2.33 on.
-FileIdentity identity_of(int descriptor) {
-  union {
-    FileIdentity identity;
-    char whole[256];
-  } status{};
-  return syscall(SYS_fstat, descriptor, &status) == 0 ? status.identity : FileIdentity{};
-}
-
-bool is_events_file(int descriptor) {
-  const FileIdentity identity = identity_of(descriptor);
-  return identity.inode == events_identity.inode && identity.device == events_identity.device;
-}
-
-// Out of the way of programs that expect the lowest numbers for themselves.
-int move_up(int descriptor) {
-  constexpr int kHigh = 1000;
-  const int high = fcntl(descriptor, F_DUPFD_CLOEXEC, kHigh);
-  if (high < 0) {
-    return descriptor;
-  }
-  next().close(descriptor);
-  return high;
-}
-
-void join_path(char (&path)[PATH_MAX], const char* directory, const char* name) {
-  const std::size_t length = std::strlen(directory);
-  std::memcpy(path, directory, length);
-  path[length] = '/';
-  std::memcpy(path + length + 1, name, std::strlen(name) + 1);
-}
-
-bool open_run_directory(const char* directory) {
-  char path[PATH_MAX];
-  if (std::strlen(directory) + sizeof("/control") > PATH_MAX) {
-    return false;
-  }
-  join_path(path, directory, "control");
-  join_path(events_path, directory, "events");
-  const int descriptor = next().open(path, O_RDWR | O_CLOEXEC);
-  if (descriptor < 0) {
-    return false;
-  }
-  // A shorter file would be a SIGBUS.
-  const bool whole = lseek(descriptor, 0, SEEK_END) >= static_cast<off_t>(sizeof(longpole_control));
-  void* mapping = whole ? mmap(nullptr, sizeof(longpole_control), PROT_READ | PROT_WRITE,
-                               MAP_SHARED, descriptor, 0)
-                        : MAP_FAILED;
-  next().close(descriptor);
-  if (mapping == MAP_FAILED) {
-    return false;
-  }
-  auto* candidate = static_cast<longpole_control*>(mapping);
-  std::int32_t unclaimed = 0;
-  if (candidate->magic != LONGPOLE_CONTROL_MAGIC || candidate->version != LONGPOLE_RAW_VERSION ||
-      !__atomic_compare_exchange_n(&candidate->pid, &unclaimed, getpid(), false, __ATOMIC_ACQ_REL,
-                                   __ATOMIC_RELAXED)) {
-    munmap(mapping, sizeof(longpole_control));
-    return false;
-  }
-  mapped_control = candidate;
-  kept_descriptor = next().open(events_path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (kept_descriptor < 0) {
-    stop_recording(LONGPOLE_STOP_NO_MAPPING, errno);
-    return false;
-  }
-  kept_descriptor = move_up(kept_descriptor);
-  events_identity = identity_of(kept_descriptor);
-  return true;
-}
 
 // Drops the entries of LD_PRELOAD that name this library and keeps those of the user.
 void leave_environment() {
@@ -192,17 +108,39 @@ std::uint64_t measure_cost_ps(WriteRecords write_records) {
   return static_cast<std::uint64_t>(best) * 1000 / kScratchRecords;
 }
 
+void measure_costs() {
+  mapped_control->cost_ps = measure_cost_ps([] {
+    for (std::uintptr_t i = 0; i < kScratchRecords; ++i) {
+      record_acquired({LONGPOLE_MUTEX_LOCK, &thread_log, &thread_log}, 0);
+    }
+  });
+  if (mapped_control->function_depth != 0) {
+    mapped_control->function_cost_ps =
+        measure_cost_ps([] { enter_and_leave(kScratchRecords / 2); });
+  }
+}
+
+std::uint64_t process_cpu_time() {
+  timespec time;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000u +
+         static_cast<std::uint64_t>(time.tv_nsec);
+}
+
 // Runs after the program's own exit handlers and every library's destructors: it was registered
 // before all of them.
 void on_process_end(void* /*unused*/) {
   if (recording()) {
+    mark_ending(LONGPOLE_ENDING_EXIT);
     end_thread_log();
   }
 }
 
-void switch_off_in_child() {
-  mode_page->store(Mode::kOff, std::memory_order_relaxed);
+void on_quick_exit() {
+  mark_ending(LONGPOLE_ENDING_EXIT);
 }
+
+void go_on_in_child();
 
 // A page that reads as zero in every child. Where the kernel cannot do that (before 4.14), fork()
 // at least is seen.
@@ -214,8 +152,9 @@ bool make_mode_page() {
     return false;
   }
   mode_page = new (page) std::atomic<Mode>(Mode::kOff);
-  return madvise(page, bytes, MADV_WIPEONFORK) == 0 ||
-         pthread_atfork(nullptr, nullptr, &switch_off_in_child) == 0;
+  const bool wiped = madvise(page, bytes, MADV_WIPEONFORK) == 0;
+  return (wiped && mapped_control->follow == 0) ||
+         pthread_atfork(nullptr, nullptr, &go_on_in_child) == 0;
 }
 
 Mode chosen_mode() {
@@ -232,16 +171,61 @@ Mode chosen_mode() {
 std::uint32_t cpus_to_tell = 0;
 bool constructor_ran = false;
 
+// Signals must be blocked. The calling thread is the only one.
+void begin_recording() {
+  longpole_control& control = *mapped_control;
+  if (control.parent != 0) {
+    describe_process();
+    describe_mappings();
+  }
+  control.start = read_clock_pair();
+  control.start_thread_cpu_ns = thread_cpu_time();
+  control.start_process_cpu_ns = process_cpu_time();
+  register_thread();
+}
+
+// After fork(): the child has the memory of a process that records, of which nothing but the forking
+// thread and what this library mapped is left.
+void go_on_in_child() {
+  mode_page->store(Mode::kOff, std::memory_order_relaxed);
+  if (mapped_control->follow == 0 || mapped_control->stop_reason != LONGPOLE_STOP_NONE) {
+    return;
+  }
+  const SignalsBlocked blocked;
+  forget_thread_log();
+  forget_functions();
+  forget_timers();
+  longpole_control* own = claim_directory_of_child(LONGPOLE_BEGINNING_FORK);
+  if (own == nullptr) {
+    return;
+  }
+  mapped_control = own;
+  if (!open_events()) {
+    stop_recording(LONGPOLE_STOP_NO_MAPPING, errno);
+    return;
+  }
+  mode_page->store(chosen_mode(), std::memory_order_relaxed);
+  begin_recording();
+}
+
 void start() {
   if (mapped_control != nullptr || !resolve_next_definitions()) {
     return;
   }
   prepare_system_calls();
   const char* directory = getenv(LONGPOLE_DIRECTORY_VARIABLE);
-  if (directory == nullptr || directory[0] != '/' || !open_run_directory(directory)) {
+  mapped_control =
+      directory != nullptr && directory[0] == '/' ? claim_run_directory(directory) : nullptr;
+  if (mapped_control == nullptr) {
     return;
   }
-  leave_environment();
+  if (!open_events()) {
+    stop_recording(LONGPOLE_STOP_NO_MAPPING, errno);
+    return;
+  }
+  if (mapped_control->follow == 0) {
+    leave_environment();
+  }
   cpus_to_tell = mapped_control->told_cpus;
   if (!make_mode_page() || !prepare_thread_logs()) {
     stop_recording(LONGPOLE_STOP_NO_MAPPING, errno);
@@ -249,21 +233,17 @@ void start() {
   }
   mode_page->store(chosen_mode(), std::memory_order_relaxed);
   recording_mode = mode_page;
-  mapped_control->cost_ps = measure_cost_ps([] {
-    for (std::uintptr_t i = 0; i < kScratchRecords; ++i) {
-      record_acquired({LONGPOLE_MUTEX_LOCK, &thread_log, &thread_log}, 0);
-    }
-  });
-  if (mapped_control->function_depth != 0) {
-    set_function_depth(mapped_control->function_depth);
-    mapped_control->function_cost_ps =
-        measure_cost_ps([] { enter_and_leave(kScratchRecords / 2); });
+  set_function_depth(mapped_control->function_depth);
+  if (mapped_control->cost_ps == 0) {  // else another process has measured it
+    measure_costs();
   }
   prepare_sampling();
   __cxa_atexit(&on_process_end, nullptr, nullptr);
-  mapped_control->start = read_clock_pair();
+  if (mapped_control->follow != 0) {
+    at_quick_exit(&on_quick_exit);
+  }
   const SignalsBlocked blocked;
-  register_thread();
+  begin_recording();
 }
 
 __attribute__((constructor)) void construct() {
@@ -287,16 +267,24 @@ longpole_control& control() {
   return *mapped_control;
 }
 
-int events_descriptor() {
-  int descriptor = __atomic_load_n(&kept_descriptor, __ATOMIC_RELAXED);
-  if (!is_events_file(descriptor)) {
-    descriptor = next().open(events_path, O_RDWR | O_CLOEXEC);
-    if (descriptor >= 0) {
-      descriptor = move_up(descriptor);
-    }
-    __atomic_store_n(&kept_descriptor, descriptor, __ATOMIC_RELAXED);
+bool follows_children() {
+  return recording() && mapped_control->follow != 0;
+}
+
+void mark_ending(longpole_ending ending) {
+  // A child of vfork() shares our memory, and this end is not ours.
+  if (!follows_children() || mapped_control->pid != getpid()) {
+    return;
   }
-  return descriptor;
+  longpole_control& control = *mapped_control;
+  if (ending != LONGPOLE_ENDING_UNKNOWN) {
+    if (control.parent != 0) {
+      describe_mappings();
+    }
+    control.end_process_cpu_ns = process_cpu_time();
+    control.end = read_clock_pair();
+  }
+  __atomic_store_n(&control.ending, static_cast<std::uint32_t>(ending), __ATOMIC_RELEASE);
 }
 
 void stop_recording(longpole_stop_reason reason, int error) {

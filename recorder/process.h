@@ -2,7 +2,9 @@
 //
 // The library records when LONGPOLE_RUN_DIRECTORY names a directory with a valid control file that
 // no process has claimed. It then takes the variable and itself out of the environment, so that
-// whatever the program starts is left alone. In every other case each hook passes straight through.
+// whatever the program starts is left alone. Where the control file says that processes are followed, both
+// stay, and a process that finds the file claimed records into a directory of its own below; one that
+// is forked does so from there on. In every other case each hook passes straight through.
 #pragma once
 
 #include <atomic>
@@ -44,9 +46,12 @@ std::uint32_t told_cpus();
 // Valid while recording().
 longpole_control& control();
 
-// A descriptor of `events`, also when the program has closed the one that was opened at the start,
-// or -1 with errno set.
-int events_descriptor();
+// Whether the processes that this one starts record as well.
+bool follows_children();
+
+// How the process is about to end; UNKNOWN: it did not after all. Nothing where children are not followed, or in
+// a child of vfork(). Async-signal-safe.
+void mark_ending(longpole_ending ending);
 
 // Sticky: the first reason stays. The program goes on unrecorded. Any thread, any context.
 void stop_recording(longpole_stop_reason reason, int error);

@@ -163,6 +163,15 @@ void stop_sampling() {
   }
 }
 
+void forget_timers() {
+  timers_are_locked = false;
+  for (ThreadTimer& entry : thread_timers) {
+    if (entry.thread != 0) {
+      entry.thread = 0;
+    }
+  }
+}
+
 SamplingHeldBack::SamplingHeldBack() {
   if (sampling_signal == 0) [[likely]] {
     return;

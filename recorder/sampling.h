@@ -20,6 +20,9 @@ void move_sampling_from(int signal);
 void start_sampling();
 void stop_sampling();
 
+// In a forked child, which has none of its parent's timers.
+void forget_timers();
+
 // While it lives, the calling thread takes no samples and no call of it returns EINTR on their
 // account. Costs nothing unless samples are taken.
 class SamplingHeldBack {

@@ -163,6 +163,44 @@ void end_thread_log() {
   log.previous = log.chunk = log.spare = nullptr;
 }
 
+void forget_thread_log() {
+  ThreadLog& log = thread_log;
+  unmap_chunk(log.previous);
+  unmap_chunk(log.chunk);
+  unmap_chunk(log.spare);
+  unmap_scratch(log.scratch);
+  log = {};
+}
+
+void record_begins(const Call& call, int result) {
+  record(stamp(), call, LONGPOLE_BEGINS, result);
+  if (in_lockstep()) [[unlikely]] {
+    lockstep::step_out(call.kind, call.object, nullptr);
+  }
+}
+
+void record_returns(const Call& call, int result) {
+  if (in_lockstep()) [[unlikely]] {
+    lockstep::step_in();
+  }
+  record(stamp_after_acquisition(), call, LONGPOLE_RETURNS, result);
+}
+
+void record_begins_giving_up(const Call& call, const void* given_up) {
+  record_with_other(stamp(), call, LONGPOLE_BEGINS, reinterpret_cast<std::uintptr_t>(given_up), 0);
+  if (in_lockstep()) [[unlikely]] {
+    lockstep::step_out(call.kind, call.object, given_up);
+  }
+}
+
+void record_returns_with(const Call& call, const void* taken_back, int result) {
+  if (in_lockstep()) [[unlikely]] {
+    lockstep::step_in();
+  }
+  record_with_other(stamp_after_acquisition(), call, LONGPOLE_RETURNS,
+                    reinterpret_cast<std::uintptr_t>(taken_back), result);
+}
+
 __attribute__((noinline, cold)) longpole_record* claim_slot_slowly() {
   const std::uint64_t begin = stamp();
   const SignalsBlocked blocked;

@@ -64,6 +64,9 @@ void begin_created_thread(longpole_chunk* chunk);
 // Writes THREAD_END and closes the log.
 void end_thread_log();
 
+// In a forked child: the log is its parent's.
+void forget_thread_log();
+
 longpole_record* claim_slot_slowly();
 
 inline constexpr std::uintptr_t kPlaceMask = kChunkBytes - 1;
@@ -199,32 +202,14 @@ inline longpole_record* record_releasing(const Call& call) {
   }
   return record(stamp(), call, 0, 0);
 }
-inline void record_begins(const Call& call, int result = 0) {
-  record(stamp(), call, LONGPOLE_BEGINS, result);
-  if (in_lockstep()) [[unlikely]] {
-    lockstep::step_out(call.kind, call.object, nullptr);
-  }
-}
-inline void record_returns(const Call& call, int result) {
-  if (in_lockstep()) [[unlikely]] {
-    lockstep::step_in();
-  }
-  record(stamp_after_acquisition(), call, LONGPOLE_RETURNS, result);
-}
+// Of calls that wait, which take so long that a call of ours does not count: inlined into each of the hooks they
+// would be a third of the library.
+void record_begins(const Call& call, int result = 0);
+void record_returns(const Call& call, int result);
 // Waiting that gives `given_up` up, a mutex.
-inline void record_begins_giving_up(const Call& call, const void* given_up) {
-  record_with_other(stamp(), call, LONGPOLE_BEGINS, reinterpret_cast<std::uintptr_t>(given_up), 0);
-  if (in_lockstep()) [[unlikely]] {
-    lockstep::step_out(call.kind, call.object, given_up);
-  }
-}
-inline void record_returns_with(const Call& call, const void* taken_back, int result) {
-  if (in_lockstep()) [[unlikely]] {
-    lockstep::step_in();
-  }
-  record_with_other(stamp_after_acquisition(), call, LONGPOLE_RETURNS,
-                    reinterpret_cast<std::uintptr_t>(taken_back), result);
-}
+void record_begins_giving_up(const Call& call, const void* given_up);
+void record_returns_with(const Call& call, const void* taken_back, int result);
+
 // Before an attempt, which has no record of its own until it is made.
 inline void take_turn_before_attempt() {
   if (in_lockstep()) [[unlikely]] {

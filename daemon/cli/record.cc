@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,6 +18,7 @@
 #include "cli/json_document.h"
 #include "cli/progress_line.h"
 #include "cli/recorded_run.h"
+#include "cli/text_table.h"
 #include "storage/load.h"
 
 namespace longpole::cli {
@@ -32,6 +34,7 @@ struct Options {
   std::string depth = "64";
   std::string rate = "1000";
   std::string source = "auto";
+  bool follow = false;
   std::string output;
   std::string status;
   std::vector<std::string> command;
@@ -119,6 +122,11 @@ Expected<Request> request_of(const Options& options) {
   out.only_kernel = options.source == "kernel";
   if (options.source == "portable")
     out.recording.source = recording::SourceChoice::portable;
+  if (options.follow && out.recording.lockstep != 0)
+    return bad_input("--follow with --lockstep",
+                     "in lockstep only the threads of one process advance together",
+                     "leave out --follow, or record that process directly");
+  out.recording.follow = options.follow;
   out.recording.program = options.command.front();
   out.recording.arguments.assign(options.command.begin() + 1, options.command.end());
   out.output = options.output.empty()
@@ -130,7 +138,98 @@ Expected<Request> request_of(const Options& options) {
   return out;
 }
 
-Expected<Recording> run(const Request& request, StatusFile& status) {
+void measure_costs(Recording& recording, const Request& request) {
+  std::optional<ProgressLine> progress;
+  if (request.status.empty())
+    progress.emplace("writing");
+  recording.run.costs = calibration::host_costs([&] {
+    if (progress)
+      progress->set("measuring this machine, once");
+  });
+}
+
+// The recordings of processes that the program started, written as they come, beside its own.
+class Children {
+ public:
+  explicit Children(const Request& request) : request_(request) {}
+
+  void add(recording::ChildRecording child) {
+    Row row{child.pid, child.program, {}, 0, 0, {}};
+    Expected<void> saved;
+    if (child.recording) {
+      measure_costs(*child.recording, request_);
+      row.file = file_of(child.pid);
+      row.threads = child.recording->threads.size();
+      row.events = child.recording->event_count();
+      row.took = child.recording->run.elapsed;
+      saved = storage::save_recording(*child.recording, row.file);
+    } else {
+      saved = tl::unexpected(child.recording.error());
+    }
+    if (saved)
+      rows_.push_back(std::move(row));
+    else if (first_error_)
+      first_error_ = saved;
+  }
+
+  // Of what could not be read or written.
+  [[nodiscard]] const Expected<void>& first_error() const { return first_error_; }
+
+  [[nodiscard]] Json json() const {
+    Json list = Json::array();
+    for (const Row& row : rows_)
+      list.push_back({{"pid", row.pid},
+                      {"program", row.program},
+                      {"threads", row.threads},
+                      {"events", row.events},
+                      {"elapsed_ns", row.took.count()},
+                      {"recording", row.file.string()}});
+    return list;
+  }
+
+  [[nodiscard]] std::string text() const {
+    TextTable table({{"process"},
+                     {"threads"},
+                     {"events"},
+                     {"time"},
+                     {"program", TextTable::Align::left},
+                     {"recording", TextTable::Align::left}});
+    for (const Row& row : rows_)
+      table.add({std::to_string(row.pid), std::to_string(row.threads), std::to_string(row.events),
+                 duration_text(row.took), printable(fs::path(row.program).filename().string()),
+                 row.file.string()});
+    return rows_.empty() ? "longpole: it started no process that could be recorded\n"
+                         : fmt::format("longpole: and {} of what it started or became:\n{}",
+                                       count_text(rows_.size(), "recording"), table.text(0));
+  }
+
+ private:
+  struct Row {
+    pid_t pid;
+    std::string program;
+    fs::path file;
+    std::size_t threads;
+    std::uint64_t events;
+    Nanoseconds took;
+  };
+
+  // run.lptrace → run.PID.lptrace; a process that becomes another program keeps its id.
+  fs::path file_of(pid_t pid) {
+    const fs::path& first = request_.output;
+    const fs::path stem =
+        first.extension() == ".lptrace" ? fs::path(first).replace_extension() : first;
+    const std::size_t before = times_[pid]++;
+    return fmt::format("{}.{}{}.lptrace", stem.string(), pid,
+                       before == 0 ? "" : fmt::format("-{}", before + 1));
+  }
+
+  const Request& request_;
+  std::map<pid_t, std::size_t> times_;
+  std::vector<Row> rows_;
+  Expected<void> first_error_;
+};
+
+Expected<Recording> run(const Request& request, StatusFile& status, Children& children) {
   // Whoever reads the status shows the progress, and better than in the program's own output.
   std::optional<ProgressLine> progress;
   if (request.status.empty())
@@ -143,40 +242,39 @@ Expected<Recording> run(const Request& request, StatusFile& status) {
       progress->set(fmt::format("{}, {}", doing, count_text(now.events, "event")));
     status.write({{"doing", doing}, {"events", now.events}});
   };
+  observer.child = [&](recording::ChildRecording child) { children.add(std::move(child)); };
   return run_recorded(request.recording, recording::Output::inherited, std::move(observer));
 }
 
-std::string summary(const Recording& recording, const Request& request) {
+std::string summary(const Recording& recording, const Request& request, const Children& children) {
   std::string out = notices_text(recording);
   const RunInfo& run = recording.run;
   // That a signal ended it is a notice of the recording already.
   if (run.exit_status && *run.exit_status != 0)
     out += fmt::format("note: the program ended with exit status {}\n", *run.exit_status);
   // Where it is matters to the one who reads the status, and may not stay so.
-  return out + fmt::format("longpole: recorded {} of {} in {}{}\n",
-                           count_text(recording.event_count(), "event"),
-                           count_text(recording.threads.size(), "thread"),
-                           duration_text(run.elapsed),
-                           request.status.empty() ? " → " + request.output.string() : "");
+  out += fmt::format("longpole: recorded {} of {} in {}{}\n",
+                     count_text(recording.event_count(), "event"),
+                     count_text(recording.threads.size(), "thread"), duration_text(run.elapsed),
+                     request.status.empty() ? " → " + request.output.string() : "");
+  return request.recording.follow ? out + children.text() : out;
 }
 
 Expected<int> record(const Request& request, StatusFile& status) {
-  auto recording = run(request, status);
+  Children children(request);
+  auto recording = run(request, status, children);
   if (!recording)
     return tl::unexpected(recording.error());
-  {
-    std::optional<ProgressLine> progress;
-    if (request.status.empty())
-      progress.emplace("writing");
-    recording->run.costs = calibration::host_costs([&] {
-      if (progress)
-        progress->set("measuring this machine, once");
-    });
-    if (const auto saved = storage::save_recording(*recording, request.output); !saved)
-      return tl::unexpected(saved.error());
-  }
-  status.write({{"recording", request.output.string()}});
-  fmt::print(stderr, "{}", summary(*recording, request));
+  measure_costs(*recording, request);
+  if (const auto saved = storage::save_recording(*recording, request.output); !saved)
+    return tl::unexpected(saved.error());
+  Json done = {{"recording", request.output.string()}};
+  if (request.recording.follow)
+    done["children"] = children.json();
+  status.write(done);
+  fmt::print(stderr, "{}", summary(*recording, request, children));
+  if (!children.first_error())
+    return tl::unexpected(children.first_error().error());
   if (request.only_kernel && recording->run.source != Source::kernel)
     return failure("--source kernel",
                    "the kernel's events were refused, so the recording has the "
@@ -229,6 +327,10 @@ void add_record(CLI::App& app, Chosen& chosen) {
                    "Where CPU times come from: the kernel's perf events or portable clocks;\n"
                    "auto (the default) takes the kernel's where they are allowed")
       ->type_name("auto|kernel|portable");
+  command->add_flag(
+      "--follow", options->follow,
+      "Record the processes that it starts, and the programs that it or they become,\n"
+      "each in a file of its own: PROGRAM.PID.lptrace");
   command
       ->add_option("-o,--output", options->output,
                    "The recording file; without it, PROGRAM.lptrace in the current folder")

@@ -48,14 +48,20 @@ struct Sampled {
 
 class Reader {
  public:
-  Reader(std::int32_t pid, std::int64_t base_ns, std::int64_t ended_ns)
-      : pid_(pid), base_(base_ns), ended_(ended_ns - base_ns) {}
+  Reader(std::int32_t pid, std::int64_t base_ns, std::int64_t ended_ns,
+         std::vector<TimedMapping> mapped_before)
+      : pid_(pid), base_(base_ns), ended_(ended_ns - base_ns) {
+    log_.mappings = std::move(mapped_before);
+  }
 
   void read_cpu(std::span<const std::uint8_t> spool);
   void read_wakes(std::span<const std::uint8_t> spool, const Tracepoints& tracepoints);
   KernelLog finish(std::int64_t cpu_time_ns);
 
  private:
+  [[nodiscard]] bool is_ours(const PerfRecord& record, std::int64_t time) const {
+    return record.pid == pid_ && time >= 0 && time <= ended_;
+  }
   void open(const PerfRecord& record, std::int64_t time);
   void close(std::int64_t time, bool blocked);
   void take_sample(const PerfRecord& record, std::int64_t time, What what);
@@ -114,12 +120,17 @@ void Reader::close(std::int64_t time, bool blocked) {
   current_.out = std::max(time, current_.in);
   current_.blocked = blocked;
   previous_ = current_;
-  if (running_ours_)
-    intervals_.push_back(current_);
+  if (!running_ours_ || current_.out <= 0 || current_.in >= ended_)
+    return;
+  Interval within = current_;
+  within.in = std::max<std::int64_t>(within.in, 0);
+  within.ready = std::max<std::int64_t>(within.ready, 0);
+  within.out = std::min(within.out, ended_);
+  intervals_.push_back(within);
 }
 
 void Reader::take_sample(const PerfRecord& record, std::int64_t time, What what) {
-  if (record.pid != pid_ || (what == What::sample && record.addresses.empty()))
+  if (!is_ours(record, time) || (what == What::sample && record.addresses.empty()))
     return;
   samples_.push_back({what, record.woken, {record.tid, time}, record.addresses, record.stack});
 }
@@ -180,17 +191,17 @@ void Reader::read_cpu(std::span<const std::uint8_t> spool) {
           close(time, !record->preempted);
         break;
       case PerfRecord::Kind::exec:
-        log_.execs += record->pid == pid_ ? 1 : 0;
+        log_.execs += is_ours(*record, time) ? 1U : 0U;
         // The events are switched on by exec, with the thread on its CPU already.
         if (!running_)
           open(*record, time);
         break;
       case PerfRecord::Kind::fork:
-        if (record->pid == pid_)
+        if (is_ours(*record, time))
           births_.push_back({record->tid, time});
         break;
       case PerfRecord::Kind::exit:
-        if (record->pid == pid_)
+        if (is_ours(*record, time))
           deaths_.push_back({record->tid, time});
         if (running_ && current_.tid == record->tid)
           close(time, true);
@@ -199,7 +210,7 @@ void Reader::read_cpu(std::span<const std::uint8_t> spool) {
         take_sample(*record, time, What::sample);
         break;
       case PerfRecord::Kind::mapping:
-        if (record->pid == pid_)
+        if (is_ours(*record, time))
           log_.mappings.push_back(
               {time, std::string(record->path), record->start, record->end, record->file_offset});
         break;
@@ -352,8 +363,9 @@ KernelLog Reader::finish(std::int64_t cpu_time_ns) {
 
 KernelLog read_kernel_log(std::span<const std::span<const std::uint8_t>> spools, std::int32_t pid,
                           std::int64_t base_ns, std::int64_t ended_ns, std::int64_t cpu_time_ns,
-                          const std::optional<WakeSpools>& wakes) {
-  Reader reader(pid, base_ns, ended_ns);
+                          const std::optional<WakeSpools>& wakes,
+                          std::vector<TimedMapping> mapped_before) {
+  Reader reader(pid, base_ns, ended_ns, std::move(mapped_before));
   for (const std::span<const std::uint8_t> spool : spools)
     reader.read_cpu(spool);
   if (wakes)

@@ -64,6 +64,10 @@ struct KernelLog {
   bool torn = false;
 };
 
+// `mapped_before`: what the process had mapped at `base_ns`, where it began before and the records of that are
+// not its own: a child that is followed. Nothing outside base_ns…ended_ns counts: a process id
+// may have been another program before and after.
+//
 // `spools`: one a CPU. All times in the log count from `base_ns`; `ended_ns`: when the program was
 // seen to have ended; both CLOCK_MONOTONIC. `cpu_time_ns`: what the process clock says was used in
 // all.
@@ -88,6 +92,7 @@ struct WakeSpools {
 [[nodiscard]] KernelLog read_kernel_log(std::span<const std::span<const std::uint8_t>> spools,
                                         std::int32_t pid, std::int64_t base_ns,
                                         std::int64_t ended_ns, std::int64_t cpu_time_ns,
-                                        const std::optional<WakeSpools>& wakes = std::nullopt);
+                                        const std::optional<WakeSpools>& wakes = std::nullopt,
+                                        std::vector<TimedMapping> mapped_before = {});
 
 }  // namespace longpole::recording

@@ -18,6 +18,7 @@
 #include <optional>
 
 #include "longpole/raw_record.h"
+#include "recording/children.h"
 #include "recording/perf_rings.h"
 #include "recording/run_delays.h"
 #include "recording/run_files.h"
@@ -61,6 +62,7 @@ class Control {
       control->lockstep_cpus = request.lockstep;
       control->told_cpus = told_cpus;
       control->max_units = request.max_units;
+      control->follow = request.follow ? 1 : 0;
       return Control(control);
     }
     return failure(what, "no control file");
@@ -73,6 +75,10 @@ class Control {
   [[nodiscard]] bool recorder_is_there() const {
     return __atomic_load_n(&control_->pid, __ATOMIC_ACQUIRE) != 0;
   }
+  // The process has become another program, which has a recording of its own.
+  [[nodiscard]] bool program_is_replaced() const {
+    return __atomic_load_n(&control_->ending, __ATOMIC_ACQUIRE) == LONGPOLE_ENDING_EXEC;
+  }
 
  private:
   explicit Control(longpole_control* control) : control_(control) {}
@@ -83,14 +89,15 @@ class Control {
 // Appends /proc/PID/maps to the maps file whenever it has changed.
 class MapsRecorder {
  public:
-  MapsRecorder(pid_t pid, const fs::path& run_directory)
+  MapsRecorder(pid_t pid, const fs::path& run_directory, const Control& control)
       : source_(fmt::format("/proc/{}/maps", pid)),
+        control_(control),
         file_(::open((run_directory / maps_file).c_str(), O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC,
                      0600)) {}
 
   void snapshot() {
     std::string maps = read_special_file(source_);
-    if (maps.empty() || maps == last_)
+    if (maps.empty() || maps == last_ || control_.program_is_replaced())
       return;
     static_cast<void>(write_all(file_.get(), maps.data(), maps.size()));
     last_ = std::move(maps);
@@ -98,6 +105,7 @@ class MapsRecorder {
 
  private:
   std::string source_;
+  const Control& control_;
   Descriptor file_;
   std::string last_;
 };
@@ -222,6 +230,8 @@ Expected<void> Run::execute() {
   const std::string announcement = fmt::format("{}\n", child->pid());
   static_cast<void>(write_all(lifeline.get(), announcement.data(), announcement.size()));
   watch(child->pid(), *control, rings);
+  if (request.follow)
+    end_recordings_of_children(directory);
   collect_exit(child->pid());
   return {};
 }
@@ -229,7 +239,7 @@ Expected<void> Run::execute() {
 // Until the program has exited and the rings are empty.
 void Run::watch(pid_t pid, const Control& control, std::optional<PerfRings>& rings) {
   const Descriptor exited(open_pidfd(pid));
-  MapsRecorder maps(pid, directory);
+  MapsRecorder maps(pid, directory, control);
   std::optional<RunDelayRecorder> run_delays;
   if (!rings)
     run_delays.emplace(pid, directory);

@@ -172,7 +172,8 @@ void Merger::find_times() {
     const auto first = first_record_.find(thread.number);
     const auto created = created_at_.find(thread.number);
     if (!input_.result.kernel_source) {
-      times_.push_back(portable_times(thread, context_, input_.control.sample_hz, paths_));
+      const std::int64_t before = thread.tid == input_.control.pid ? input_.cpu_before_ns : 0;
+      times_.push_back(portable_times(thread, context_, input_.control.sample_hz, paths_, before));
       if (const auto delay = input_.run_delays.find(thread.tid); delay != input_.run_delays.end()) {
         // It begins with nothing waited for.
         times_.back().run_delay.add(times_.back().born, 0);
@@ -323,14 +324,18 @@ void Merger::fill_run_info() {
   run.started_at_unix_ns = result.started_at_unix_ns;
   run.elapsed = Nanoseconds{std::max<std::int64_t>(context_.end_ns, 0)};
   run.cpu_time = Nanoseconds{std::max<std::int64_t>(result.cpu_time_ns, 0)};
+  if (result.cpu_time_ns == 0)  // nobody looked at its clock in time
+    for (const MergedThread& thread : run_.threads)
+      for (const Event& event : thread.events)
+        run.cpu_time += event.cpu;
   run.cpus = std::max(result.cpus, 1U);
   run.machine_cpus = std::max(result.machine_cpus, 1U);
   run.exit_status = result.exit_status;
   run.exit_signal = result.exit_signal;
   run.cost_per_event =
       Nanoseconds{static_cast<std::int64_t>((input_.control.cost_ps + 500) / 1000)};
-  run.complete =
-      !result.stopped && !result.exit_signal && input_.control.stop_reason == LONGPOLE_STOP_NONE;
+  run.complete = !result.stopped && !result.exit_signal && input_.ending == Ending::seen &&
+                 input_.control.stop_reason == LONGPOLE_STOP_NONE;
   for (const MergedThread& thread : run_.threads)
     for (const MergedSample& sample : thread.samples)
       run.samples += sample.weight;

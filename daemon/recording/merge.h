@@ -14,6 +14,13 @@
 
 namespace longpole::recording {
 
+// Of a process that is followed. The first one's end is seen by the launcher.
+enum class Ending : std::uint8_t {
+  seen,
+  unseen,   // killed, or left by a system call of its own
+  running,  // when the recording ended
+};
+
 struct MergeInput {
   longpole_control control{};
   std::span<const std::uint8_t> events;         // the recorder's file
@@ -22,6 +29,10 @@ struct MergeInput {
   std::map<std::int32_t, CpuCurve> run_delays;  // empty under the kernel source
   std::vector<std::string> command;
   std::string directory;
+  Ending ending = Ending::seen;
+  std::int64_t cpu_before_ns = 0;  // that its first thread had used when its recording began
+  std::vector<std::string>
+      unfollowed;                // programs that the recorded ones started, and why they are not
   bool may_wait_unseen = false;  // see waits_in_ways_of_its_own()
 };
 

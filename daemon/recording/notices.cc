@@ -4,6 +4,8 @@
 #include <signal.h>
 
 #include <cstring>
+#include <map>
+#include <string>
 
 namespace longpole::recording {
 namespace {
@@ -23,6 +25,27 @@ std::string stop_text(const longpole_control& control) {
           "run.",
           std::strerror(static_cast<int>(control.stop_errno)));
   }
+}
+
+// Each once, with how often.
+std::string unfollowed_text(const std::vector<std::string>& unfollowed) {
+  constexpr std::size_t most_named = 3;
+  std::map<std::string, std::size_t> often;
+  for (const std::string& program : unfollowed)
+    ++often[program];
+  std::string text = unfollowed.size() == 1
+                         ? std::string("One program that was started")
+                         : fmt::format("{} programs that were started", unfollowed.size());
+  text += " could not be recorded: ";
+  std::size_t named = 0;
+  for (const auto& [program, times] : often) {
+    if (named == most_named)
+      return text + fmt::format("; and {} others.", often.size() - named);
+    text += fmt::format("{}{}{}", named == 0 ? "" : "; ", program,
+                        times > 1 ? fmt::format(", {} times", times) : "");
+    ++named;
+  }
+  return text + ".";
 }
 
 }  // namespace
@@ -58,6 +81,19 @@ std::vector<Notice> notices_of(const MergeInput& input, const Losses& losses) {
                                    "then is here.",
                                    ::strsignal(*result.exit_signal)),
                        0});
+  if (input.ending == Ending::unseen)
+    notices.push_back({"cut-short",
+                       "The process was killed, or ended by a system call of its own; all that it "
+                       "did until then is here.",
+                       0});
+  else if (input.ending == Ending::running)
+    notices.push_back({"cut-short",
+                       "The process still ran when the one that was recorded first had ended; all "
+                       "that it did until then is here.",
+                       0});
+  if (!input.unfollowed.empty())
+    notices.push_back(
+        {"children-not-recorded", unfollowed_text(input.unfollowed), input.unfollowed.size()});
   if (control.stop_reason != LONGPOLE_STOP_NONE)
     notices.push_back({"recording-stopped", stop_text(control), control.dropped});
   else if (control.dropped + losses.damaged_chunks != 0)

@@ -31,6 +31,7 @@ struct Options {
   // from the portable source, which is exact there.
   std::uint32_t lockstep = 0;
   SourceChoice source = SourceChoice::automatic;
+  bool follow = false;             // the processes that it starts are recorded too; not in lockstep
   std::filesystem::path recorder;  // the preload library; empty: found by its place beside us
   std::filesystem::path launcher = "/proc/self/exe";  // the program that has `launch`
 };

@@ -37,10 +37,12 @@ std::optional<std::int64_t> reading_of(const longpole_record& record) {
 
 class Builder {
  public:
-  Builder(MergeContext& context, std::uint32_t sample_hz, PathTable& paths)
+  Builder(MergeContext& context, std::uint32_t sample_hz, PathTable& paths,
+          std::int64_t cpu_before_ns)
       : context_(context),
         period_ns_(sample_hz != 0 ? 1'000'000'000 / sample_hz : 0),
-        paths_(paths) {}
+        paths_(paths),
+        cpu_before_ns_(cpu_before_ns) {}
 
   void visit(const longpole_record& record) {
     const std::int64_t before = last_time_;
@@ -65,7 +67,7 @@ class Builder {
     }
     stretches_.push_back(stretch);
     if (const std::optional<std::int64_t> cpu = reading_of(record); cpu)
-      take_reading(*cpu);
+      take_reading(std::max<std::int64_t>(*cpu - cpu_before_ns_, 0));
     ended_ = kind == LONGPOLE_THREAD_END;
     if ((flags & LONGPOLE_BEGINS) != 0)
       waiting_ = !waits_for_nobody_known(kind);
@@ -139,6 +141,7 @@ class Builder {
   MergeContext& context_;
   std::int64_t period_ns_;
   PathTable& paths_;
+  std::int64_t cpu_before_ns_;
   ThreadTimes times_;
   std::int64_t last_time_ = 0;
   std::uint64_t last_stamp_ = 0;
@@ -231,8 +234,8 @@ std::uint32_t PathTable::add(const std::vector<std::uint64_t>& addresses) {
 }
 
 ThreadTimes portable_times(const RawThread& raw, MergeContext& context, std::uint32_t sample_hz,
-                           PathTable& paths) {
-  Builder builder(context, sample_hz, paths);
+                           PathTable& paths, std::int64_t cpu_before_ns) {
+  Builder builder(context, sample_hz, paths, cpu_before_ns);
   raw.for_each_record([&](const longpole_record& record) { builder.visit(record); });
   return builder.finish();
 }

@@ -26,10 +26,12 @@ class PathTable {
 
 // Between two readings of its clock a thread ran where its records stand close to each other and where
 // it was sampled, not while it waited in a recorded call, and what it used besides is spread evenly
-// over the other stretches. Before the first reading it is taken to have run without a break. `gaps`
+// over the other stretches. Before the first reading it is taken to have run without a break. `cpu_before_ns`:
+// what its clock showed when the recording began. `gaps`
 // are candidates only: find_portable_gaps() has the last word.
 [[nodiscard]] ThreadTimes portable_times(const RawThread& raw, MergeContext& context,
-                                         std::uint32_t sample_hz, PathTable& paths);
+                                         std::uint32_t sample_hz, PathTable& paths,
+                                         std::int64_t cpu_before_ns = 0);
 
 // Sleeps outside recorded calls, of all threads together: where between two readings or samples more
 // time passed than the thread had CPU time and waited for a CPU. Where the kernel does not tell how

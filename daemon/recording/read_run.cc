@@ -1,18 +1,21 @@
 #include "recording/read_run.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstddef>
 #include <optional>
 #include <utility>
 
 #include "longpole/raw_record.h"
 #include "recording/check_program.h"
+#include "recording/clock.h"
 #include "recording/kernel_log.h"
 #include "recording/merge.h"
+#include "recording/raw_chunks.h"
 #include "recording/run_delays.h"
 #include "recording/symbolize.h"
 #include "recording/system.h"
@@ -57,7 +60,10 @@ std::uint64_t records_in(int fd, std::uint64_t at, const longpole_chunk& chunk) 
   return low;
 }
 
-std::vector<symbols::Mapping> mappings_of(const KernelLog& kernel, const fs::path& maps_path) {
+// Snapshots of the whole come before the single mappings of a process that was mapped already when it began, and after
+// those of one that was not.
+std::vector<symbols::Mapping> mappings_of(const KernelLog& kernel, const fs::path& maps_path,
+                                          bool had_mappings) {
   std::vector<symbols::Mapping> mappings;
   for (const TimedMapping& mapping : kernel.mappings) {
     // Anonymous memory has no path of its own ("//anon", "[heap]"): it only takes the place of what
@@ -67,10 +73,118 @@ std::vector<symbols::Mapping> mappings_of(const KernelLog& kernel, const fs::pat
     mappings.push_back(
         {is_file ? mapping.path : "", mapping.start, mapping.end, mapping.file_offset});
   }
-  const std::string snapshots = read_special_file(maps_path);
-  for (symbols::Mapping& mapping : read_maps(snapshots))
-    mappings.push_back(std::move(mapping));
+  std::vector<symbols::Mapping> snapshots = read_maps(read_special_file(maps_path));
+  mappings.insert(had_mappings ? mappings.begin() : mappings.end(), snapshots.begin(),
+                  snapshots.end());
   return mappings;
+}
+
+std::uint64_t records_of(const fs::path& run_directory, const longpole_control& control) {
+  const Descriptor events(::open((run_directory / events_file).c_str(), O_RDONLY | O_CLOEXEC));
+  if (!events)
+    return 0;
+  std::uint64_t records = 0;
+  const std::uint64_t end = std::uint64_t{control.next_unit} * LONGPOLE_UNIT_BYTES;
+  for (std::uint64_t at = 0; at < end;) {
+    const auto header = read_at<longpole_chunk>(events.get(), at);
+    if (!header)
+      break;
+    const bool is_chunk = header->bytes != 0 && header->bytes % LONGPOLE_UNIT_BYTES == 0;
+    if (is_chunk)
+      records += records_in(events.get(), at, *header);
+    at += is_chunk ? header->bytes : LONGPOLE_UNIT_BYTES;
+  }
+  return records;
+}
+
+std::vector<TimedMapping> mapped_at_start(const fs::path& maps_path) {
+  std::vector<TimedMapping> mappings;
+  for (const symbols::Mapping& mapping : read_maps(read_special_file(maps_path)))
+    mappings.push_back({0, mapping.path, mapping.start, mapping.end, mapping.file_offset});
+  return mappings;
+}
+
+std::int64_t last_record_ns(const MergeInput& input) {
+  std::uint64_t last = input.control.start.tsc;
+  for (const RawThread& thread : read_raw_events(input.events, input.control.next_unit).threads)
+    thread.for_each_record(
+        [&](const longpole_record& record) { last = std::max(last, record.tsc); });
+  return StampClock(input.result.clock_pairs).nanoseconds(last);
+}
+
+// Which files a process is read from, and what is known of it besides.
+struct Source {
+  const RunDescription& run;
+  const fs::path& own_directory;
+  Result result;
+  longpole_control control;
+  bool child;
+};
+
+Expected<Recording> read_process(Source source, const std::function<void()>& symbolizing) {
+  const fs::path& directory = source.run.run_directory;
+  const fs::path maps = source.own_directory / maps_file;
+  const MappedFile events(source.own_directory / events_file);
+  std::vector<MappedFile> spools;
+  std::vector<std::span<const std::uint8_t>> spool_bytes;
+  for (const std::uint32_t cpu : source.result.perf_cpus) {
+    spools.emplace_back(directory / perf_file(cpu));
+    spool_bytes.push_back(spools.back().bytes());
+  }
+  MergeInput input;
+  input.control = source.control;
+  input.events = events.bytes();
+  input.result = std::move(source.result);
+  Result& result = input.result;
+  const bool end_is_known = !source.child || source.control.ending != LONGPOLE_ENDING_UNKNOWN;
+  if (!end_is_known) {
+    const bool runs = ::kill(result.pid, 0) == 0 || errno == EPERM;
+    input.ending = runs ? Ending::running : Ending::unseen;
+    if (!runs && !result.kernel_source)
+      result.ended_ns = std::min(result.ended_ns, last_record_ns(input));
+  }
+  std::vector<MappedFile> wake_spools;
+  std::vector<std::span<const std::uint8_t>> wake_bytes;
+  std::optional<WakeSpools> wakes;
+  if (result.tracepoints) {
+    for (const std::uint32_t cpu : result.perf_cpus)
+      wake_bytes.push_back(wake_spools.emplace_back(directory / wakes_file(cpu)).bytes());
+    wakes = {*result.tracepoints, wake_bytes};
+  }
+  input.kernel = read_kernel_log(
+      spool_bytes, result.pid, result.started_ns, result.ended_ns, result.cpu_time_ns, wakes,
+      source.child ? mapped_at_start(maps) : std::vector<TimedMapping>{});
+  if (input.ending == Ending::unseen && !input.kernel.tasks.empty()) {
+    std::int64_t died = 0;
+    for (const Task& task : input.kernel.tasks)
+      died = std::max(died, task.died);
+    result.ended_ns = std::min(result.ended_ns, result.started_ns + died);
+  }
+  input.command = source.run.command;
+  input.directory = source.run.directory;
+  input.unfollowed = source.run.unfollowed;
+  input.cpu_before_ns =
+      source.child ? static_cast<std::int64_t>(source.control.start_thread_cpu_ns) : 0;
+  input.may_wait_unseen = waits_in_ways_of_its_own(source.run.program);
+  if (!source.child)
+    input.run_delays =
+        read_run_delays(read_special_file(directory / run_delays_file), input.result.started_ns);
+  auto merged = merge_run(input);
+  if (!merged)
+    return tl::unexpected(merged.error());
+  symbolizing();
+  Recording recording = symbolize(std::move(*merged), mappings_of(input.kernel, maps, source.child),
+                                  source.run.program.string());
+  if (auto valid = validate(recording); !valid)
+    return failure("cannot record", valid.error().text(),
+                   "this is a defect of Longpole: report it");
+  return recording;
+}
+
+std::int64_t cpu_time_of(const longpole_control& control) {
+  return control.ending == LONGPOLE_ENDING_UNKNOWN
+             ? 0
+             : static_cast<std::int64_t>(control.end_process_cpu_ns - control.start_process_cpu_ns);
 }
 
 }  // namespace
@@ -86,61 +200,41 @@ Expected<Recording> read_run(const RunDescription& run, const std::function<void
   if (!control)
     return failure("cannot record", "the run directory was emptied while the program ran");
 
-  const MappedFile events(run.run_directory / events_file);
-  std::vector<MappedFile> spools;
-  std::vector<std::span<const std::uint8_t>> spool_bytes;
-  for (const std::uint32_t cpu : result->perf_cpus) {
-    spools.emplace_back(run.run_directory / perf_file(cpu));
-    spool_bytes.push_back(spools.back().bytes());
+  if (control->ending == LONGPOLE_ENDING_EXEC) {
+    // What came then is another program, and the process clock has the time of both.
+    result->ended_ns = std::min(result->ended_ns, control->end.monotonic_ns);
+    result->cpu_time_ns = 0;
   }
-  MergeInput input;
-  input.control = *control;
-  input.events = events.bytes();
-  std::vector<MappedFile> wake_spools;
-  std::vector<std::span<const std::uint8_t>> wake_bytes;
-  std::optional<WakeSpools> wakes;
-  if (result->tracepoints) {
-    for (const std::uint32_t cpu : result->perf_cpus)
-      wake_bytes.push_back(wake_spools.emplace_back(run.run_directory / wakes_file(cpu)).bytes());
-    wakes = {*result->tracepoints, wake_bytes};
-  }
-  input.kernel = read_kernel_log(spool_bytes, result->pid, result->started_ns, result->ended_ns,
-                                 result->cpu_time_ns, wakes);
-  input.result = std::move(*result);
-  input.command = run.command;
-  input.directory = run.directory;
-  input.may_wait_unseen = waits_in_ways_of_its_own(run.program);
-  input.run_delays = read_run_delays(read_special_file(run.run_directory / run_delays_file),
-                                     input.result.started_ns);
-  auto merged = merge_run(input);
-  if (!merged)
-    return tl::unexpected(merged.error());
-  symbolizing();
-  Recording recording =
-      symbolize(std::move(*merged), mappings_of(input.kernel, run.run_directory / maps_file),
-                run.program.string());
-  if (auto valid = validate(recording); !valid)
-    return failure("cannot record", valid.error().text(),
-                   "this is a defect of Longpole: report it");
-  return recording;
+  return read_process({run, run.run_directory, std::move(*result), *control, false}, symbolizing);
+}
+
+Expected<Recording> read_child(const RunDescription& run, const ChildProcess& child) {
+  auto result = read_result(run.run_directory);
+  if (!result)
+    return tl::unexpected(result.error());
+  const longpole_control& control = child.control;
+  const std::int64_t began = control.start.monotonic_ns;
+  result->pid = control.pid;
+  result->started_at_unix_ns += began - result->started_ns;
+  result->started_ns = began;
+  if (control.ending != LONGPOLE_ENDING_UNKNOWN)
+    result->ended_ns = std::min(result->ended_ns, control.end.monotonic_ns);
+  result->ended_ns = std::max(result->ended_ns, began);
+  result->cpu_time_ns = cpu_time_of(control);
+  // Its parent alone is told how it ended.
+  result->exit_status.reset();
+  result->exit_signal.reset();
+  result->stopped = false;
+  const RunDescription own{run.run_directory, child.program, child.command, child.directory, {}};
+  return read_process({own, child.run_directory, std::move(*result), control, true}, [] {});
 }
 
 std::uint64_t count_records(const fs::path& run_directory) {
   const auto control = read_control(run_directory);
-  const Descriptor events(::open((run_directory / events_file).c_str(), O_RDONLY | O_CLOEXEC));
-  if (!control || !events)
-    return 0;
-  std::uint64_t records = 0;
-  const std::uint64_t end = std::uint64_t{control->next_unit} * LONGPOLE_UNIT_BYTES;
-  for (std::uint64_t at = 0; at < end;) {
-    const auto header = read_at<longpole_chunk>(events.get(), at);
-    if (!header)
-      break;
-    const bool is_chunk = header->bytes != 0 && header->bytes % LONGPOLE_UNIT_BYTES == 0;
-    if (is_chunk)
-      records += records_in(events.get(), at, *header);
-    at += is_chunk ? header->bytes : LONGPOLE_UNIT_BYTES;
-  }
+  std::uint64_t records = control ? records_of(run_directory, *control) : 0;
+  for (std::uint32_t child = control ? std::min(control->next_child, LONGPOLE_MOST_CHILDREN) : 0;
+       child > 0; --child)
+    records += count_records(run_directory / child_directory(child));
   return records;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "recording/children.h"
 #include "recording/run_files.h"
 #include "trace/recording.h"
 
@@ -13,9 +14,10 @@ namespace longpole::recording {
 
 struct RunDescription {
   std::filesystem::path run_directory;
-  std::filesystem::path program;     // the file that was run
-  std::vector<std::string> command;  // as the user gave it
-  std::string directory;             // where it was run
+  std::filesystem::path program;        // the file that was run
+  std::vector<std::string> command;     // as the user gave it
+  std::string directory;                // where it was run
+  std::vector<std::string> unfollowed;  // Family::unfollowed
 };
 
 // What went wrong before the program could start comes back as the launcher's error. Calls
@@ -23,7 +25,10 @@ struct RunDescription {
 [[nodiscard]] Expected<Recording> read_run(const RunDescription& run,
                                            const std::function<void()>& symbolizing);
 
-// How many records the events file holds so far; for progress, while the program runs.
+// Likewise of another process of that run. Its end may not have been seen: a notice says so then.
+[[nodiscard]] Expected<Recording> read_child(const RunDescription& run, const ChildProcess& child);
+
+// How many records the events files hold so far; for progress, while the program runs.
 [[nodiscard]] std::uint64_t count_records(const std::filesystem::path& run_directory);
 
 }  // namespace longpole::recording

@@ -93,6 +93,10 @@ std::string wakes_file(std::uint32_t cpu) {
   return fmt::format("wakes.{}", cpu);
 }
 
+std::string child_directory(std::uint32_t child) {
+  return fmt::format("child.{}", child);
+}
+
 Expected<void> write_request(const fs::path& run_directory, const Request& request) {
   return write_json(run_directory / request_file,
                     Json{{"program", bytes_json(request.program.string())},
@@ -105,6 +109,7 @@ Expected<void> write_request(const fs::path& run_directory, const Request& reque
                          {"rate_hz", request.rate_hz},
                          {"function_depth", request.function_depth},
                          {"lockstep", request.lockstep},
+                         {"follow", request.follow},
                          {"portable", request.portable},
                          {"max_units", request.max_units}});
 }
@@ -121,6 +126,7 @@ Expected<Request> read_request(const fs::path& run_directory) {
                    json.at("rate_hz").get<std::uint32_t>(),
                    json.at("function_depth").get<std::uint32_t>(),
                    json.at("lockstep").get<std::uint32_t>(),
+                   json.at("follow").get<bool>(),
                    json.at("portable").get<bool>(),
                    json.at("max_units").get<std::uint32_t>()};
   });

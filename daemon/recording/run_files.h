@@ -1,6 +1,6 @@
 // The files of a run directory, and what the two JSON ones say.
 //
-//   control, events   the recorder's (longpole/raw_record.h)
+//   control, events   the recorder's (longpole/raw_record.h), and launches and child.K, see children.h
 //   request.json      session → launcher
 //   result.json       launcher → session; appears whole, by rename
 //   perf.CPU          the perf records of one CPU, as the kernel wrote them
@@ -30,6 +30,7 @@ inline constexpr const char* maps_file = "maps";
 inline constexpr const char* run_delays_file = "run_delays";
 [[nodiscard]] std::string perf_file(std::uint32_t cpu);
 [[nodiscard]] std::string wakes_file(std::uint32_t cpu);
+[[nodiscard]] std::string child_directory(std::uint32_t child);  // from 1
 
 struct Request {
   std::filesystem::path program;  // absolute, checked
@@ -42,6 +43,7 @@ struct Request {
   std::uint32_t rate_hz = 0;
   std::uint32_t function_depth = 0;
   std::uint32_t lockstep = 0;
+  bool follow = false;
   bool portable = false;
   std::uint32_t max_units = 0;
 };
@@ -60,7 +62,7 @@ struct Result {
   std::int64_t started_at_unix_ns = 0;
   std::int64_t started_ns = 0;  // CLOCK_MONOTONIC, just before exec
   std::int64_t ended_ns = 0;
-  std::int64_t cpu_time_ns = 0;  // of the program without its children
+  std::int64_t cpu_time_ns = 0;  // of the program without its children; 0: not known
   std::optional<int> exit_status;
   std::optional<int> exit_signal;
   bool stopped = false;  // by us

@@ -19,6 +19,7 @@
 
 #include "longpole/raw_record.h"
 #include "recording/check_program.h"
+#include "recording/children.h"
 #include "recording/launcher_process.h"
 #include "recording/read_run.h"
 #include "recording/recorder_library.h"
@@ -72,6 +73,7 @@ class RunningSession final : public Session, public std::enable_shared_from_this
   void deliver(const Pipe& pipe, std::size_t size) const;
   void read_what_is_left(Pipe& pipe);
   void collect();
+  void collect_child(std::size_t index, Expected<Recording> first);
   void report(Phase phase);
   void finish(Expected<Recording> recording);
 
@@ -89,6 +91,7 @@ class RunningSession final : public Session, public std::enable_shared_from_this
   asio::steady_timer timer_;
   Phase phase_ = Phase::starting;
   std::uint64_t events_ = 0;
+  std::vector<ChildProcess> children_;
   bool held_ = false;
 };
 
@@ -215,12 +218,34 @@ void RunningSession::collect() {
   events_ = count_records(directory_.path());
   report(Phase::merging);
   asio::post(workers_, [self = shared_from_this()] {
+    Family family = find_family(self->directory_.path());
+    self->children_ = std::move(family.children);
+    self->description_.unfollowed = std::move(family.unfollowed);
     auto recording = read_run(self->description_, [&] {
       asio::post(self->context_, [self] { self->report(Phase::symbolizing); });
     });
     asio::post(self->context_, [self, recording = std::move(recording)]() mutable {
-      self->finish(std::move(recording));
+      self->collect_child(0, std::move(recording));
     });
+  });
+}
+
+// One after the other, so that no two lie in memory while the observer writes the first to a file.
+void RunningSession::collect_child(std::size_t index, Expected<Recording> first) {
+  if (!first || index == children_.size()) {
+    finish(std::move(first));
+    return;
+  }
+  asio::post(workers_, [self = shared_from_this(), index, first = std::move(first)]() mutable {
+    const ChildProcess& child = self->children_[index];
+    ChildRecording read{child.control.pid, child.control.parent, child.program.string(),
+                        read_child(self->description_, child)};
+    asio::post(self->context_,
+               [self, index, first = std::move(first), read = std::move(read)]() mutable {
+                 if (self->observer_.child)
+                   self->observer_.child(std::move(read));
+                 self->collect_child(index + 1, std::move(first));
+               });
   });
 }
 
@@ -255,6 +280,10 @@ Expected<void> check_options(const Options& options) {
   if (options.lockstep != 0 && options.cpus == Cpus::all)
     return bad_input("cannot record", "in lockstep a program runs on one CPU",
                      "leave out --cpus all");
+  if (options.lockstep != 0 && options.follow)
+    return bad_input("cannot record",
+                     "in lockstep only the threads of one process advance together",
+                     "leave out --follow");
   if (options.as_cpus > max_told_cpus)
     return bad_input("cannot record", fmt::format("{} CPUs are too many", options.as_cpus),
                      fmt::format("give at most {}", max_told_cpus));
@@ -339,7 +368,8 @@ Expected<std::shared_ptr<Session>> Session::start(asio::io_context& context,
     assignment += value;
     request.environment.push_back(std::move(assignment));
   }
-  if (!program->address_sanitizer.empty())
+  if (!program->address_sanitizer.empty() &&
+      !options.follow)  // see ASAN_OPTIONS in stopped_child.cc
     request.preload.push_back(program->address_sanitizer);
   request.preload.push_back(std::move(*preload));
   request.all_cpus = options.cpus == Cpus::all;
@@ -347,13 +377,17 @@ Expected<std::shared_ptr<Session>> Session::start(asio::io_context& context,
   request.rate_hz = options.rate_hz;
   request.function_depth = options.function_depth;
   request.lockstep = options.lockstep;
+  request.follow = options.follow;
   request.portable = options.source == SourceChoice::portable || options.lockstep != 0;
   request.max_units = static_cast<std::uint32_t>(max_events_bytes / LONGPOLE_UNIT_BYTES);
   if (auto written = write_request(directory->path(), request); !written)
     return tl::unexpected(written.error());
 
-  RunDescription description{directory->path(), fs::canonical(program->path, error), request.argv,
-                             request.directory.string()};
+  RunDescription description{directory->path(),
+                             fs::canonical(program->path, error),
+                             request.argv,
+                             request.directory.string(),
+                             {}};
   auto session = std::make_shared<RunningSession>(context, workers, std::move(*directory),
                                                   std::move(description), std::move(observer));
   if (auto launched = session->launch(options.launcher, output); !launched)

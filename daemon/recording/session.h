@@ -19,6 +19,7 @@
 #include <boost/asio/thread_pool.hpp>
 #include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "recording/options.h"
@@ -40,11 +41,20 @@ enum class Stream : bool { standard_output, standard_error };
 // us. piped: its input is /dev/null, its output comes through Observer::output.
 enum class Output : bool { inherited, piped };
 
+// Of a process other than the first, where children are followed.
+struct ChildRecording {
+  pid_t pid = 0;
+  pid_t parent = 0;
+  std::string program;  // the file that it ran
+  Expected<Recording> recording;
+};
+
 // Any of them may be left empty.
 struct Observer {
   std::function<void(pid_t)> started;
   std::function<void(Stream, std::string_view)> output;
   std::function<void(const Progress&)> progress;  // a few times a second, and at each new phase
+  std::function<void(ChildRecording)> child;  // in the order in which they began, before `finished`
   std::function<void(Expected<Recording>)> finished;
 };
 

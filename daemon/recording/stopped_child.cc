@@ -21,17 +21,31 @@ struct ChildFailure {
   int error;
 };
 
+// The value of a variable that the program will have; null: none.
+const char* given(const Request& request, const std::string& name) {
+  const char* value = ::getenv(name.c_str());
+  for (const std::string& own : request.environment)
+    if (own.starts_with(name + "="))
+      value = own.c_str() + name.size() + 1;
+  return value;
+}
+
 std::string preload_variable(const Request& request) {
   std::string value;
   for (const std::string& library : request.preload)
     value += (value.empty() ? "" : ":") + library;
-  const char* inherited = ::getenv("LD_PRELOAD");
-  for (const std::string& own : request.environment)
-    if (own.starts_with("LD_PRELOAD="))
-      inherited = own.c_str() + std::strlen("LD_PRELOAD=");
+  const char* inherited = given(request, "LD_PRELOAD");
   if (inherited != nullptr && *inherited != '\0')
     value += std::string(":") + inherited;
   return value;
+}
+
+// What the user says comes behind, and holds.
+std::string address_sanitizer_options(const Request& request) {
+  const char* name = "ASAN_OPTIONS";
+  const char* inherited = given(request, name);
+  return fmt::format("{}=verify_asan_link_order=0{}{}", name, inherited != nullptr ? ":" : "",
+                     inherited != nullptr ? inherited : "");
 }
 
 // In place of what has the same name.
@@ -46,6 +60,10 @@ std::vector<std::string> environment_of(const Request& request,
   std::vector<std::string> added = request.environment;
   added.push_back("LD_PRELOAD=" + preload_variable(request));
   added.push_back(std::string(LONGPOLE_DIRECTORY_VARIABLE) + "=" + run_directory.string());
+  // The address sanitizer wants to be loaded first, and ends the program otherwise. That holds for programs that
+  // the recorded one starts as well, where nobody can load it first.
+  if (request.follow)
+    added.push_back(address_sanitizer_options(request));
   std::vector<std::string> all;
   // On one CPU, threads of OpenMP that spin before they sleep only keep the others from working, and
   // look busy. What the user says comes behind, and holds.

@@ -19,7 +19,7 @@ needed=$(readelf -dW "$recorder" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
 
 exported=$(readelf -W --dyn-syms "$recorder" |
   awk '$5 == "GLOBAL" && $7 != "UND" && $7 ~ /^[0-9]+$/ { print $8 }' | sort)
-wanted=$(sed -n '/global:/,/local:/s/^ *\([a-z_0-9]*\);$/\1/p' "$version_script" | sort)
+wanted=$(sed -n '/global:/,/local:/s/^ *\([A-Za-z_0-9]*\);$/\1/p' "$version_script" | sort)
 [ -n "$wanted" ] || fail "the version script lists nothing"
 [ "$exported" = "$wanted" ] || fail "it exports: $exported
 but should: $wanted"

@@ -170,10 +170,12 @@ TEST(RecordedCalls, HasChannelsAndWhatIsDoneToTheirDescriptors) {
   EXPECT_EQ(high(channels[1]), low(channels[2]));
   EXPECT_EQ(low(channels[3]), high(channels[3]));
   const auto duplicates = of_kind(threads.at(0), LONGPOLE_DUPLICATE);
-  ASSERT_EQ(duplicates.size(), 3U);
+  ASSERT_EQ(duplicates.size(), 4U);
   EXPECT_EQ(low(duplicates[0]), high(channels[1]));
   EXPECT_EQ(high(duplicates[1]), low(channels[1]));
   EXPECT_EQ(low(duplicates[2]), high(channels[0]));
+  EXPECT_EQ(low(duplicates[3]), high(channels[4])) << "by fcntl";
+  EXPECT_EQ(high(duplicates[3]), 40U);
   const auto io = of_kind(threads.at(1), LONGPOLE_IO);
   ASSERT_EQ(io.size(), 2U);
   EXPECT_EQ(io[0].object, low(channels[0]));

@@ -22,6 +22,84 @@ TEST(Manners, ChildrenAreNotRecorded) {
   EXPECT_EQ(of_kind(threads, LONGPOLE_MUTEX_LOCK).size(), 2000U);
 }
 
+struct Followed {
+  RunDirectory directory;
+  std::vector<std::unique_ptr<RunDirectory>> children;
+};
+
+Followed& follow(Followed& followed, const Specimen& specimen) {
+  followed.directory.control().follow = 1;
+  EXPECT_EQ(run_recorded(specimen, followed.directory), run_bare(specimen));
+  followed.children = followed.directory.children();
+  return followed;
+}
+
+TEST(Manners, AForkedChildGoesOnInARecordingOfItsOwn) {
+  Followed followed;
+  follow(followed, {"family", {"forked", "3"}});
+  EXPECT_EQ(followed.directory.threads().size(), 2U);
+  EXPECT_EQ(followed.directory.control().ending, LONGPOLE_ENDING_EXIT);
+  ASSERT_EQ(followed.children.size(), 4U);
+  for (const auto& child : followed.children) {
+    EXPECT_EQ(child->control().beginning, LONGPOLE_BEGINNING_FORK);
+    EXPECT_EQ(child->control().ending, LONGPOLE_ENDING_EXIT) << "by exit as by _exit";
+    EXPECT_GT(child->control().end.monotonic_ns, child->control().start.monotonic_ns);
+    const auto threads = child->threads();
+    ASSERT_EQ(threads.size(), 2U);
+    EXPECT_EQ(threads[0].tid, child->control().pid);
+    EXPECT_EQ(of_kind(threads, LONGPOLE_MUTEX_LOCK).size(), 100U);
+  }
+  EXPECT_EQ(followed.children[0]->control().parent, followed.directory.control().pid);
+  EXPECT_EQ(followed.children[1]->control().parent, followed.children[0]->control().pid);
+}
+
+TEST(Manners, AChildThatIsKilledOrNeverSynchronisesIsFollowed) {
+  Followed killed;
+  follow(killed, {"family", {"killed"}});
+  ASSERT_EQ(killed.children.size(), 1U);
+  EXPECT_EQ(killed.children[0]->control().ending, LONGPOLE_ENDING_UNKNOWN);
+  EXPECT_EQ(of_kind(killed.children[0]->threads(), LONGPOLE_MUTEX_LOCK).size(), 100U);
+  Followed quiet;
+  follow(quiet, {"family", {"quiet"}});
+  ASSERT_EQ(quiet.children.size(), 1U);
+  EXPECT_EQ(quiet.children[0]->threads().size(), 1U);
+  EXPECT_EQ(quiet.children[0]->control().ending, LONGPOLE_ENDING_EXIT);
+}
+
+TEST(Manners, ProgramsThatAreStartedAreFollowed) {
+  for (const char* how : {"spawned", "vforked"}) {
+    Followed followed;
+    follow(followed, {"family", {how, path_of("family")}});
+    ASSERT_EQ(followed.children.size(), 1U) << how;
+    EXPECT_EQ(followed.children[0]->control().beginning, LONGPOLE_BEGINNING_EXEC);
+    EXPECT_EQ(followed.children[0]->threads().size(), 2U) << how;
+    EXPECT_EQ(followed.directory.threads().size(), 2U) << how;
+    EXPECT_EQ(followed.directory.control().ending, LONGPOLE_ENDING_EXIT) << how;
+  }
+}
+
+TEST(Manners, AProgramThatAProcessBecomesIsARecordingOfItsOwn) {
+  Followed followed;
+  follow(followed, {"family", {"replaced"}});
+  ASSERT_EQ(followed.children.size(), 1U);
+  longpole_control& before = followed.directory.control();
+  longpole_control& after = followed.children[0]->control();
+  EXPECT_EQ(before.ending, LONGPOLE_ENDING_EXEC);
+  EXPECT_EQ(before.pid, after.pid);
+  EXPECT_LE(before.end.monotonic_ns, after.start.monotonic_ns);
+  EXPECT_EQ(after.ending, LONGPOLE_ENDING_EXIT);
+  EXPECT_EQ(followed.children[0]->threads().size(), 2U);
+}
+
+TEST(Manners, AHundredChildrenAreFollowed) {
+  Followed followed;
+  follow(followed, {"family", {"forked", "100"}});
+  ASSERT_EQ(followed.children.size(), 101U);
+  for (const auto& child : followed.children) {
+    EXPECT_EQ(of_kind(child->threads(), LONGPOLE_MUTEX_LOCK).size(), 100U);
+  }
+}
+
 TEST(Manners, TenThousandShortThreadsAreAllThere) {
   RunDirectory directory;
   EXPECT_EQ(run_recorded({"many_short_threads"}, directory).output, "10000 threads\n");

@@ -42,6 +42,24 @@ RunDirectory::RunDirectory(const std::filesystem::path& parent) {
   control_->max_units = 1u << 20;
 }
 
+RunDirectory::RunDirectory(const RunDirectory& first, std::uint32_t child)
+    : path_(first.path_ / ("child." + std::to_string(child))) {
+  const int descriptor = open((path_ / "control").c_str(), O_RDWR);
+  void* mapping =
+      mmap(nullptr, sizeof(longpole_control), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+  EXPECT_NE(mapping, MAP_FAILED) << path_;
+  close(descriptor);
+  control_ = static_cast<longpole_control*>(mapping);
+}
+
+std::vector<std::unique_ptr<RunDirectory>> RunDirectory::children() const {
+  std::vector<std::unique_ptr<RunDirectory>> children;
+  for (std::uint32_t child = 1; child <= control_->next_child; ++child) {
+    children.push_back(std::unique_ptr<RunDirectory>(new RunDirectory(*this, child)));
+  }
+  return children;
+}
+
 RunDirectory::~RunDirectory() {
   munmap(control_, sizeof(longpole_control));
   std::error_code ignored;

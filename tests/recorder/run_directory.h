@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,10 +38,15 @@ class RunDirectory {
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   [[nodiscard]] longpole_control& control() { return *control_; }
 
+  // Those of the processes that were followed, as long as this one lasts.
+  [[nodiscard]] std::vector<std::unique_ptr<RunDirectory>> children() const;
+
   // In order of number. Fails the test when the chunks contradict each other.
   [[nodiscard]] std::vector<RawThread> threads() const;
 
  private:
+  RunDirectory(const RunDirectory& first, std::uint32_t child);
+
   std::filesystem::path path_;
   longpole_control* control_ = nullptr;
 };

@@ -12,6 +12,11 @@
 #include <utility>
 
 namespace longpole::test {
+
+std::string path_of(const std::string& specimen) {
+  return LONGPOLE_BUILD_DIRECTORY "/bin/specimens/" + specimen;
+}
+
 namespace {
 
 constexpr const char* kRecorder = LONGPOLE_BUILD_DIRECTORY "/lib/liblongpole-recorder.so";
@@ -38,7 +43,7 @@ using Environment = std::vector<std::pair<std::string, std::string>>;
     preload += LONGPOLE_BUILD_DIRECTORY "/bin/specimens/" + specimen.preload;
     setenv("LD_PRELOAD", preload.c_str(), 1);
   }
-  std::string program = LONGPOLE_BUILD_DIRECTORY "/bin/specimens/" + specimen.name;
+  std::string program = path_of(specimen.name);
   std::vector<std::string> arguments = specimen.arguments;
   std::vector<char*> argv{program.data()};
   for (std::string& argument : arguments) {

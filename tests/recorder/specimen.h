@@ -35,6 +35,9 @@ struct Specimen {
   }
 };
 
+// Of the program that a specimen is.
+std::string path_of(const std::string& specimen);
+
 Outcome run_bare(const Specimen& specimen);
 Outcome run_beside_idle_recorder(const Specimen& specimen);
 Outcome run_recorded(const Specimen& specimen, const RunDirectory& directory);

@@ -31,6 +31,14 @@ class OnOneCpu {
   cpu_set_t before_;
 };
 
+std::string name_of(const Specimen& specimen) {
+  std::string name = specimen.name;
+  for (const std::string& argument : specimen.arguments) {
+    name += "_" + argument;
+  }
+  return name;
+}
+
 class Transparency : public testing::TestWithParam<Specimen> {};
 
 TEST_P(Transparency, IdleRecorderChangesNothing) {
@@ -61,6 +69,29 @@ TEST_P(Transparency, LockstepChangesNothing) {
   EXPECT_FALSE(directory.threads().empty());
 }
 
+class Following : public testing::TestWithParam<Specimen> {};
+
+TEST_P(Following, ChangesNothing) {
+  for (const longpole_cpu_clock clock : {LONGPOLE_CPU_CLOCK_KERNEL, LONGPOLE_CPU_CLOCK_THREAD}) {
+    RunDirectory directory;
+    directory.control().follow = 1;
+    directory.control().cpu_clock = clock;
+    directory.control().sample_hz = 1000;
+    EXPECT_EQ(run_recorded(GetParam(), directory), run_bare(GetParam()));
+    EXPECT_FALSE(directory.threads().empty());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Specimens, Following,
+    testing::Values(Specimen{"children"}, Specimen{"forks"}, Specimen{"faults", {"fault"}},
+                    Specimen{"main_exits"}, Specimen{"quick_exits"},
+                    Specimen{"thread_local_destructors"}, Specimen{"family", {"forked", "5"}},
+                    Specimen{"family", {"killed"}}, Specimen{"family", {"outlives"}},
+                    Specimen{"family", {"replaced"}},
+                    Specimen{"preloads", {}, std::nullopt, "preloaded.so"}),
+    [](const auto& tested) { return name_of(tested.param); });
+
 INSTANTIATE_TEST_SUITE_P(
     Specimens, Transparency,
     testing::Values(Specimen{"barriers"}, Specimen{"c11_threads"}, Specimen{"cancellations"},
@@ -77,13 +108,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Specimen{"thread_attributes"}, Specimen{"thread_local_destructors"},
                     Specimen{"threads"}, Specimen{"unwinding"},
                     Specimen{"preloads", {}, std::nullopt, "preloaded.so"}),
-    [](const testing::TestParamInfo<Specimen>& tested) {
-      std::string name = tested.param.name;
-      for (const std::string& argument : tested.param.arguments) {
-        name += "_" + argument;
-      }
-      return name;
-    });
+    [](const auto& tested) { return name_of(tested.param); });
 
 }  // namespace
 }  // namespace longpole::test

@@ -40,6 +40,7 @@ Recorded record(const Options& options,
     if (recorded.phases.empty() || recorded.phases.back() != progress.phase)
       recorded.phases.push_back(progress.phase);
   };
+  observer.child = [&](ChildRecording child) { recorded.children.push_back(std::move(child)); };
   observer.finished = [&](Expected<Recording> recording) {
     recorded.recording = std::move(recording);
   };

@@ -11,6 +11,7 @@ namespace longpole::recording {
 
 struct Recorded {
   Expected<Recording> recording = failure("not recorded", "");
+  std::vector<ChildRecording> children;
   std::string output;  // of the program
   std::string error_output;
   std::vector<Phase> phases;

@@ -79,9 +79,10 @@ TEST_P(WholeRecording, KnowsWhoSentTheSignalThatEndedAWait) {
 
 TEST_P(WholeRecording, KnowsWhoWroteWhatAThreadWaitedToRead) {
   const Recording recording = recorded(recorder_specimen("channels"));
-  // A pipe, a socket, a counter, the pipe behind a poll, and much through it, for which its writer waits too.
+  // A pipe, a socket, a counter, the pipe behind a poll, much through it, for which its writer waits too, and
+  // the end of another.
   EXPECT_THAT(awaited(recording),
-              UnorderedElementsAre("data", "data", "data", "data", "data", "room"));
+              UnorderedElementsAre("data", "data", "data", "data", "data", "data", "room"));
   const std::string text = write_recording_text(recording);
   EXPECT_THAT(text, HasSubstr(" bytes=5"));
   EXPECT_THAT(text, HasSubstr(" fd="));

@@ -6,6 +6,16 @@
  *   events       units of LONGPOLE_UNIT_BYTES; unit k starts at k * LONGPOLE_UNIT_BYTES. One or more of
  *                them hold a chunk, or nothing. A chunk belongs to one thread.
  *
+ * and, where control.follow is set,
+ *
+ *   launches     struct longpole_launch, one behind the other: the programs that the recorded ones started or
+ *                became, each written by the process that did
+ *   child.K      a run directory, made by the recorder, of each other process that records: K counts from 1, in
+ *                the first process's control. There are, besides,
+ *                  maps      /proc/PID/maps, as it was when the recording began and when it ended
+ *                  command   the file that the process runs, the directory that it began in, and its
+ *                            arguments, each ended by a null byte
+ *
  * A thread appends to a chunk that it has mapped. When that is full, its records move to a chunk of
  * their own further on in the file, encoded, and the mapped one is empty again, the next in `sequence`:
  * a thread touches the same few pages for ever, and the rest of the file, a few bytes a record, is
@@ -45,7 +55,7 @@
 #define LONGPOLE_STATIC_ASSERT _Static_assert
 #endif
 
-#define LONGPOLE_RAW_VERSION 8u
+#define LONGPOLE_RAW_VERSION 9u
 #define LONGPOLE_CONTROL_MAGIC 0x6c72746e6f63706cull /* "lpcontrl" */
 #define LONGPOLE_UNIT_BYTES (4u * 1024u)             /* what `events` is made of */
 #define LONGPOLE_CHUNK_BYTES (32u * 1024u)           /* a mapped chunk, header included */
@@ -53,6 +63,9 @@
 
 /* The most functions inside each other whose entries and exits can be recorded. */
 #define LONGPOLE_MOST_FUNCTION_DEPTH 128u
+
+/* The most processes that are followed. */
+#define LONGPOLE_MOST_CHILDREN 4096u
 
 /* The environment variable that names the run directory; without it the library does nothing. */
 #define LONGPOLE_DIRECTORY_VARIABLE "LONGPOLE_RUN_DIRECTORY"
@@ -67,6 +80,17 @@ enum longpole_stop_reason {
   LONGPOLE_STOP_NO_SPACE = 1,      /* the disk is full, or a file-size limit is reached (EFBIG) */
   LONGPOLE_STOP_NO_MAPPING = 2,    /* mmap refused */
   LONGPOLE_STOP_TOO_MANY_UNITS = 3 /* max_units reached */
+};
+
+enum longpole_ending {
+  LONGPOLE_ENDING_UNKNOWN = 0, /* it was killed, left by a system call of its own, or runs on */
+  LONGPOLE_ENDING_EXIT = 1,
+  LONGPOLE_ENDING_EXEC = 2 /* it became another program */
+};
+
+enum longpole_beginning {
+  LONGPOLE_BEGINNING_EXEC = 0, /* the recorder was loaded into a new program */
+  LONGPOLE_BEGINNING_FORK = 1  /* it goes on with the memory of a process that records */
 };
 
 /* One bracketed read of both clocks: tsc lies between the two readings of CLOCK_MONOTONIC. */
@@ -95,8 +119,25 @@ struct longpole_control {
       function_depth; /* set by the launcher: functions inside each other whose entries and exits
                                 are recorded; 0: none are */
   uint32_t
-      lockstep_cpus; /* set by the launcher: the virtual CPUs on which the threads are to advance
+      lockstep_cpus;   /* set by the launcher: the virtual CPUs on which the threads are to advance
                                 together, under the thread clock; 0: they run as the kernel has them */
+  uint32_t follow;     /* set by the launcher: not 0: processes that it starts record as well */
+  uint32_t next_child; /* atomic: children numbered, in the control of the first process */
+  int32_t parent;      /* of a child: the process that started it */
+  uint32_t beginning;  /* enum longpole_beginning */
+  uint32_t ending;     /* enum longpole_ending, where follow is set; so below */
+  uint32_t reserved;
+  struct longpole_clock_pair end; /* where the ending is known */
+  uint64_t start_thread_cpu_ns;   /* what the first thread had used at the start, */
+  uint64_t start_process_cpu_ns;  /* the process, with threads of a program that it was before, */
+  uint64_t end_process_cpu_ns;    /* and likewise at the end */
+};
+
+/* What became of it is for the reader to find out: it records, or it could not. */
+struct longpole_launch {
+  int32_t pid;
+  uint32_t failed;   /* of the launch before with the same pid: it came to nothing */
+  char program[248]; /* as it was named, cut short */
 };
 
 enum longpole_form {
@@ -267,6 +308,6 @@ struct longpole_record {
 
 LONGPOLE_STATIC_ASSERT(sizeof(struct longpole_record) == 32, "a record is half a cache line");
 LONGPOLE_STATIC_ASSERT(sizeof(struct longpole_chunk) == 64, "records start on a cache line");
-LONGPOLE_STATIC_ASSERT(sizeof(struct longpole_control) == 96, "both sides agree on the control");
+LONGPOLE_STATIC_ASSERT(sizeof(struct longpole_control) == 160, "both sides agree on the control");
 
 #endif

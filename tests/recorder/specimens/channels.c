@@ -1,6 +1,7 @@
 // Threads that wait for each other through pipes, pairs of sockets and event counters, one way and the
 // other; read by their number of bytes or after a poll.
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -37,6 +38,13 @@ static void* reads_from_pipe(void* unused) {
   char text[8] = {0};
   begin_to_wait();
   printf("pipe: %zd %s\n", read(pipe_ends[0], text, 5), text);
+  return unused;
+}
+
+static void* reads_to_the_end(void* unused) {
+  char text[8] = {0};
+  begin_to_wait();
+  printf("end: %zd\n", read(pipe_ends[0], text, sizeof text));
   return unused;
 }
 
@@ -121,5 +129,10 @@ int main(void) {
   must(read(wire[0], text, 1) == 1);
   printf("myself: %s\n", text);
   must(pipe2(pipe_ends, O_CLOEXEC) == 0);
+  const int last = fcntl(pipe_ends[1], F_DUPFD_CLOEXEC, 40);
+  must(close(pipe_ends[1]) == 0);
+  thread = start(reads_to_the_end, SYS_read);
+  must(close(last) == 0);
+  pthread_join(thread, NULL);
   return 0;
 }

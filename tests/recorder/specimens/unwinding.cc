@@ -110,7 +110,9 @@ int main() {
   cancel("condition", waits_on_condition, nullptr);
   cancel("semaphore", waits_on_semaphore, nullptr);
   cancel("free semaphore", is_cancelled_beforehand, &free_semaphore);
+  in_scope = 0;
   pthread_create(&thread, nullptr, waits_on_semaphore, nullptr);
+  wait_until_asleep_in(SYS_futex, &in_scope);
   cancel("join", waits_for_thread, &thread);
   pthread_cancel(thread);
   pthread_join(thread, nullptr);
