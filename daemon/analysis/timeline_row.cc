@@ -6,9 +6,6 @@
 namespace longpole::analysis {
 namespace {
 
-// A time that can be multiplied by a number of pixels, or by whole_pixel, in 64 bits.
-constexpr std::int64_t narrow = std::int64_t{1} << 48U;
-
 constexpr std::size_t index_of(SpanState state) {
   return static_cast<std::size_t>(state);
 }
@@ -16,15 +13,15 @@ constexpr std::size_t index_of(SpanState state) {
 // In parts of whole_pixel: none is lost, and all of it is whole.
 std::array<std::uint8_t, span_state_count> shares_of(const SpanTimes& times, Nanoseconds width) {
   std::array<std::uint8_t, span_state_count> shares{};
-  const int shift = width.count() < narrow ? 0 : 8;
+  const double scale = whole_pixel / static_cast<double>(width.count());
   std::uint32_t sum = 0;
   Nanoseconds all{};
   std::size_t most = 0;
   for (std::size_t s = 0; s < times.size(); ++s) {
     if (times[s] == Nanoseconds{})
       continue;
-    const auto share = static_cast<std::uint32_t>(std::max<std::int64_t>(
-        1, (times[s].count() >> shift) * whole_pixel / (width.count() >> shift)));
+    const auto share =
+        std::max(1U, static_cast<std::uint32_t>(static_cast<double>(times[s].count()) * scale));
     shares[s] = static_cast<std::uint8_t>(share);
     sum += share;
     all += times[s];
@@ -36,6 +33,59 @@ std::array<std::uint8_t, span_state_count> shares_of(const SpanTimes& times, Nan
   return shares;
 }
 
+// The pixel at hand. From one to the next goes without a division, which is dear: there are as many
+// pixels as threads times the width of the picture.
+class Pixel {
+ public:
+  explicit Pixel(const TimelineView& view)
+      : view_(view),
+        step_((view.to - view.from).count() / view.pixels),
+        step_rest_((view.to - view.from).count() % view.pixels) {}
+
+  [[nodiscard]] std::uint32_t number() const { return number_; }
+  [[nodiscard]] Nanoseconds left() const { return left_; }
+  [[nodiscard]] Nanoseconds right() const { return right_; }
+  // That of a time that is not before this one.
+  [[nodiscard]] std::uint32_t of(Nanoseconds time) const {
+    if (time < right_)
+      return number_;
+    // The next one may be longer by a nanosecond; then it is found the other way.
+    return has_begun_ && time.count() < right_.count() + step_ ? number_ + 1 : view_.pixel(time);
+  }
+  void go_to(std::uint32_t number) {
+    if (has_begun_ && number == number_ + 1) {
+      left_ = right_;
+      rest_ += step_rest_;
+      right_ += Nanoseconds{step_};
+      if (rest_ >= view_.pixels) {
+        rest_ -= view_.pixels;
+        right_ += Nanoseconds{1};
+      }
+    } else {
+      left_ = view_.edge(number);
+      right_ = view_.edge(number + 1);
+      rest_ = rest_of(number + 1);
+      has_begun_ = true;
+    }
+    number_ = number;
+  }
+
+ private:
+  // What is lost where the edge is rounded down, in parts of view_.pixels.
+  [[nodiscard]] std::int64_t rest_of(std::uint32_t pixel) const {
+    return step_rest_ * pixel % view_.pixels;
+  }
+
+  const TimelineView& view_;
+  std::int64_t step_;
+  std::int64_t step_rest_;
+  std::uint32_t number_ = 0;
+  Nanoseconds left_{};
+  Nanoseconds right_{};  // 0: no pixel yet
+  std::int64_t rest_ = 0;
+  bool has_begun_ = false;
+};
+
 // Takes the spans of a row, and its calls, in order of time.
 class RowBuilder {
  public:
@@ -46,16 +96,21 @@ class RowBuilder {
         thread_(thread),
         view_(view),
         with_names_(with_names),
-        row_(row) {}
+        row_(row),
+        pixel_(view) {}
 
   // All of it is in the pixel at hand, and none of its calls is to be shown one by one.
   [[nodiscard]] bool can_take(std::size_t block) const {
     const std::int64_t start = index_.block(block).start;
     const std::int64_t end = index_.block_end(thread_, block);
-    if (start < left_.count() || end >= right_.count() || end - start >= SpanIndex::long_block)
+    if (start < pixel_.left().count() || end >= pixel_.right().count() ||
+        end - start >= SpanIndex::long_block)
       return false;
+    const bool is_in_cell = cell_ == pixel_.number() / cell_pixels;
+    if (is_in_cell && calls_ > most_calls_of_a_cell)
+      return true;
     const std::size_t calls = calls_of(block);
-    return calls == 0 || (cell_ == pixel_ / cell_pixels && calls + calls_ > most_calls_of_a_cell);
+    return calls == 0 || (is_in_cell && calls + calls_ > most_calls_of_a_cell);
   }
   void take(std::size_t block) {
     const SpanTimes times = index_.times(thread_, block);
@@ -74,10 +129,11 @@ class RowBuilder {
       most_wait_ = waited;
       wait_.block = block;
     }
-    for (PartIndex part = index_.block(block).first_part; part < behind(block); ++part) {
-      if (const std::uint8_t kind = execution_.shown_call(part); kind != 0)
-        add_call({part, 0, {}}, cell_, kind);
-    }
+    const bool is_crowded = cell_ == pixel_.number() / cell_pixels && calls_ > most_calls_of_a_cell;
+    const std::size_t calls = is_crowded ? 0 : calls_of(block);
+    calls_ += calls;  // of a cell that is crowded already, how many more does not matter
+    if (is_crowded || calls > 0)
+      count_calls(index_.block(block).first_part, behind(block));
   }
 
   void add(const SpanIndex::Reader& reader, bool with_call) {
@@ -88,7 +144,8 @@ class RowBuilder {
       return;
     if (const std::uint8_t kind = execution_.shown_call(reader.part); kind != 0) {
       const Nanoseconds time{reader.end};
-      const std::uint32_t pixel = time >= left_ && time < right_ ? pixel_ : view_.pixel(time);
+      const bool is_here = time >= pixel_.left() && time < pixel_.right();
+      const std::uint32_t pixel = is_here ? pixel_.number() : view_.pixel(time);
       add_call({reader.part, 0, time}, pixel / cell_pixels, kind);
     }
   }
@@ -124,15 +181,22 @@ class RowBuilder {
     const Nanoseconds whole_end{reader.end};
     const Nanoseconds start = std::max(whole_start, view_.from);
     const Nanoseconds end = std::min(whole_end, view_.to);
-    if (start >= right_)
-      enter(view_.pixel(start));
-    const Nanoseconds here = std::min(end, right_);
-    const std::uint32_t last = end > right_ ? view_.pixel(end - Nanoseconds{1}) : pixel_;
-    const bool leaves = last != pixel_;
-    const bool covers = whole_start <= left_ && whole_end >= right_;
-    if (!covers && whole_start >= left_ && whole_end <= right_) {
+    if (start >= pixel_.right())
+      enter(pixel_.of(start));
+    const Nanoseconds left = pixel_.left();
+    const Nanoseconds right = pixel_.right();
+    if (whole_start > left && whole_end <= right) {  // as most do
       crowded_ = true;
-    } else if (covers || (leaves && (!crowded_ || last > pixel_ + 1))) {
+      count(reader, whole_start, whole_end);
+      return;
+    }
+    const Nanoseconds here = std::min(end, right);
+    const std::uint32_t last = end > right ? pixel_.of(end - Nanoseconds{1}) : pixel_.number();
+    const bool leaves = last != pixel_.number();
+    const bool covers = whole_start <= left && whole_end >= right;
+    if (!covers && whole_start >= left && whole_end <= right) {
+      crowded_ = true;
+    } else if (covers || (leaves && (!crowded_ || last > pixel_.number() + 1))) {
       settle();
       row_.spans.push_back(execution_.span(thread_, reader));
     } else if (!leaves) {
@@ -143,13 +207,13 @@ class RowBuilder {
       flush();
       crowded_ = false;
       begin(last);
-      count(reader, left_, end);
+      count(reader, pixel_.left(), end);
       return;
     }
     count(reader, start, here);
     if (leaves) {
       enter(last);
-      count(reader, left_, end);
+      count(reader, pixel_.left(), end);
     }
   }
   // Those that reach into the pixel at hand, of which all is known: they are shown where it is not
@@ -168,9 +232,7 @@ class RowBuilder {
     begin(pixel);
   }
   void begin(std::uint32_t pixel) {
-    pixel_ = pixel;
-    left_ = view_.edge(pixel);
-    right_ = view_.edge(pixel + 1);
+    pixel_.go_to(pixel);
     crowded_ = false;
     times_ = {};
     most_run_ = most_wait_ = Nanoseconds{};
@@ -205,11 +267,11 @@ class RowBuilder {
   }
   void flush() {
     PixelSummary summary;
-    summary.pixel = pixel_;
-    summary.shares = shares_of(times_, right_ - left_);
+    summary.pixel = pixel_.number();
+    summary.shares = shares_of(times_, pixel_.right() - pixel_.left());
     const auto ran = static_cast<double>(times_[index_of(SpanState::running)].count());
     summary.weight =
-        ran > 0 ? static_cast<float>(weighted_ / ran / execution_.weight_scale()) : 0.0F;
+        ran > 0 ? static_cast<float>(weighted_ / (ran * execution_.weight_scale())) : 0.0F;
     if (with_names_ && most_run_ > Nanoseconds{})
       summary.run = in_block(run_, false).part;
     if (with_names_ && most_wait_ > Nanoseconds{}) {
@@ -228,16 +290,30 @@ class RowBuilder {
     if (calls_ < most_calls_of_a_cell)
       listed_[calls_] = call;
     ++calls_;
-    ++kinds_[kind - std::size_t{1}];
+    ++kinds_[0][kind];
+  }
+  // In four tables by turns: calls of one kind often follow each other, and a sum waits for the one before.
+  void count_calls(PartIndex part, PartIndex behind) {
+    for (; part + kinds_.size() <= behind; part += static_cast<PartIndex>(kinds_.size())) {
+      for (std::size_t i = 0; i < kinds_.size(); ++i)
+        ++kinds_[i][execution_.shown_call(part + static_cast<PartIndex>(i))];
+    }
+    for (; part < behind; ++part)
+      ++kinds_[0][execution_.shown_call(part)];
   }
   void flush_cell() {
     if (calls_ <= most_calls_of_a_cell) {
       row_.calls.insert(row_.calls.end(), listed_.begin(),
                         listed_.begin() + static_cast<std::ptrdiff_t>(calls_));
     } else {
-      for (std::size_t kind = 0; kind < kinds_.size(); ++kind) {
-        if (kinds_[kind] > 0)
-          row_.counts.push_back({cell_, static_cast<EventKind>(kind), kinds_[kind]});
+      auto& sums = kinds_[0];
+      for (std::size_t table = 1; table < kinds_.size(); ++table) {
+        for (std::size_t kind = 0; kind < sums.size(); ++kind)
+          sums[kind] += kinds_[table][kind];
+      }
+      for (std::size_t kind = 0; kind < event_kind_count; ++kind) {
+        if (sums[kind + 1] > 0)
+          row_.counts.push_back({cell_, static_cast<EventKind>(kind), sums[kind + 1]});
       }
     }
     calls_ = 0;
@@ -250,9 +326,7 @@ class RowBuilder {
   const TimelineView& view_;
   bool with_names_;
   TimelineRow& row_;
-  std::uint32_t pixel_ = 0;
-  Nanoseconds left_{};
-  Nanoseconds right_{};  // 0: no pixel yet
+  Pixel pixel_;
   bool crowded_ = false;
   std::vector<SpanIndex::Reader> pending_;  // at spans from the pixel before, or out of the view
   SpanTimes times_{};
@@ -264,7 +338,8 @@ class RowBuilder {
   std::uint32_t cell_ = 0;
   std::size_t calls_ = 0;
   std::array<TimelineCall, most_calls_of_a_cell> listed_{};
-  std::array<std::uint32_t, event_kind_count> kinds_{};
+  // By kind plus one: Execution::shown_call.
+  std::array<std::array<std::uint32_t, event_kind_count + 1>, 4> kinds_{};
 };
 
 // Hands out the tokens of a thread that the view shows, and whole blocks where `can_take` says so.
