@@ -7,10 +7,13 @@
 namespace longpole::analysis {
 
 // For a sweep along by_end: brings what stands at `position` and what released it near, in two
-// steps; a position past the end is none.
+// steps; a position past the end is none. Always inlined: gcc 12 takes a function that does nothing but
+// prefetch for one without effect, and drops the call.
 template <typename T>
-void prefetch_segment(const simulation::Schedule& schedule, std::size_t position,
-                      std::size_t farther_position, const simulation::LargeArray<T>& by_segment) {
+[[gnu::always_inline]] inline void prefetch_segment(const simulation::Schedule& schedule,
+                                                    std::size_t position,
+                                                    std::size_t farther_position,
+                                                    const simulation::LargeArray<T>& by_segment) {
   if (farther_position < schedule.by_end.size()) {
     const simulation::SegmentIndex farther = schedule.by_end[farther_position];
     __builtin_prefetch(&schedule.segments[farther]);
