@@ -72,6 +72,9 @@ class Accounts {
   // `normalized`. What the machine itself takes is in no account.
   [[nodiscard]] AccountSums sum(const simulation::Schedule& schedule,
                                 const Execution& execution) const;
+  // `normalized` of such sums: a stretch's switches and slower CPUs are part of its time there.
+  void add_normalized(const simulation::Schedule& schedule, const Execution& execution,
+                      AccountSums& sums) const;
 
   // By function id, and one more at the end: CPU time of which nothing is known.
   [[nodiscard]] std::vector<FunctionTimes> functions(const AccountSums& sums) const;

@@ -1,44 +1,92 @@
 // The sums of accounts.h over a run on a machine. A stretch of it is of the account of the ideal
 // execution's segment that computes towards the same call of the same thread.
+#include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "analysis/accounts.h"
 #include "analysis/execution.h"
 
 namespace longpole::analysis {
 
+using simulation::LargeArray;
+using simulation::no_segment;
 using simulation::Schedule;
 using simulation::SegmentIndex;
 using simulation::TimesCpus;
 
-AccountSums Accounts::sum(const Schedule& schedule, const Execution& execution) const {
-  AccountSums sums{execution.weight_scale(), std::vector<TimesCpus>(cpu_.size(), 0), {}, {}};
-  std::vector<bool> weighs(entered_.empty() ? 0 : schedule.segments.size(), false);
+namespace {
+
+// visit(part, segment) for each part of the run, with the segment of its account; no_segment: it is of
+// none that computes.
+template <typename Visit>
+void for_each_part(const Recording& recording, const Schedule& schedule, const Execution& execution,
+                   const Visit& visit) {
   std::vector<SegmentIndex> segment_of;  // by event of the thread
   for (std::uint32_t t = 0; t < execution.thread_count(); ++t) {
-    segment_of.assign(recording_.threads[t].events.size(), simulation::no_segment);
+    segment_of.assign(recording.threads[t].events.size(), no_segment);
     for (SegmentIndex s = schedule.thread_begin[t]; s < schedule.thread_begin[t + 1]; ++s) {
       if (schedule.segments[s].running)
         segment_of[schedule.segments[s].event] = s;
     }
-    for (PartIndex index = execution.begin(t); index < execution.end(t); ++index) {
-      // Whole numbers, as kept.
-      const auto weight = std::llround(execution.scaled_weight(index));
-      if (weight == 0)
-        continue;
-      const SegmentIndex segment = execution.runs(index) ? segment_of[execution.event_number(index)]
-                                                         : simulation::no_segment;
-      const bool computes = segment != simulation::no_segment;
-      sums.critical[computes ? account_of_[segment] : waiting] +=
-          TimesCpus{weight} * execution.length_of(index).count();
-      if (computes && !weighs.empty())
-        weighs[segment] = true;
-    }
+    for (PartIndex index = execution.begin(t); index < execution.end(t); ++index)
+      visit(index, execution.runs(index) ? segment_of[execution.event_number(index)] : no_segment);
   }
+}
+
+}  // namespace
+
+AccountSums Accounts::sum(const Schedule& schedule, const Execution& execution) const {
+  AccountSums sums{execution.weight_scale(), std::vector<TimesCpus>(cpu_.size(), 0), {}, {}};
+  std::vector<bool> weighs(entered_.empty() ? 0 : schedule.segments.size(), false);
+  for_each_part(recording_, schedule, execution, [&](PartIndex index, SegmentIndex segment) {
+    // Whole numbers, as kept.
+    const auto weight = std::llround(execution.scaled_weight(index));
+    if (weight == 0)
+      return;
+    const bool computes = segment != no_segment;
+    sums.critical[computes ? account_of_[segment] : waiting] +=
+        TimesCpus{weight} * execution.length_of(index).count();
+    if (computes && !weighs.empty())
+      weighs[segment] = true;
+  });
   sums.critical_calls.assign(recording_.functions.size(), 0);
   for (const Call& call : entered_)
     sums.critical_calls[call.function.index()] += weighs[call.stretch] ? 1U : 0U;
   return sums;
+}
+
+void Accounts::add_normalized(const Schedule& schedule, const Execution& execution,
+                              AccountSums& sums) const {
+  struct Change {
+    Nanoseconds time;
+    std::uint32_t account;
+    bool begins;
+  };
+  LargeArray<Change> changes;
+  for_each_part(recording_, schedule, execution, [&](PartIndex index, SegmentIndex segment) {
+    if (!execution.runs(index) || execution.length_of(index) == Nanoseconds{})
+      return;
+    const ExecutionPart part = execution.part(index);
+    const std::uint32_t account = segment == no_segment ? waiting : account_of_[segment];
+    changes.push_back({part.start, account, true});
+    changes.push_back({part.end, account, false});
+  });
+  std::sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) {
+    return std::tie(a.time, a.account, a.begins) < std::tie(b.time, b.account, b.begins);
+  });
+  sums.normalized.assign(cpu_.size(), 0);
+  double clock = 0;  // Quartz, Equation 1: runs at 1/(CPUs busy)
+  std::uint32_t busy = 0;
+  Nanoseconds now{};
+  for (const Change& change : changes) {
+    if (change.time != now && busy > 0)
+      clock += static_cast<double>((change.time - now).count()) / busy;
+    now = change.time;
+    busy += change.begins ? 1U : 0U;
+    busy -= change.begins ? 0U : 1U;
+    sums.normalized[change.account] += change.begins ? -clock : clock;
+  }
 }
 
 }  // namespace longpole::analysis

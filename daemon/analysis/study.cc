@@ -22,6 +22,7 @@ namespace longpole::analysis {
 using simulation::Schedule;
 using simulation::Segment;
 using simulation::SegmentIndex;
+using simulation::TimesCpus;
 
 namespace {
 
@@ -111,6 +112,18 @@ struct Study::State {
     return table;
   }
 
+  // Of a run on a machine.
+  template <typename Row>
+  [[nodiscard]] Table<Row> table(const Execution& execution, const AccountSums& sums) const {
+    auto made = table<Row>(execution.cpus(), sums, static_cast<double>(execution.total().count()));
+    TimesCpus of_path = 0;
+    for (const TimesCpus critical : sums.critical)
+      of_path += critical;
+    made.machine_ns = made.total_ns - static_cast<double>(of_path) / sums.cpus;
+    add_rows(sums, made);
+    return made;
+  }
+
   // Without headroom.
   void add_rows(const AccountSums& sums, Table<FunctionRow>& table) const;
   void add_rows(const AccountSums& sums, Table<LineRow>& table) const;
@@ -185,19 +198,13 @@ void Study::State::add_rows(const AccountSums& sums, Table<FunctionRow>& table) 
 }
 
 Table<FunctionRow> Study::functions(const Execution& execution) const {
-  const AccountSums sums = state_->accounts.sum(state_->schedule, execution);
-  auto table = state_->table<FunctionRow>(execution.cpus(), sums,
-                                          static_cast<double>(execution.total().count()));
-  state_->add_rows(sums, table);
-  return table;
+  AccountSums sums = state_->accounts.sum(state_->schedule, execution);
+  state_->accounts.add_normalized(state_->schedule, execution, sums);
+  return state_->table<FunctionRow>(execution, sums);
 }
 
 Table<LineRow> Study::lines(const Execution& execution) const {
-  const AccountSums sums = state_->accounts.sum(state_->schedule, execution);
-  auto table = state_->table<LineRow>(execution.cpus(), sums,
-                                      static_cast<double>(execution.total().count()));
-  state_->add_rows(sums, table);
-  return table;
+  return state_->table<LineRow>(execution, state_->accounts.sum(state_->schedule, execution));
 }
 
 Table<FunctionRow> Study::functions(std::uint32_t cpus, Scheduler scheduler,

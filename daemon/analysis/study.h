@@ -40,11 +40,12 @@ struct FunctionRow {
       0;  // with descendants, each stretch once however often the function is on the stack
   double critical_self_ns = 0;
   double critical_total_ns = 0;
-  double critical_share = 0;      // critical_self_ns / completion time
-  double normalized_self_ns = 0;  // Quartz, Equation 1: each stretch divided by min(running, CPUs)
+  double critical_share = 0;  // critical_self_ns / completion time
+  // Quartz, Equation 1: each stretch divided by min(running, CPUs); what spins counts as running
+  double normalized_self_ns = 0;
   double normalized_total_ns = 0;
   std::optional<double>
-      headroom;  // reduction, 0…1, at which another function takes the lead; none: never
+      headroom;  // reduction, 0…1, at which another function takes the lead; none: never, or not asked
   FunctionId next_leader;     // who that is; none: nobody, or it does not lead
   std::uint64_t samples = 0;  // behind self_ns; 0 and exact when written or counted exactly
 };
@@ -86,6 +87,9 @@ struct Table {
   std::uint32_t cpus = 1;
   double total_ns = 0;    // completion time on that many CPUs
   double waiting_ns = 0;  // critical time of sleeps and waits for I/O: what no function has
+  // Of a run on a machine: what of the completion time the machine itself takes between the stretches
+  // of the path (wake-ups, signals on their way). None: the weights are those of the ideal execution.
+  std::optional<double> machine_ns;
   std::vector<Row>
       rows;  // heaviest first, ties by name or line; segments in order of thread and time,
              // the path in order of time
@@ -114,7 +118,8 @@ class Study {
   [[nodiscard]] Prediction predict(std::uint32_t cpus, Scheduler scheduler) const;
   [[nodiscard]] Table<FunctionRow> functions(std::uint32_t cpus, Scheduler scheduler,
                                              WithHeadroom with_headroom) const;
-  // Of a run of this recording on a machine. What the machine itself takes is charged to nothing.
+  // Of a run of this recording on a machine, without headroom. What the machine itself takes is
+  // charged to nothing.
   [[nodiscard]] Table<FunctionRow> functions(const Execution& execution) const;
   [[nodiscard]] Table<LineRow> lines(const Execution& execution) const;
   // The function with the most critical time of its own at each CPU count from 1 on under `shared`:

@@ -88,6 +88,22 @@ Expected<int> finish(const std::string& text, const Recording& recording, bool j
   return 0;
 }
 
+// Of what there is a report on a run on a machine.
+constexpr std::array of_machines = {"function", "line", "path", "concurrency"};
+
+std::string text_on_machine(const std::shared_ptr<const Recording>& recording,
+                            const Options& options, const analysis::Execution& run,
+                            const Headline& line, const TableView& view) {
+  if (options.by == "path")
+    return render(analysis::path_of_machine(run), *recording, options, line, view);
+  if (options.by == "concurrency")
+    return render(analysis::classify_concurrency(run), *recording, options, line, view);
+  const analysis::Study study(recording);
+  if (options.by == "line")
+    return render(study.lines(run), *recording, options, line, view);
+  return render(study.functions(run), *recording, options, line, view);
+}
+
 // Of the run as a machine would have it, not of the weights of the ideal execution.
 Expected<int> report_on_machine(const Options& options, analysis::Computer computer,
                                 std::uint32_t cpus, std::size_t top) {
@@ -112,10 +128,7 @@ Expected<int> report_on_machine(const Options& options, analysis::Computer compu
     const auto total = static_cast<double>(run.total().count());
     const Headline line{computer.machine.cpus, total, total > 0 ? on_one->total_ns / total : 1,
                         scheduler_name(computer)};
-    const TableView view{top, terminal_width()};
-    text = options.by == "path"
-               ? render(analysis::path_of_machine(run), *recording, options, line, view)
-               : render(analysis::classify_concurrency(run), *recording, options, line, view);
+    text = text_on_machine(recording, options, run, line, TableView{top, terminal_width()});
   }
   return finish(text, *recording, options.json);
 }
@@ -155,13 +168,13 @@ Expected<int> report(const Options& options) {
     return tl::unexpected(cpus.error());
   const auto computer = analysis::computer_named(options.scheduler);
   if (computer && computer->kind == analysis::Computer::Kind::machine) {
-    if (options.by == "path" || options.by == "concurrency")
+    if (std::find(of_machines.begin(), of_machines.end(), options.by) != of_machines.end())
       return report_on_machine(options, *computer, *cpus, *top);
-    return bad_input(fmt::format("--scheduler {}", options.scheduler),
-                     fmt::format("--by {} is about what the computing weighs, for which CPUs are "
-                                 "shared evenly",
-                                 options.by),
-                     "choose shared or ideal, or --by path or concurrency");
+    return bad_input(
+        fmt::format("--scheduler {}", options.scheduler),
+        fmt::format("--by {} is about a program whose threads share the CPUs evenly", options.by),
+        fmt::format("choose shared or ideal, or --by {}",
+                    fmt::join(of_machines.begin(), of_machines.end(), ", ")));
   }
   const auto scheduler = parse_scheduler(options.scheduler);
   if (!scheduler)
@@ -236,8 +249,8 @@ void add_report(CLI::App& app, Chosen& chosen) {
       ->add_option(
           "--scheduler", options->scheduler,
           "shared (the default): threads share the CPUs evenly; ideal: a CPU\nfor each thread. "
-          "With --by path or concurrency also those of `longpole\nsimulate`: the run as simulated, "
-          "waiting for a CPU included")
+          "With --by function, line, path or concurrency also those of\n`longpole simulate`: the "
+          "run as simulated, waiting for a CPU included")
       ->type_name("NAME");
   command
       ->add_option("--top", options->top,
@@ -248,6 +261,7 @@ void add_report(CLI::App& app, Chosen& chosen) {
       "Examples:\n"
       "  longpole report program.lptrace\n"
       "  longpole report program.lptrace --cpus 8 --by line\n"
+      "  longpole report program.lptrace --cpus 8 --by line --scheduler linux\n"
       "  longpole report program.lptrace --cpus 8 --by function --json");
   command->callback([options, &chosen] { chosen.run = [options] { return report(*options); }; });
 }

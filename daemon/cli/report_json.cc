@@ -21,10 +21,13 @@ Json count(const std::optional<std::uint64_t>& value) {
 
 template <typename Row>
 Json document(const analysis::Table<Row>& table, Json rows) {
-  return {{"cpus", table.cpus},
-          {"total_ns", number(table.total_ns)},
-          {"waiting_ns", number(table.waiting_ns)},
-          {"rows", std::move(rows)}};
+  Json out = {{"cpus", table.cpus},
+              {"total_ns", number(table.total_ns)},
+              {"waiting_ns", number(table.waiting_ns)}};
+  if (table.machine_ns)
+    out["machine_ns"] = number(*table.machine_ns);
+  out["rows"] = std::move(rows);
+  return out;
 }
 
 }  // namespace

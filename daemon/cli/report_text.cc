@@ -17,6 +17,11 @@ using Align = TextTable::Align;
 
 constexpr const char* unknown = "(function unknown)";
 constexpr const char* waiting = "(waiting: sleep, I/O)";
+constexpr const char* of_machine_note =
+    "\ncritical: what of the path through this run is spent there; the path waits for CPUs too, "
+    "and "
+    "goes\nthrough whoever had them (--by path).\n";
+constexpr const char* of_machine = "(the machine: wake-ups, signals)";
 
 std::string calls_text(const std::optional<std::uint64_t>& calls) {
   return calls ? count_text(*calls) : nothing;
@@ -62,8 +67,10 @@ std::string text_of(const analysis::Table<analysis::FunctionRow>& table, const R
       {"critical"}, {"share"}, {"with callees"}, {"share"}, {"CPU time"}};
   if (calls)
     columns.insert(columns.end(), {{"calls"}, {"critical calls"}});
-  columns.insert(columns.end(),
-                 {{"headroom"}, {"defined at", Align::left}, {"function", Align::left}});
+  const bool on_machine = table.machine_ns.has_value();
+  if (!on_machine)
+    columns.push_back({"headroom"});
+  columns.insert(columns.end(), {{"defined at", Align::left}, {"function", Align::left}});
   TextTable out(std::move(columns));
 
   const auto add = [&](double critical, double with_callees, const std::string& cpu,
@@ -75,7 +82,9 @@ std::string text_of(const analysis::Table<analysis::FunctionRow>& table, const R
                                       percent_text(share(with_callees, table)), cpu};
     if (calls)
       cells.insert(cells.end(), {all_calls, critical_calls});
-    cells.insert(cells.end(), {headroom, place, name});
+    if (!on_machine)
+      cells.push_back(headroom);
+    cells.insert(cells.end(), {place, name});
     out.add(std::move(cells));
   };
   const FileNames files(recording);
@@ -92,9 +101,14 @@ std::string text_of(const analysis::Table<analysis::FunctionRow>& table, const R
   }
   if (table.waiting_ns != 0)
     add(table.waiting_ns, table.waiting_ns, nothing, nothing, nothing, nothing, nothing, waiting);
+  const double machine = table.machine_ns.value_or(0);
+  if (machine != 0)
+    add(machine, machine, nothing, nothing, nothing, nothing, nothing, of_machine);
   return out.text(view.width) + rows_left(table.rows.size() - shown.size(), "function") +
-         "\ncritical: what the function holds back the whole program by. headroom: how much "
-         "shorter\nit can get before another function is worth more.\n";
+         (on_machine
+              ? of_machine_note
+              : "\ncritical: what the function holds back the whole program by. headroom: how "
+                "much shorter\nit can get before another function is worth more.\n");
 }
 
 std::string text_of(const analysis::Table<analysis::LineRow>& table, const Recording& recording,
@@ -129,8 +143,14 @@ std::string text_of(const analysis::Table<analysis::LineRow>& table, const Recor
     add({duration_text(table.waiting_ns), percent_text(share(table.waiting_ns, table)), nothing,
          nothing, waiting},
         nothing);
-  std::string text = out.text(view.width) + rows_left(table.rows.size() - shown.size(), "line") +
-                     "\ncritical: what the line holds back the whole program by.\n";
+  const double machine = table.machine_ns.value_or(0);
+  if (machine != 0)
+    add({duration_text(machine), percent_text(share(machine, table)), nothing, nothing, of_machine},
+        nothing);
+  std::string text =
+      out.text(view.width) + rows_left(table.rows.size() - shown.size(), "line") +
+      (table.machine_ns ? of_machine_note
+                        : "\ncritical: what the line holds back the whole program by.\n");
   if (sampled)
     text += "±: with so many samples, the share is within this of the true one 19 times in 20.\n";
   if (thin)

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "analysis/accounts.h"
+#include "analysis/concurrency_classes.h"
 #include "analysis/forecast.h"
 #include "programs.h"
 #include "random_program.h"
@@ -240,6 +241,17 @@ TEST(Study, SharesOfABoundRunAddUp) {
     if (machine.latency == Nanoseconds{0}) {
       EXPECT_THAT(of_functions + functions.waiting_ns, DoubleNear(functions.total_ns, 1)) << seed;
     }
+    EXPECT_THAT(of_functions + functions.waiting_ns + functions.machine_ns.value(),
+                DoubleNear(functions.total_ns, 1))
+        << seed;
+    // Quartz, Equation 1: all together, the time with any CPU busy.
+    double normalized = 0;
+    for (const FunctionRow& row : functions.rows)
+      normalized += row.normalized_self_ns;
+    double busy = 0;
+    for (const ConcurrencyLevel& level : classify_concurrency(execution).levels)
+      busy += level.running > 0 ? level.time_ns : 0;
+    EXPECT_THAT(normalized, DoubleNear(busy, 1)) << seed;
     double of_lines = 0;
     for (const LineRow& row : study.lines(execution).rows)
       of_lines += row.critical_ns;
