@@ -132,7 +132,7 @@ std::uint64_t process_cpu_time() {
 void on_process_end(void* /*unused*/) {
   if (recording()) {
     mark_ending(LONGPOLE_ENDING_EXIT);
-    end_thread_log();
+    end_thread_log(true);
   }
 }
 

@@ -109,7 +109,7 @@ void on_thread_end(void* round) {
   if (reached < PTHREAD_DESTRUCTOR_ITERATIONS) {
     next().pthread_setspecific(end_key, reinterpret_cast<void*>(reached + 1));
   } else {
-    end_thread_log();
+    end_thread_log(false);
   }
 }
 
@@ -138,14 +138,17 @@ void begin_created_thread(longpole_chunk* chunk) {
   }
 }
 
-void end_thread_log() {
+void end_thread_log(bool ends_process) {
   ThreadLog& log = thread_log;
   if (log.state != ThreadLog::State::kLive) {
     return;
   }
   stop_sampling();
   if (recording()) {
-    record(stamp(), {LONGPOLE_THREAD_END, nullptr, log.exit_site}, 0, 0);
+    record(stamp(),
+           {LONGPOLE_THREAD_END, reinterpret_cast<const void*>(std::uintptr_t{ends_process}),
+            log.exit_site},
+           0, 0);
   }
   lockstep::end_thread();
   const SignalsBlocked blocked;

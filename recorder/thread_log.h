@@ -61,8 +61,8 @@ bool register_thread();
 // Begins the log of the calling thread, just created, in the chunk that its creator made for it.
 void begin_created_thread(longpole_chunk* chunk);
 
-// Writes THREAD_END and closes the log.
-void end_thread_log();
+// Writes THREAD_END and closes the log. `ends_process`: main returned, or the thread called exit().
+void end_thread_log(bool ends_process);
 
 // In a forked child: the log is its parent's.
 void forget_thread_log();

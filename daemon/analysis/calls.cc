@@ -49,7 +49,7 @@ void Accounts::find_calls(const Schedule& schedule) {
         open.clear();
       }
       now = segment.end;
-      if (!segment.running)
+      if (!segment.running || (segment.cut && event.kind != EventKind::run))
         continue;
       if (event.kind == EventKind::enter) {
         ++entries[event.callee().index()];

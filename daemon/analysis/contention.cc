@@ -73,8 +73,9 @@ class Collection {
       const Event& event = events[segment.event];
       if (event.kind == EventKind::io && !segment.running && event.object().known())
         serve(event, segment, critical);
-      if (segment.running && event_form(event.kind).subject == SubjectForm::object &&
-          event.object().known() && (event.outcome == Outcome::ok || Holding::is_release(event)))
+      if (segment.running && !segment.cut &&
+          event_form(event.kind).subject == SubjectForm::object && event.object().known() &&
+          (event.outcome == Outcome::ok || Holding::is_release(event)))
         call(event, segment, s + 1 < ideal_.thread_begin[thread + 1] ? s + 1 : no_segment);
     }
     for (const Hold& hold : holds_)

@@ -133,6 +133,7 @@ ExecutionPart Execution::simulated(PartIndex index) const {
   part.event = segment.event;
   part.thread = segment.thread.value;
   part.running = segment.running;
+  part.cut = segment.cut;
   return part;
 }
 

@@ -92,10 +92,8 @@ class Classifier {
   [[nodiscard]] bool came_to_wait(SegmentIndex index) const {
     return index > first_of(segment(index).thread);
   }
-  // It does not end in its event's call: its thread lost the CPU before.
-  [[nodiscard]] bool is_cut(SegmentIndex index) const {
-    return machine_ != nullptr && machine_->part(index).cut;
-  }
+  // It does not end in its event's call: its thread lost the CPU before, or the program ended.
+  [[nodiscard]] bool is_cut(SegmentIndex index) const { return segment(index).cut; }
   [[nodiscard]] bool is_given_cpu(SegmentIndex index) const {
     return machine_ != nullptr && machine_->part(index).waited_for_cpu();
   }
@@ -317,6 +315,7 @@ ClassifiedPath classify_path(const Execution& run) {
       segment.event = part.event;
       segment.thread = ThreadId{part.thread};
       segment.running = part.running;
+      segment.cut = part.cut;
       schedule.segments.push_back(segment);
     }
   }

@@ -96,6 +96,7 @@ class ThreadBuilder {
   std::size_t next_cancel_ = 0;
   std::optional<std::size_t> cancelled_wait_;  // its event, until something follows it
   std::int64_t last_time_;                     // stamps never go back
+  bool ends_program_ = false;                  // its end is that of the program, by exit()
   std::int64_t free_from_;                     // outside recorded calls from here on
   std::int64_t cpu_so_far_ = 0;
   std::int64_t cost_ps_ = 0;  // of the records since the last event, not yet taken out

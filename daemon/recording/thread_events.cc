@@ -83,6 +83,8 @@ void ThreadBuilder::visit(const longpole_record& record) {
   if (!form || (kind == LONGPOLE_YIELD && !pending_.empty()))
     return;
   outside_waits_.clear();
+  if (kind == LONGPOLE_THREAD_END)
+    ends_program_ = record.object != 0;
   if ((flags & LONGPOLE_RETURNS) != 0) {
     const auto call = std::find_if(pending_.rbegin(), pending_.rend(), [&](const Pending& pending) {
       return pending.kind == kind && pending.object == record.object;
@@ -185,6 +187,8 @@ void ThreadBuilder::begin_call(const longpole_record& record, const CallForm& fo
     event.subject = context_.objects.use(form.object, record.object, time, site).value;
     if (form.event == EventKind::condition_wait || form.event == EventKind::condition_timedwait)
       event.other = context_.objects.use(ObjectKind::mutex, other_of(record), time, site).value;
+    if (LONGPOLE_KIND(record.kind_and_flags) == LONGPOLE_SPIN_LOCK)
+      event.other = Event::burns_cpu;
     if (form.event == EventKind::barrier_wait)
       event.other =
           std::max(context_.objects.initialized_with(event.object()).value_or(unknown_count), 1U);
@@ -254,8 +258,9 @@ void ThreadBuilder::drop_abandoned_calls() {
 
 void ThreadBuilder::give_samples_to_events() {
   std::uint32_t event = 0;
+  const std::size_t computing = thread_.events.size() - (ends_program_ ? 1 : 0);
   for (const TimedSample& sample : times_.samples) {
-    while (event + 1 < thread_.events.size() && thread_.events[event].time.count() < sample.time)
+    while (event + 1 < computing && thread_.events[event].time.count() < sample.time)
       ++event;
     thread_.samples.push_back({event, sample.path, sample.weight});
   }
@@ -284,10 +289,15 @@ MergedThread ThreadBuilder::finish() {
     events.back().time = std::min(events.back().time, end.time);
     events.back().cpu += std::exchange(end.cpu, Nanoseconds{});
   }
-  emit(end, end_site);
   // What the thread still did on its way out belongs to its last stretch.
-  events.back().duration = Nanoseconds{};
-  events.back().cpu += cpu_until(std::max({last_time_, times_.died, context_.end_ns}));
+  end.duration = Nanoseconds{};
+  end.cpu += cpu_until(std::max({last_time_, times_.died, context_.end_ns}));
+  if (ends_program_) {
+    Event exit = std::exchange(end, {.time = end.time, .kind = EventKind::thread_end});
+    exit.kind = EventKind::program_exit;
+    emit(exit, std::exchange(end_site, no_site));
+  }
+  emit(end, end_site);
   give_samples_to_events();
   return std::move(thread_);
 }

@@ -25,15 +25,16 @@ class IdealMachine {
 
   Schedule run() {
     prepare();
-    while (next_.somebody_comes())
+    while (next_.somebody_comes() && !exited_)
       step(next_.thread(), next_.time());
     drop_unused();
-    find_deadlock();
+    if (!exited_)
+      find_deadlock();
     return std::move(schedule_);
   }
 
  private:
-  static constexpr std::uint32_t most_running = (1U << 31U) - 1;
+  static constexpr std::uint32_t most_running = (1U << 30U) - 1;
   enum class Doing : std::uint8_t { not_started, running, waiting, blocked, ended };
   struct ThreadState {
     const Event* events = nullptr;
@@ -66,7 +67,7 @@ class IdealMachine {
     schedule_.running_at_start = running_;
   }
 
-  void step(std::uint32_t thread, std::int64_t now) {
+  SegmentIndex end_segment(std::uint32_t thread, std::int64_t now) {
     ThreadState& state = threads_[thread];
     const SegmentIndex node = state.segment++;
     schedule_.segments[node] = {.start = Nanoseconds{state.start},
@@ -76,8 +77,18 @@ class IdealMachine {
                                 .thread = ThreadId{thread},
                                 .running = state.doing == Doing::running};
     schedule_.by_end.push_back(node);
-    running_ -= state.doing == Doing::running ? 1U : 0U;
+    return node;
+  }
+
+  void step(std::uint32_t thread, std::int64_t now) {
+    ThreadState& state = threads_[thread];
     const Event& event = state.events[state.event];
+    if (event.kind == EventKind::thread_end && synchronization_.exits(thread)) [[unlikely]] {
+      exit(thread, now);
+      return;
+    }
+    const SegmentIndex node = end_segment(thread, now);
+    running_ -= state.doing == Doing::running ? 1U : 0U;
     const Next next = state.doing == Doing::running ? synchronization_.call(thread, event)
                                                     : synchronization_.wait_over(thread, event);
     go_on(thread, next, node, now);
@@ -88,6 +99,20 @@ class IdealMachine {
       go_on(release.thread, release.next, node, now);
     }
     schedule_.segments[node].running_after = running_ & most_running;
+  }
+
+  // All threads end. Those that are cut short count as running until the very end.
+  void exit(std::uint32_t thread, std::int64_t now) {
+    for (std::uint32_t t = 0; t < threads_.size(); ++t) {
+      const bool busy = threads_[t].doing == Doing::running || threads_[t].doing == Doing::waiting;
+      if (t == thread || !busy || threads_[t].start == now)
+        continue;
+      Segment& segment = schedule_.segments[end_segment(t, now)];
+      segment.cut = true;
+      segment.running_after = running_ & most_running;
+    }
+    schedule_.segments[end_segment(thread, now)].running_after = 0;
+    exited_ = true;
   }
 
   void go_on(std::uint32_t thread, Next next, SegmentIndex released_by, std::int64_t now) {
@@ -129,7 +154,7 @@ class IdealMachine {
     next_.drop(thread);
   }
 
-  // Closes the gaps behind threads that stood still or were cancelled.
+  // Closes the gaps behind threads that stood still, were cancelled or cut short.
   void drop_unused() {
     schedule_.total =
         schedule_.by_end.empty() ? Nanoseconds{} : schedule_.segments[schedule_.by_end.back()].end;
@@ -182,6 +207,7 @@ class IdealMachine {
   Tournament<Key> next_;
   std::vector<ThreadState> threads_;
   std::uint32_t running_ = 0;
+  bool exited_ = false;
   Schedule schedule_;
 };
 

@@ -52,9 +52,10 @@ class OneCpu {
       now_ += state.left;
       call(thread);
     }
-    const bool stands_still = std::any_of(threads_.begin(), threads_.end(), [](const auto& state) {
-      return state.blocked_in != nullptr && state.blocked_in->outcome != Outcome::unfinished;
-    });
+    const bool stands_still =
+        !exited_ && std::any_of(threads_.begin(), threads_.end(), [](const auto& state) {
+          return state.blocked_in != nullptr && state.blocked_in->outcome != Outcome::unfinished;
+        });
     if (stands_still)
       return std::nullopt;
     return std::move(recorded_);
@@ -89,6 +90,12 @@ class OneCpu {
     Event& recorded = recorded_of(thread);
     recorded.time = Nanoseconds{now_};
     recorded.outcome = event.outcome;
+    if (event.kind == EventKind::thread_end && synchronization_.exits(thread)) {
+      exited_ = true;
+      runnable_.clear();
+      waits_ = {};
+      return;
+    }
     const Next next = synchronization_.call(thread, event);
     if (event.kind == EventKind::condition_signal || event.kind == EventKind::condition_broadcast) {
       if (event.other == unknown_count)
@@ -161,6 +168,7 @@ class OneCpu {
   std::priority_queue<Wait, std::vector<Wait>, std::greater<>> waits_;
   std::int64_t now_ = 0;
   std::int64_t turns_ = 0;
+  bool exited_ = false;
 };
 
 }  // namespace

@@ -33,7 +33,8 @@ struct Segment {
   std::uint32_t event = 0;                // index into the thread's events
   ThreadId thread;
   bool running : 1 = true;               // false: off the CPU for a fixed time
-  std::uint32_t running_after : 31 = 0;  // threads that run just after its end, in order of by_end
+  bool cut : 1 = false;                  // the program ended before its call, or its wait, was over
+  std::uint32_t running_after : 30 = 0;  // threads that run just after its end, in order of by_end
 };
 static_assert(sizeof(Segment) == 32, "DESIGN section 9: at most 100 bytes an event in the daemon");
 
@@ -53,10 +54,12 @@ struct Schedule {
   std::vector<SegmentIndex>
       thread_begin;  // threads + 1 entries: where each thread's segments begin
   // All segments in order of their ends: always next, of those whose cause has been, the one with the
-  // earliest end, at equal times of the smallest thread.
+  // earliest end, at equal times of the smallest thread. Where the program exits, the end of the thread
+  // that does is the last, and what it cuts short comes just before: still running, so that it weighs
+  // nothing.
   LargeArray<SegmentIndex> by_end;
   std::uint32_t running_at_start = 0;
-  Nanoseconds total{};               // when the last segment ends
+  Nanoseconds total{};               // when the last segment ends, or the program exits
   std::optional<Deadlock> deadlock;  // then the segments are those up to the standstill
   Model model = Model::direct;       // by which it was simulated in general
 };

@@ -73,7 +73,7 @@ class Cpus {
 
  private:
   template <typename Key>
-  friend class Simulator;
+  friend class EventMachine;
 
   std::vector<std::uint32_t> current_;   // per CPU
   std::vector<std::uint64_t> idle_;      // a bit a CPU

@@ -44,7 +44,8 @@ struct Stretch {
   std::uint32_t event = 0;  // of the thread: the one that it computes towards, or waits in
   std::uint32_t thread : 20 = 0;
   std::uint32_t cpu : 11 = no_cpu;  // no_cpu: off the CPU for a fixed time (sleep, I/O, …)
-  std::uint32_t cut : 1 = 0;        // the CPU was taken away before the call was reached
+  // The CPU was taken away, or the program ended, before the call was reached or the wait was over.
+  std::uint32_t cut : 1 = 0;
 
   [[nodiscard]] bool running() const { return cpu != no_cpu; }
   friend bool operator==(const Stretch&, const Stretch&) = default;
@@ -52,7 +53,7 @@ struct Stretch {
 static_assert(sizeof(Stretch) == 40, "DESIGN section 9: at most 100 bytes an event in the daemon");
 
 struct SimulatedEnd {
-  Nanoseconds total{};  // when the last stretch ends
+  Nanoseconds total{};  // when the last stretch ends, or the program exits
   std::optional<Deadlock> deadlock;
   std::uint64_t stretches = 0;
   std::uint64_t preemptions = 0;  // stretches that were cut

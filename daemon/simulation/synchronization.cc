@@ -1,5 +1,7 @@
 #include "simulation/synchronization.h"
 
+#include <algorithm>
+
 namespace longpole::simulation {
 namespace {
 
@@ -30,11 +32,34 @@ bool is_cancellation_point(EventKind kind) {
   }
 }
 
+// Nothing but its recorded end says that a thread whom nobody joins was waited for: by spinning, or by
+// calls that are not recorded.
+std::vector<bool> threads_that_end_before_exit(const Recording& recording) {
+  std::vector<bool> end(recording.threads.size(), false);
+  if (recording.run.source == Source::program)
+    return end;
+  const auto exits = [](const Event& event) { return event.kind == EventKind::program_exit; };
+  for (const Thread& exiting : recording.threads) {
+    const auto exit = std::find_if(exiting.events.rbegin(), exiting.events.rend(), exits);
+    if (exit == exiting.events.rend())
+      continue;
+    for (std::size_t t = 0; t < end.size(); ++t) {
+      const Thread& thread = recording.threads[t];
+      end[t] = &thread != &exiting && !thread.events.empty() &&
+               thread.events.back().kind == EventKind::thread_end &&
+               thread.events.back().time < exit->time;
+    }
+    break;
+  }
+  return end;
+}
+
 }  // namespace
 
 Survey::Survey(const Recording& recording, const WaitFors* pairs)
     : fixed_waits(recording.threads.size(), 0),
       created(recording.threads.size(), false),
+      ends_before_exit(threads_that_end_before_exit(recording)),
       condition_mutex(recording.objects.size(), nobody),
       conditions(recording),
       wait_fors(pairs == nullptr || pairs->empty() ? nullptr : pairs) {
@@ -83,8 +108,10 @@ Synchronization::Synchronization(const Recording& recording, const Survey& surve
   }
   if (has_rwlocks)
     reads_.resize(threads_.size());
-  for (std::size_t t = 0; t < threads_.size(); ++t)
+  for (std::size_t t = 0; t < threads_.size(); ++t) {
     threads_[t].started = !survey.created[t];
+    to_end_ += survey.ends_before_exit[t] ? 1U : 0U;
+  }
   if (pairs_ == nullptr)
     return;
   for (const WaitFors::WaitFor& wait : pairs_->waits())
@@ -131,6 +158,9 @@ Next Synchronization::perform(std::uint32_t thread, const Event& event) {
       return Next::runs;
     case EventKind::thread_end:
       return end(thread);
+    case EventKind::program_exit:
+      exiting_ = thread;
+      return to_end_ == 0 ? Next::runs : Next::blocks;
     case EventKind::mutex_lock:
     case EventKind::mutex_trylock:
     case EventKind::mutex_timedlock:
@@ -281,12 +311,15 @@ Next Synchronization::end(std::uint32_t thread) {
 
 void Synchronization::finish(std::uint32_t thread) {
   ThreadState& state = threads_[thread];
+  const bool was_awaited = survey_.ends_before_exit[thread] && !state.finished;
   state.finished = true;
   state.at = nullptr;
   if (!written_)
     abandon_locks(thread);
   while (!state.joiners.empty())
     release(pop(state.joiners));
+  if (was_awaited && --to_end_ == 0 && exiting_ != nobody)
+    release(exiting_);
   if (pairs_ != nullptr)
     happens(pairs_->key_of_end(thread));
 }

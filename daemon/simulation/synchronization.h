@@ -62,9 +62,10 @@ struct Survey {
   // `pairs`, if any, must outlive it.
   explicit Survey(const Recording& recording, const WaitFors* pairs = nullptr);
 
-  Nanoseconds work{};                          // computing and fixed waits of all threads
-  std::vector<std::uint32_t> fixed_waits;      // per thread
-  std::vector<bool> created;                   // per thread: starts when another creates it
+  Nanoseconds work{};                      // computing and fixed waits of all threads
+  std::vector<std::uint32_t> fixed_waits;  // per thread
+  std::vector<bool> created;               // per thread: starts when another creates it
+  std::vector<bool> ends_before_exit;  // per thread: exit waits for its end, as in the recording
   std::vector<std::uint32_t> condition_mutex;  // per object: the mutex of a condition, or nobody
   ConditionPairs conditions;                   // which notification each wait waits for
   const WaitFors* wait_fors = nullptr;         // none: all is simulated by the direct model
@@ -85,6 +86,11 @@ class Synchronization {
   void out_of_events(std::uint32_t thread);
 
   [[nodiscard]] const std::vector<Release>& released() const { return released_; }
+  // `thread` is about to end the program: at its thread_end no other thread goes on. Not where
+  // client-server has left some of its recorded course for later.
+  [[nodiscard]] bool exits(std::uint32_t thread) const {
+    return thread == exiting_ && threads_[thread].lists_left == 0;
+  }
   // How many threads the last call, a signal or broadcast, woke.
   [[nodiscard]] std::uint32_t woken() const { return woken_; }
   // Of a thread that jumps: the event behind which it goes on.
@@ -223,6 +229,8 @@ class Synchronization {
   std::vector<Lists> lists_;  // per thread: those whose wait is over, by the event of the wait
   std::vector<Release> released_;
   std::uint32_t woken_ = 0;
+  std::uint32_t to_end_ = 0;  // threads that are to end before the program may
+  std::uint32_t exiting_ = nobody;
 };
 
 }  // namespace longpole::simulation

@@ -25,7 +25,7 @@ constexpr std::array<EventForm, event_kind_count> forms{{
     thread_form("detach"),
     thread_form("cancel"),
     {.word = "end", .outcome = OutcomeForm::ok},
-    object_form("lock", ObjectKind::mutex),
+    object_form("lock", ObjectKind::mutex, OutcomeForm::plain, false, OtherForm::spins),
     object_form("trylock", ObjectKind::mutex, OutcomeForm::tried),
     object_form("timedlock", ObjectKind::mutex, OutcomeForm::timed, true),
     object_form("unlock", ObjectKind::mutex),
@@ -50,11 +50,12 @@ constexpr std::array<EventForm, event_kind_count> forms{{
      .has_duration = true},
     object_form("send", ObjectKind::channel, OutcomeForm::plain, false, OtherForm::receiver),
     object_form("receive", ObjectKind::channel),
+    {.word = "exit", .outcome = OutcomeForm::ok},
 }};
 static_assert(forms[static_cast<std::size_t>(EventKind::thread_end)].word == "end");
 static_assert(forms[static_cast<std::size_t>(EventKind::semaphore_post)].word == "post");
 static_assert(forms[static_cast<std::size_t>(EventKind::barrier_wait)].word == "barrier");
-static_assert(forms.back().word == "receive");
+static_assert(forms.back().word == "exit");
 
 constexpr std::array<std::string_view, object_kind_count> object_kind_words{
     "mutex", "rwlock", "semaphore", "condition", "barrier", "device", "channel"};

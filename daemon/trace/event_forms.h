@@ -23,6 +23,7 @@ enum class OtherForm : std::uint8_t {
   mutex,     // ObjectId of a mutex
   receiver,  // ThreadId
   parties,   // a count, at least 1, the same in every use of the barrier
+  spins,     // Event::burns_cpu, or unknown_count
   woken,     // a count, or unknown_count
   bytes,     // likewise
 };

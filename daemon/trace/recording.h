@@ -25,16 +25,17 @@ namespace longpole {
 
 // The call that ends a stretch of computing. The statement of the text forms stands behind each.
 enum class EventKind : std::uint8_t {
-  run,                  // run F D          no call: an explicit stretch of computing ends
-  enter,                // enter F          callee: FunctionId
-  leave,                // leave F
-  thread_create,        // create T         subject: ThreadId of the new thread
-  thread_join,          // join T
-  thread_detach,        // detach T
-  thread_cancel,        // cancel T
-  thread_end,           // end              last event of a thread
-  mutex_lock,           // lock M           subject: ObjectId, here and below unless said otherwise
-  mutex_trylock,        // trylock M ok|busy
+  run,            // run F D          no call: an explicit stretch of computing ends
+  enter,          // enter F          callee: FunctionId
+  leave,          // leave F
+  thread_create,  // create T         subject: ThreadId of the new thread
+  thread_join,    // join T
+  thread_detach,  // detach T
+  thread_cancel,  // cancel T
+  thread_end,     // end              last event of a thread
+  mutex_lock,     // lock M           subject: ObjectId, here and below unless said otherwise;
+                  //                  other: burns_cpu where it waits in a loop, as for a spin lock
+  mutex_trylock,  // trylock M ok|busy
   mutex_timedlock,      // timedlock M D ok|timeout
   mutex_unlock,         // unlock M
   rwlock_read,          // rdlock L
@@ -57,8 +58,12 @@ enum class EventKind : std::uint8_t {
                   //                  descriptor; other: bytes moved
   send,           // send X to T      subject: channel; other: ThreadId of the receiver
   receive,        // receive X
+  program_exit,  // exit             main returned, or the thread called exit(); thread_end follows, and
+  //                  there all threads end, wherever they are. A thread that had ended
+  //                  before in the recorded run was waited for
 };
-inline constexpr std::size_t event_kind_count = static_cast<std::size_t>(EventKind::receive) + 1;
+inline constexpr std::size_t event_kind_count =
+    static_cast<std::size_t>(EventKind::program_exit) + 1;
 
 enum class Outcome : std::uint8_t {
   ok,
@@ -85,6 +90,9 @@ struct Event {
   EventKind kind = EventKind::run;
   Outcome outcome = Outcome::ok;
 
+  static constexpr std::uint32_t burns_cpu = 1;
+
+  [[nodiscard]] bool spins() const { return kind == EventKind::mutex_lock && other == burns_cpu; }
   [[nodiscard]] ThreadId thread() const { return {subject}; }
   [[nodiscard]] ObjectId object() const { return {subject}; }
   [[nodiscard]] FunctionId callee() const { return {subject}; }

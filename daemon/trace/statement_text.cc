@@ -8,6 +8,7 @@
 namespace longpole {
 namespace {
 
+constexpr std::string_view spinning = "spinning";
 constexpr std::uint64_t largest_count = std::numeric_limits<std::uint32_t>::max() - 1;
 
 std::string all_statements() {
@@ -104,6 +105,11 @@ Expected<void> StatementReader::read_other(TextLine& line, const EventForm& form
   if (form.other == OtherForm::none || form.other == OtherForm::woken ||
       form.other == OtherForm::bytes)
     return {};
+  if (form.other == OtherForm::spins) {
+    if (line.take_if(spinning))
+      event.other = Event::burns_cpu;
+    return {};
+  }
   if (form.other == OtherForm::parties) {
     if (form_ == TextForm::recording && line.take_if("?"))
       return {};
@@ -192,6 +198,10 @@ void append_statement(std::string& out, const Recording& recording, const TextIn
   } else if (form.other == OtherForm::parties) {
     out += ' ';
     out += has_other ? fmt::to_string(event.other) : "?";
+  }
+  if (event.spins()) {
+    out += ' ';
+    out += spinning;
   }
   if (form.has_duration) {
     out += ' ';

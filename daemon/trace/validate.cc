@@ -73,6 +73,7 @@ class Validator {
     created_twice,
     creator,
     after_end,
+    after_exit,
     after_unfinished,
     sum,
   };
@@ -113,6 +114,8 @@ class Validator {
         return "creates a thread that names another creator";
       case Flaw::after_end:
         return "comes after the end of the thread";
+      case Flaw::after_exit:
+        return "comes after the end of the program";
       case Flaw::after_unfinished:
         return "comes after a call that did not return";
       case Flaw::sum:
@@ -352,6 +355,8 @@ class Validator {
         return Flaw::order;
       if (before->kind == EventKind::thread_end)
         return Flaw::after_end;
+      if (before->kind == EventKind::program_exit && e.kind != EventKind::thread_end)
+        return Flaw::after_exit;
       if (before->outcome == Outcome::unfinished && e.kind != EventKind::thread_end)
         return Flaw::after_unfinished;
     }
@@ -401,8 +406,9 @@ class Validator {
 
   Flaw other_flaw(const Event& e, const EventForm& form) {
     if (e.other == unknown_count)
-      return form.other == OtherForm::none || form.other == OtherForm::woken ||
-                     form.other == OtherForm::bytes || may_be_unknown(e)
+      return form.other == OtherForm::none || form.other == OtherForm::spins ||
+                     form.other == OtherForm::woken || form.other == OtherForm::bytes ||
+                     may_be_unknown(e)
                  ? Flaw::none
                  : Flaw::other;
     switch (form.other) {
@@ -415,6 +421,8 @@ class Validator {
                    : Flaw::other;
       case OtherForm::receiver:
         return in_table(e.receiver(), r_.threads.size()) ? Flaw::none : Flaw::other;
+      case OtherForm::spins:
+        return e.spins() ? Flaw::none : Flaw::other;
       case OtherForm::woken:
         return e.other <= r_.threads.size() ? Flaw::none : Flaw::other;
       case OtherForm::bytes:

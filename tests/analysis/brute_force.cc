@@ -12,7 +12,7 @@ bool events_are_apart(const Schedule& schedule) {
   Nanoseconds before{-2};
   for (const SegmentIndex index : schedule.by_end) {
     const Segment& segment = schedule.segments[index];
-    if (segment.start == segment.end)
+    if (segment.start == segment.end || segment.cut)
       continue;
     if (segment.end - before < Nanoseconds{2})
       return false;

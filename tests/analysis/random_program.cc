@@ -12,7 +12,7 @@ namespace {
 
 class ProgramWriter {
  public:
-  explicit ProgramWriter(std::uint64_t seed) : random_(seed) {
+  ProgramWriter(std::uint64_t seed, Exits exits) : random_(seed), exits_(exits) {
     threads_.resize(2 + pick(5));
     for (std::size_t t = 1; t < threads_.size(); ++t)
       threads_[t].exists = pick(3) != 0;
@@ -30,6 +30,8 @@ class ProgramWriter {
         out += fmt::format(" cpu={}", pick(4));
       out += "\n" + threads_[t].text;
       out += fmt::format("  run f{} {}\n", pick(5), duration());
+      if (t == 0 && exits_ == Exits::some && pick(6) == 0)
+        out += "  exit\n";
       if (pick(2) == 0)
         out += "  end\n";
     }
@@ -227,14 +229,15 @@ class ProgramWriter {
   }
 
   std::mt19937_64 random_;
+  Exits exits_;
   std::vector<ThreadState> threads_;
   std::size_t barriers_ = 0;
 };
 
 }  // namespace
 
-std::string random_program(std::uint64_t seed) {
-  return ProgramWriter(seed).write();
+std::string random_program(std::uint64_t seed, Exits exits) {
+  return ProgramWriter(seed, exits).write();
 }
 
 }  // namespace longpole::analysis

@@ -10,6 +10,9 @@ namespace longpole::analysis {
 // that its waits have their releases; in another order it may stand still. Every call has a stretch
 // of computing of random length before it, so that no two independent events coincide but by
 // chance.
-[[nodiscard]] std::string random_program(std::uint64_t seed);
+//
+// With Exits::some, every sixth program exits while other threads may be at work.
+enum class Exits : bool { none, some };
+[[nodiscard]] std::string random_program(std::uint64_t seed, Exits exits = Exits::none);
 
 }  // namespace longpole::analysis

@@ -53,7 +53,7 @@ TEST(MergeCalls, SpinningForALockIsNoWork) {
        returns(LONGPOLE_SPIN_LOCK, 6000, lock_address),
        call(LONGPOLE_MUTEX_UNLOCK, 7000, lock_address), call(LONGPOLE_THREAD_END, 8000)});
   const MergedRun merged = *run.merge();
-  EXPECT_THAT(describe(merged), ElementsAre("0 1000 lock 0 cpu=1000 took=5000",
+  EXPECT_THAT(describe(merged), ElementsAre("0 1000 lock 0 1 cpu=1000 took=5000",
                                             "0 7000 unlock 0 cpu=1000", "0 8000 end cpu=2000"));
   EXPECT_EQ(merged.threads.at(0).samples.size(), 1U);
 }

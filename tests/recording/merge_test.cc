@@ -292,6 +292,15 @@ TEST(Merge, CallsOnTheWayOutComeBeforeTheEnd) {
   EXPECT_THAT(describe(*run.merge()), ElementsAre("0 200 lock 0 cpu=200", "0 500 end cpu=300"));
 }
 
+TEST(Merge, TheProgramEndsWhereAThreadCallsExit) {
+  HandMadeRun run;
+  run.spool.exit(500, 100);
+  run.events.add_thread(
+      0, 100, {call(LONGPOLE_MUTEX_LOCK, 200, lock_address), call(LONGPOLE_THREAD_END, 400, 1)});
+  EXPECT_THAT(describe(*run.merge()),
+              ElementsAre("0 200 lock 0 cpu=200", "0 400 exit cpu=300", "0 400 end cpu=0"));
+}
+
 TEST(Merge, SamplesBelongToTheStretchTheyWereTakenIn) {
   HandMadeRun run;
   run.spool.sample(50, 100, {1});

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "record_program.h"
+#include "simulation/simulate.h"
 #include "trace/recording_text.h"
 
 namespace longpole::recording {
@@ -17,8 +18,8 @@ using testing::UnorderedElementsAre;
 
 class WholeRecording : public testing::TestWithParam<SourceChoice> {
  protected:
-  static Recording recorded(const std::string& name) {
-    Options options = options_for(name);
+  static Recording recorded(const std::string& name, std::vector<std::string> arguments = {}) {
+    Options options = options_for(name, std::move(arguments));
     options.source = GetParam();
     Recorded recorded = record(options);
     EXPECT_TRUE(recorded.recording.has_value()) << recorded.recording.error().text();
@@ -91,6 +92,28 @@ TEST_P(WholeRecording, KnowsWhoWroteWhatAThreadWaitedToRead) {
 TEST_P(WholeRecording, EndsACancelledWaitWhenItIsCancelled) {
   const Recording recording = recorded(recorder_specimen("cancellations"));
   EXPECT_THAT(awaited(recording), UnorderedElementsAre("cancellation", "cancellation"));
+}
+
+Nanoseconds cpu_of(const Thread& thread) {
+  Nanoseconds sum{};
+  for (const Event& event : thread.events)
+    sum += event.cpu;
+  return sum;
+}
+
+TEST_P(WholeRecording, EndsWhereMainReturnsOrSomebodyCallsExit) {
+  for (const char* ending : {"return", "exit", "pthread_exit"}) {
+    const Recording recording = recorded(specimen("outlived"), {ending});
+    ASSERT_EQ(recording.threads.size(), 2U);
+    const Nanoseconds main = cpu_of(recording.threads[0]);
+    const Nanoseconds other = cpu_of(recording.threads[1]);
+    ASSERT_GT(other, 2 * main) << ending;
+    const Nanoseconds total = simulation::simulate_ideal(recording).total;
+    if (std::string(ending) == "pthread_exit")
+      EXPECT_GE(total, other) << ending;
+    else
+      EXPECT_LT(total, 2 * main) << ending;
+  }
 }
 
 TEST_P(WholeRecording, OfAThreadSanitizedProgramHasWhatTheProgramDid) {

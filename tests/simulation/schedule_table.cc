@@ -21,7 +21,8 @@ std::string schedule_table(const Recording& recording, const Schedule& schedule)
     table += recording.threads[t].name + ":";
     for (SegmentIndex s = schedule.thread_begin[t]; s < schedule.thread_begin[t + 1]; ++s) {
       const Segment& segment = schedule.segments[s];
-      const auto word = event_form(recording.threads[t].events[segment.event].kind).word;
+      const auto word =
+          segment.cut ? "cut" : event_form(recording.threads[t].events[segment.event].kind).word;
       if (segment.start == segment.end)
         table += fmt::format(" {}@{}", word, milliseconds(segment.end));
       else

@@ -95,6 +95,7 @@ thread main priority=-2 cpu=1
   external 1
   send X to worker
   receive X
+  exit
   end
 thread worker
 )");
@@ -193,7 +194,7 @@ TEST(ProgramText, EveryMistakeIsToldWithLineAndColumn) {
   const std::string statements =
       "expected run, enter, leave, create, join, detach, cancel, end, lock, trylock, timedlock, "
       "unlock, rdlock, wrlock, rwunlock, wait, trywait, timedwait, post, cwait, ctimedwait, "
-      "signal, broadcast, barrier, yield, sleep, io, external, send or receive, found ";
+      "signal, broadcast, barrier, yield, sleep, io, external, send, receive or exit, found ";
   const std::vector<std::pair<std::string, std::string>> mistakes{
       {"", "it has no thread"},
       {"# nothing\n", "it has no thread"},

@@ -175,13 +175,17 @@ class Generator {
       if (event->outcome == Outcome::unfinished)
         break;
     }
+    const bool stopped = !events.empty() && events.back().outcome == Outcome::unfinished;
+    if (!stopped && chance(8))
+      events.push_back({.time = now, .cpu = duration(), .kind = EventKind::program_exit});
     if (r_.run.complete || chance(2))
       events.push_back({.time = now, .cpu = duration(), .kind = EventKind::thread_end});
   }
 
   std::optional<Event> random_event(std::uint32_t self) {
     Event event{.kind = static_cast<EventKind>(below(event_kind_count))};
-    if (event.kind == EventKind::thread_end || event.kind == EventKind::thread_create)
+    if (event.kind == EventKind::thread_end || event.kind == EventKind::program_exit ||
+        event.kind == EventKind::thread_create)
       return std::nullopt;  // made where they belong
     const EventForm& form = event_form(event.kind);
     do {
@@ -237,6 +241,10 @@ class Generator {
       case OtherForm::receiver:
         event.other = index(r_.threads.size());
         return true;
+      case OtherForm::spins:
+        if (chance(3))
+          event.other = Event::burns_cpu;
+        return true;
       case OtherForm::woken:
         if (!chance(3))
           event.other = index(r_.threads.size() + 1);
@@ -259,11 +267,11 @@ class Generator {
         continue;
       const std::uint32_t creator = index(i);
       std::vector<Event>& events = r_.threads[creator].events;
-      const std::size_t last_place =
-          events.size() - (!events.empty() && (events.back().kind == EventKind::thread_end ||
-                                               events.back().outcome == Outcome::unfinished)
-                               ? 1
-                               : 0);
+      std::size_t last_place = events.size();
+      while (last_place > 0 && (events[last_place - 1].kind == EventKind::thread_end ||
+                                events[last_place - 1].kind == EventKind::program_exit ||
+                                events[last_place - 1].outcome == Outcome::unfinished))
+        --last_place;
       std::size_t place = below(last_place + 1);
       if (place > 0 && events[place - 1].outcome == Outcome::unfinished)
         --place;

@@ -104,6 +104,11 @@ TEST(Validate, RefusesEveryBrokenInvariant) {
        }},
       {"comes after the end of the thread",
        [](Recording& r) { r.threads[0].events[3] = r.threads[0].events[4]; }},
+      {"comes after the end of the program",
+       [&](Recording& r) {
+         lock(r).kind = EventKind::program_exit;
+         lock(r).subject = unknown_count;
+       }},
       {"comes after a call that did not return",
        [&](Recording& r) { lock(r).outcome = Outcome::unfinished; }},
       {"event 1 of thread \"main\" is of no known kind",

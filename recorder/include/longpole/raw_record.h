@@ -182,8 +182,9 @@ enum longpole_kind {
   LONGPOLE_NOTHING = 0,
   LONGPOLE_THREAD_START = 1, /* object: address of the start function; site: 0 */
   LONGPOLE_THREAD_END = 2,   /* after the destructors of thread-specific data; site: the caller of
-                                pthread_exit, else 0. Also where the process ends by exit(). Missing
-                                where it ends otherwise. */
+                                pthread_exit, else 0. Missing where the process ends other than by
+                                exit(), which is object 1: main returned, or the thread called it;
+                                else object 0 */
   LONGPOLE_CREATE = 3, /* object: number of the new thread; site: the caller, so in all below. The
                           stamp is from before the call: the thread may begin at once */
   LONGPOLE_JOIN = 4,   /* object: the pthread_t of the joined thread; see longpole_chunk.handle */

@@ -42,6 +42,7 @@ const signs: ReadonlyMap<string, Sign> = new Map(
       ['external', 'down', 'device', 'wait outside of a recorded call'],
       ['send', 'up', 'channel', 'send'],
       ['receive', 'down', 'channel', 'receive'],
+      ['exit', 'square', 'thread', 'end of the program'],
     ] as const
   ).map(([kind, shape, hue, text]) => [kind, { shape, hue, text }]),
 );

@@ -1,0 +1,467 @@
+// The machine of simulator.h at work: takes what ends next, a thread's stretch or wait or a CPU's timer,
+// asks Synchronization what that does to the threads and the Scheduler who runs then, and hands out the
+// stretches as they end.
+//
+//   time ──▶  next_: when each thread's stretch ends ──▶ step() ──▶ Synchronization: who is let go
+//             cpus_.timers_: ticks and slices        ──▶ timer()       │
+//                                                    choose() ◀── Scheduler: who has which CPU
+//
+// Key as in tournament.h. One run each; what it is made from must outlive it.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "simulation/scheduler.h"
+#include "simulation/signals_in_flight.h"
+#include "simulation/simulator.h"
+#include "simulation/synchronization.h"
+#include "simulation/tournament.h"
+
+namespace longpole::simulation {
+
+template <typename Key>
+class EventMachine {
+ public:
+  EventMachine(const Recording& recording, const Survey& survey, const Machine& machine,
+               StretchConsumer& consumer)
+      : machine_(machine),
+        consumer_(consumer),
+        synchronization_(
+            recording, survey,
+            {machine.hand_off.value_or(hand_off_of(machine.scheduler)), machine.parallel_devices}),
+        migration_cost_(machine.migration_cost.value_or(recording.run.costs.migration).count()),
+        wake_up_(machine.wake_up.value_or(recording.run.costs.wake_up).count()),
+        cpus_(machine, recording),
+        scheduler_(make_scheduler(machine, cpus_)),
+        next_(recording.threads.size()),
+        threads_(recording.threads.size()),
+        on_cpu_(machine.cpus) {
+    for (std::size_t t = 0; t < threads_.size(); ++t) {
+      threads_[t].events = recording.threads[t].events.data();
+      threads_[t].event_count = static_cast<std::uint32_t>(recording.threads[t].events.size());
+    }
+    for (std::size_t cpu = 0; cpu < machine.speeds.size(); ++cpu)
+      on_cpu_[cpu].speed = machine.speeds[cpu];
+    if (machine.longest_latency() > Nanoseconds{})
+      in_flight_.emplace(recording, survey);
+    for (const Nanoseconds cost : machine.primitive_cost)
+      has_costs_ |= cost > Nanoseconds{};
+    for (std::uint32_t t = 0; t < threads_.size(); ++t) {
+      if (!survey.created[t])
+        let_go({t, Next::runs}, no_stretch, no_cpu);
+    }
+  }
+
+  Expected<SimulatedEnd> run() {
+    while (next_.somebody_comes() && !exited_) {
+      if (cpus_.timers_.somebody_comes() && cpus_.timers_.time() < next_.time()) {
+        now_ = cpus_.timers_.time();
+        const std::uint32_t cpu = cpus_.timers_.thread();
+        cpus_.timers_.drop(cpu);
+        scheduler_->timer(cpu, now_);
+        let_choose(no_cpu);
+      } else {
+        now_ = next_.time();
+        step(next_.thread());
+      }
+      if (end_.preemptions > machine_.most_preemptions) [[unlikely]]
+        return over_limit("cannot simulate the recording on this machine",
+                          "its threads lose their CPU more than " +
+                              std::to_string(machine_.most_preemptions) +
+                              " times (most_preemptions)",
+                          "choose the shared scheduler, which knows no time slices");
+    }
+    if (!exited_)
+      find_deadlock();
+    return std::move(end_);
+  }
+
+ private:
+  __extension__ using Wide = __int128;
+  enum class Doing : std::uint8_t {
+    not_started,
+    queued,
+    running,
+    waiting,    // off the CPU for a fixed time
+    signalled,  // but the signal is still on its way from another CPU
+    blocked,
+    ended,
+  };
+  struct ThreadState {
+    const Event* events = nullptr;
+    std::uint32_t event_count = 0;
+    std::uint32_t event = nobody;  // the current one; the first comes when the thread starts
+    std::int64_t left = 0;         // CPU time until its call, at the recorded speed
+    std::int64_t ready = 0;        // as in Stretch, of the current one
+    std::int64_t start = 0;
+    std::int64_t takes_up = 0;  // from here it gets on; before, its CPU switches to it
+    StretchIndex released_by = no_stretch;
+    StretchIndex given_by = no_stretch;
+    std::uint32_t cpu = no_cpu;  // that it runs on, or is placed on
+    Doing doing = Doing::not_started;
+    bool retries = false;          // its call found nothing free before
+    bool comes_from_afar = false;  // woken from another CPU than the one it is placed on
+    bool wakes_cpu = false;        // likewise, and that CPU was idle
+    OffCpu was = OffCpu::created;  // why it could not run
+  };
+  struct CpuState {
+    std::uint32_t speed = recorded_speed;
+    std::uint32_t last_thread = no_thread;
+    StretchIndex last_stretch = no_stretch;
+  };
+
+  static std::unique_ptr<Scheduler> make_scheduler(const Machine& machine, Cpus& cpus) {
+    switch (machine.scheduler) {
+      case SchedulerKind::linux_fair:
+        return make_linux_fair(cpus, machine.tick, machine.slice);
+      case SchedulerKind::fifo:
+        return make_fifo(cpus);
+      case SchedulerKind::linux_2_2:
+        return make_linux_2_2(cpus);
+      case SchedulerKind::solaris:
+        return make_solaris(cpus, machine.lwps);
+    }
+    return nullptr;
+  }
+
+  // The thread's stretch or wait ends, or its signal arrives.
+  void step(std::uint32_t thread) {
+    ThreadState& state = threads_[thread];
+    if (state.doing == Doing::signalled) {
+      next_.drop(thread);
+      state.ready = now_;
+      queue(thread, state.cpu);
+      let_choose(no_cpu);
+      return;
+    }
+    const Event& event = state.events[state.event];
+    const bool ran = state.doing == Doing::running;
+    const std::uint32_t cpu = ran ? state.cpu : no_cpu;
+    if (event.kind == EventKind::thread_end && synchronization_.exits(thread)) [[unlikely]] {
+      exit(thread);
+      return;
+    }
+    const StretchIndex node = emit(thread, cpu, false);
+    Next next = outcome(thread, event, ran);
+    std::optional<SignalsInFlight::Signal> awaited;
+    if (in_flight_ && ran)
+      awaited = in_flight_->call(thread, event, {now_, cpu, node}, next,
+                                 synchronization_.released().size(), synchronization_.woken());
+    next = onward(thread, next);
+    // By index: a thread that is let go and has nothing to do lets others go.
+    // NOLINTNEXTLINE(modernize-loop-convert)
+    for (std::size_t i = 0; i < synchronization_.released().size(); ++i) {
+      const Release release = synchronization_.released()[i];
+      if (release.thread == thread)
+        next = onward(thread, release.next);
+      else
+        let_go(release, node, cpu);
+    }
+    if (!ran) {
+      go_on_off_cpu(thread, next, node);
+    } else if (next != Next::runs) {
+      leave_cpu(thread, next, node);
+    } else if (awaited && is_under_way(*awaited, cpu)) {
+      wait_for_signal(thread, *awaited);
+    } else {
+      continue_on(thread, node);
+      if (event.kind == EventKind::yield)
+        scheduler_->yielded(cpu, now_);
+    }
+    let_choose(no_cpu);
+  }
+
+  // All threads end; what they were doing is cut short.
+  void exit(std::uint32_t thread) {
+    for (std::uint32_t t = 0; t < threads_.size(); ++t) {
+      const ThreadState& state = threads_[t];
+      const bool runs = state.doing == Doing::running;
+      if (t != thread && (runs || state.doing == Doing::waiting) && state.start < now_)
+        emit(t, runs ? state.cpu : no_cpu, true);
+    }
+    emit(thread, threads_[thread].cpu, false);
+    exited_ = true;
+  }
+
+  Next outcome(std::uint32_t thread, const Event& event, bool ran) {
+    if (std::exchange(threads_[thread].retries, false)) [[unlikely]]
+      return synchronization_.retry(thread, event);
+    return ran ? synchronization_.call(thread, event) : synchronization_.wait_over(thread, event);
+  }
+
+  // To the next event of a thread that goes on; `ends` where it has none.
+  [[nodiscard]] Next onward(std::uint32_t thread, Next next) {
+    if (next == Next::retries) {
+      threads_[thread].retries = true;
+      threads_[thread].left = 0;
+      return Next::runs;
+    }
+    if (next == Next::jumps)
+      threads_[thread].event = synchronization_.jumped_to(thread);
+    else if (next != Next::runs)
+      return next;
+    return advance(thread) ? Next::runs : Next::ends;
+  }
+
+  [[nodiscard]] bool is_under_way(const SignalsInFlight::Signal& signal, std::uint32_t cpu) const {
+    return signal.cpu != no_cpu && arrival(signal, cpu) > now_;
+  }
+
+  [[nodiscard]] std::int64_t arrival(const SignalsInFlight::Signal& signal,
+                                     std::uint32_t cpu) const {
+    return signal.time + machine_.latency_between(signal.cpu, cpu).count();
+  }
+
+  // Its call was answered, but the answer has not come to its CPU.
+  void wait_for_signal(std::uint32_t thread, const SignalsInFlight::Signal& signal) {
+    ThreadState& state = threads_[thread];
+    const std::uint32_t cpu = state.cpu;
+    leave_cpu(thread, Next::blocks, signal.stretch);
+    state.doing = Doing::signalled;
+    state.cpu = cpu;
+    next_.set(thread, arrival(signal, cpu));
+  }
+
+  // True when the thread has a further event to go to.
+  bool advance(std::uint32_t thread) {
+    ThreadState& state = threads_[thread];
+    if (++state.event == state.event_count) {
+      synchronization_.out_of_events(thread);
+      return false;
+    }
+    state.left = state.events[state.event].cpu.count();
+    if (has_costs_) {
+      const Event& event = state.events[state.event];
+      state.left += machine_.primitive_cost[static_cast<std::size_t>(event.kind)].count() *
+                    scheduler_->cost_in_tenths(thread, event) / 10;
+    }
+    return true;
+  }
+
+  // It computes on, on the CPU that it has.
+  void continue_on(std::uint32_t thread, StretchIndex node) {
+    ThreadState& state = threads_[thread];
+    state.ready = state.start = state.takes_up = now_;
+    state.released_by = node;
+    state.given_by = no_stretch;
+    next_.set(thread, now_ + stretched(state.left, state.cpu));
+  }
+
+  void leave_cpu(std::uint32_t thread, Next next, StretchIndex node) {
+    ThreadState& state = threads_[thread];
+    const std::uint32_t cpu = state.cpu;
+    OffCpu why = OffCpu::waited;
+    if (next == Next::ends)
+      why = OffCpu::ended;
+    else if (next == Next::waits)
+      why = OffCpu::slept;
+    if (next == Next::ends && in_flight_)
+      in_flight_->ended(thread, {now_, cpu, node});
+    cpus_.current_[cpu] = no_thread;
+    next_.drop(thread);
+    scheduler_->stopped(thread, cpu, why, now_);
+    go_on_off_cpu(thread, next, node);
+    cpus_.reschedule(cpu);
+  }
+
+  void let_go(const Release& release, StretchIndex node, std::uint32_t waker) {
+    ThreadState& state = threads_[release.thread];
+    if (state.doing != Doing::not_started)
+      state.was = OffCpu::waited;
+    go_on_off_cpu(release.thread, onward(release.thread, release.next), node, waker);
+    let_choose(waker);
+  }
+
+  // What comes next for a thread that is not on a CPU.
+  void go_on_off_cpu(std::uint32_t thread, Next next, StretchIndex node,
+                     std::uint32_t waker = no_cpu) {
+    ThreadState& state = threads_[thread];
+    state.released_by = node;
+    state.ready = state.start = now_;
+    switch (next) {
+      case Next::jumps:
+      case Next::retries:
+      case Next::runs:
+        make_ready(thread, waker);
+        return;
+      case Next::waits:
+        state.doing = Doing::waiting;
+        state.was = OffCpu::slept;
+        next_.set(thread, now_ + state.events[state.event].duration.count());
+        return;
+      case Next::blocks:
+        state.doing = Doing::blocked;
+        state.was = OffCpu::waited;
+        next_.drop(thread);
+        return;
+      case Next::ends:
+        if (state.doing == Doing::waiting)
+          scheduler_->cancelled(thread, now_);
+        state.doing = Doing::ended;
+        next_.drop(thread);
+        return;
+    }
+  }
+
+  void make_ready(std::uint32_t thread, std::uint32_t waker) {
+    ThreadState& state = threads_[thread];
+    const std::uint32_t cpu = scheduler_->place(thread, state.was, waker, now_);
+    state.comes_from_afar = waker != no_cpu && cpu != waker;
+    if (in_flight_ && waker != no_cpu) {
+      const Nanoseconds latency = machine_.latency_between(waker, cpu);
+      if (latency > Nanoseconds{}) {
+        state.doing = Doing::signalled;
+        state.cpu = cpu;
+        next_.set(thread, now_ + latency.count());
+        return;
+      }
+    }
+    queue(thread, cpu);
+  }
+
+  void queue(std::uint32_t thread, std::uint32_t cpu) {
+    ThreadState& state = threads_[thread];
+    state.doing = Doing::queued;
+    state.wakes_cpu = std::exchange(state.comes_from_afar, false) && cpus_.idle(cpu);
+    next_.drop(thread);
+    scheduler_->enqueue(thread, cpu, state.was, now_);
+  }
+
+  // The CPUs that were asked to, but for `busy`: its thread is still in its call.
+  void let_choose(std::uint32_t busy) {
+    std::vector<std::uint32_t>& asked = cpus_.asked_;
+    bool again = false;
+    // By index: who loses its CPU may ask for another. NOLINTNEXTLINE(modernize-loop-convert)
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+      const std::uint32_t cpu = asked[i];
+      if (cpu == busy) {
+        again = true;
+        continue;
+      }
+      cpus_.is_asked_[cpu] = false;
+      choose(cpu);
+    }
+    asked.clear();
+    if (again)
+      asked.push_back(busy);
+  }
+
+  void choose(std::uint32_t cpu) {
+    const std::uint32_t current = cpus_.current_[cpu];
+    const std::uint32_t thread = scheduler_->choose(cpu, now_);
+    if (thread != current) {
+      if (current != no_thread)
+        cut(current);
+      cpus_.current_[cpu] = thread;
+      if (thread != no_thread)
+        take_up(thread, cpu);
+    }
+    if (thread == no_thread)
+      cpus_.idle_[cpu / 64] |= std::uint64_t{1} << cpu % 64;
+  }
+
+  void take_up(std::uint32_t thread, std::uint32_t cpu) {
+    ThreadState& state = threads_[thread];
+    CpuState& place = on_cpu_[cpu];
+    state.doing = Doing::running;
+    state.cpu = cpu;
+    if (std::exchange(state.wakes_cpu, false) && state.ready == now_)
+      state.ready += wake_up_;
+    state.start = std::max(now_, state.ready);
+    state.given_by = state.start > state.ready ? place.last_stretch : no_stretch;
+    state.takes_up = state.start;
+    if (place.last_thread != thread && place.last_thread != no_thread)
+      state.takes_up += machine_.switch_cost.count();
+    const std::uint32_t last_cpu = std::exchange(cpus_.last_cpu_[thread], cpu);
+    if (last_cpu != cpu && last_cpu != no_cpu) {
+      state.takes_up += migration_cost_;
+      ++end_.migrations;
+    }
+    place.last_thread = thread;
+    next_.set(thread, state.takes_up + stretched(state.left, cpu));
+  }
+
+  // The CPU is taken from a thread that could have gone on.
+  void cut(std::uint32_t thread) {
+    ThreadState& state = threads_[thread];
+    const std::uint32_t cpu = state.cpu;
+    ++end_.preemptions;
+    next_.drop(thread);
+    state.doing = Doing::queued;
+    if (state.start >= now_) {
+      state.ready = std::min(state.ready, now_);
+      return;
+    }
+    const Wide gone = std::max<std::int64_t>(0, now_ - state.takes_up);
+    state.left -=
+        std::min(state.left, static_cast<std::int64_t>(gone * on_cpu_[cpu].speed / recorded_speed));
+    state.released_by = emit(thread, cpu, true);
+    state.ready = now_;
+  }
+
+  [[nodiscard]] std::int64_t stretched(std::int64_t work, std::uint32_t cpu) const {
+    const std::uint32_t speed = on_cpu_[cpu].speed;
+    if (speed == recorded_speed) [[likely]]
+      return work;
+    return static_cast<std::int64_t>((Wide{work} * recorded_speed + speed - 1) / speed);
+  }
+
+  StretchIndex emit(std::uint32_t thread, std::uint32_t cpu, bool cut) {
+    const ThreadState& state = threads_[thread];
+    Stretch stretch;
+    stretch.ready = Nanoseconds{state.ready};
+    stretch.start = Nanoseconds{state.start};
+    stretch.end = Nanoseconds{now_};
+    stretch.released_by = state.released_by;
+    stretch.given_by = cpu == no_cpu ? no_stretch : state.given_by;
+    stretch.event = state.event;
+    stretch.thread = thread & 0xfffffU;
+    stretch.cpu = cpu & 0x7ffU;
+    stretch.cut = cut ? 1 : 0;
+    consumer_.add(stretch);
+    const auto index = static_cast<StretchIndex>(end_.stretches++);
+    if (cpu != no_cpu)
+      on_cpu_[cpu].last_stretch = index;
+    end_.total = Nanoseconds{now_};
+    return index;
+  }
+
+  void find_deadlock() {
+    Deadlock deadlock;
+    for (std::uint32_t t = 0; t < threads_.size(); ++t) {
+      const ThreadState& state = threads_[t];
+      if (state.doing != Doing::blocked || state.events[state.event].outcome == Outcome::unfinished)
+        continue;
+      const Event& awaited = synchronization_.awaited(t, state.events[state.event]);
+      deadlock.threads.push_back({ThreadId{t}, static_cast<std::uint32_t>(&awaited - state.events),
+                                  Nanoseconds{state.ready}});
+      deadlock.at = std::max(deadlock.at, Nanoseconds{state.ready});
+    }
+    if (!deadlock.threads.empty())
+      end_.deadlock = std::move(deadlock);
+  }
+
+  const Machine& machine_;
+  StretchConsumer& consumer_;
+  Synchronization synchronization_;
+  std::optional<SignalsInFlight> in_flight_;  // where signals between CPUs take time
+  std::int64_t migration_cost_;
+  std::int64_t wake_up_;
+  Cpus cpus_;
+  std::unique_ptr<Scheduler> scheduler_;
+  Tournament<Key> next_;  // when each thread's stretch or wait ends
+  std::vector<ThreadState> threads_;
+  std::vector<CpuState> on_cpu_;
+  bool has_costs_ = false;
+  bool exited_ = false;
+  std::int64_t now_ = 0;
+  SimulatedEnd end_;
+};
+
+}  // namespace longpole::simulation
