@@ -8,7 +8,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "analysis/level_times.h"
+#include "analysis/quartz_times.h"
+#include "simulation/tournament.h"
 
 namespace longpole::analysis {
 
@@ -23,242 +24,16 @@ constexpr std::size_t most_cells = std::size_t{1} << 25U;
 constexpr std::size_t most_levels = 256;
 constexpr std::size_t least_levels = 8;
 
-// What a row, node or entity has by the number of threads that ran.
-struct Times {
-  std::vector<double> computed;  // CPU time
-  std::vector<double> waited;    // as the ideal execution has it
-  TopSums computed_top;
-  TopSums waited_top;
-
-  void add(const Times& other, double factor = 1) {
-    add(computed, other.computed, factor);
-    add(waited, other.waited, factor);
-    computed_top.add(other.computed_top, factor);
-    waited_top.add(other.waited_top, factor);
-  }
-  static void add(std::vector<double>& to, const std::vector<double>& from, double factor) {
-    if (to.size() < from.size())
-      to.resize(from.size(), 0);
-    for (std::size_t i = 0; i < from.size(); ++i)
-      to[i] += factor * from[i];
-  }
-};
-
-class Sweep {
- public:
-  Sweep(const Schedule& schedule, const WorkTree& tree, const std::vector<SegmentIndex>& late,
-        std::size_t threads, std::uint32_t most_running, std::uint32_t exact, std::uint32_t cpus)
-      : schedule_(schedule),
-        tree_(tree),
-        threads_(threads),
-        rows_(tree.row_count()),
-        times_(rows_ + 2 * threads, most_running, exact, cpus) {
-    run(late);
-  }
-
-  [[nodiscard]] const LevelTimes& times() const { return times_; }
-  // All that passed, as somebody would have it who waits from the beginning to the end.
-  [[nodiscard]] Times of_all() const {
-    Times times;
-    for (std::size_t level = 0; level < times_.width(); ++level)
-      times.waited.push_back(static_cast<double>(times_.time(level)));
-    times.waited_top = times_.top();
-    return times;
-  }
-  [[nodiscard]] Times of_row(std::uint32_t row) const {
-    Times times;
-    read(row, tree_.waits(row), times);
-    return times;
-  }
-  [[nodiscard]] Times of_thread(std::size_t thread) const {
-    Times times;
-    read(rows_ + thread, false, times);
-    read(rows_ + threads_ + thread, true, times);
-    return times;
-  }
-
- private:
-  void read(std::size_t row, bool waits, Times& times) const {
-    std::vector<double>& levels = waits ? times.waited : times.computed;
-    levels.resize(times_.width());
-    for (std::size_t level = 0; level < levels.size(); ++level)
-      levels[level] = static_cast<double>(times_.time(row, level));
-    (waits ? times.waited_top : times.computed_top) = times_.top(row);
-  }
-
-  void run(const std::vector<SegmentIndex>& late) {
-    std::uint32_t running = schedule_.running_at_start;
-    Nanoseconds now{};
-    auto next_late = late.begin();
-    const auto begin_late = [&] {
-      for (; next_late != late.end() && schedule_.segments[*next_late].start <= now; ++next_late)
-        begin_after_wait(*next_late);
-    };
-    begin_late();
-    for (const SegmentIndex s : schedule_.by_end) {
-      const Segment& segment = schedule_.segments[s];
-      if (segment.end != now) {
-        times_.pass((segment.end - now).count(), running);
-        now = segment.end;
-        begin_late();
-      }
-      end(s);
-      running = segment.running_after;
-    }
-  }
-
-  [[nodiscard]] bool is_last(SegmentIndex s) const {
-    return s + 1 == schedule_.thread_begin[schedule_.segments[s].thread.index() + 1];
-  }
-  [[nodiscard]] static bool is_empty(const Segment& segment) {
-    return segment.start == segment.end;
-  }
-  [[nodiscard]] std::size_t thread_row(const Segment& segment, bool running) const {
-    return rows_ + (running ? 0 : threads_) + segment.thread.index();
-  }
-
-  void end(SegmentIndex s) {
-    const Segment& segment = schedule_.segments[s];
-    const bool goes_on = !is_last(s) && schedule_.segments[s + 1].start == segment.end;
-    if (!is_empty(segment)) {
-      const bool alike = goes_on && !is_empty(schedule_.segments[s + 1]);
-      if (alike && schedule_.segments[s + 1].running == segment.running) {
-        if (tree_.row_of(s) != tree_.row_of(s + 1)) {
-          times_.end(tree_.row_of(s));
-          times_.begin(tree_.row_of(s + 1));
-        }
-        return;
-      }
-      times_.end(tree_.row_of(s));
-      times_.end(thread_row(segment, segment.running));
-    }
-    if (goes_on) {
-      begin(s + 1);
-    } else if (!is_last(s)) {
-      times_.begin(tree_.gap_row_of(s + 1));
-      times_.begin(thread_row(segment, false));
-    }
-  }
-
-  void begin(SegmentIndex s) {
-    const Segment& segment = schedule_.segments[s];
-    if (is_empty(segment))
-      return;
-    times_.begin(tree_.row_of(s));
-    times_.begin(thread_row(segment, segment.running));
-  }
-
-  void begin_after_wait(SegmentIndex s) {
-    const Segment& segment = schedule_.segments[s];
-    if (s > schedule_.thread_begin[segment.thread.index()]) {
-      times_.end(tree_.gap_row_of(s));
-      times_.end(thread_row(segment, false));
-    }
-    begin(s);
-  }
-
-  const Schedule& schedule_;
-  const WorkTree& tree_;
-  std::size_t threads_;
-  std::size_t rows_;
-  LevelTimes times_;  // rows of the tree; then threads that compute; then threads that wait
-};
-
-// Turns times by running threads into what Quartz says of a machine.
-class Machine {
- public:
-  Machine(std::uint32_t cpus, bool shares, std::size_t width, bool has_top)
-      : cpus_(cpus), shares_(shares), width_(width), has_top_(has_top) {}
-
-  [[nodiscard]] double normalized(const Times& times) const {
-    double sum = 0;
-    for (std::size_t level = 1; level < times.computed.size(); ++level)
-      sum += term(times, level);
-    return sum;
-  }
-  [[nodiscard]] std::vector<double> terms(const Times& times) const {
-    std::vector<double> terms(std::min<std::size_t>(cpus_, width_ - 1), 0);
-    for (std::size_t level = 1; level < times.computed.size(); ++level)
-      terms[std::min<std::size_t>(level, terms.size()) - 1] += term(times, level);
-    return terms;
-  }
-  // How long waiting takes where the threads that run share the CPUs.
-  [[nodiscard]] double waited(const Times& times) const {
-    double sum = 0;
-    for (std::size_t level = 0; level < times.waited.size(); ++level)
-      sum += is_top(level) ? times.waited_top.elapsed : times.waited[level] * stretch(level);
-    return sum;
-  }
-  [[nodiscard]] QuartzTimes all(const Times& times) const {
-    QuartzTimes all;
-    all.normalized_ns = normalized(times);
-    all.terms_ns = terms(times);
-    StateTime& busy = at(all, ThreadState::busy);
-    StateTime& blocked = at(all, ThreadState::blocked);
-    StateTime& ready = at(all, ThreadState::ready);
-    for (std::size_t level = 0; level < width_; ++level) {
-      if (level < times.computed.size()) {
-        const double computed = times.computed[level];
-        const TopSums& top = times.computed_top;
-        const auto threads = static_cast<double>(level);
-        const double elapsed = is_top(level) ? top.elapsed : computed * stretch(level);
-        const double weighed = is_top(level) ? top.threads : computed * threads;
-        add(busy, level, computed, weighed);
-        add(ready, level, elapsed - computed,
-            (is_top(level) ? top.threads_elapsed : elapsed * threads) - weighed);
-      }
-      if (level < times.waited.size()) {
-        const double elapsed =
-            is_top(level) ? times.waited_top.elapsed : times.waited[level] * stretch(level);
-        add(blocked, level, elapsed,
-            is_top(level) ? times.waited_top.threads_elapsed
-                          : elapsed * static_cast<double>(level));
-      }
-    }
-    for (StateTime& state : all.states) {
-      state.average_runnable = state.time_ns > 0 ? state.average_runnable / state.time_ns : 0;
-      while (!state.at_runnable.empty() && state.at_runnable.back() == 0)
-        state.at_runnable.pop_back();
-    }
-    return all;
-  }
-
- private:
-  static StateTime& at(QuartzTimes& times, ThreadState state) {
-    return times.states.at(static_cast<std::size_t>(state));
-  }
-  void add(StateTime& state, std::size_t level, double time, double weighed) const {
-    if (time <= 0)
-      return;
-    state.at_runnable.resize(width_, 0);
-    state.at_runnable[level] += time;
-    state.time_ns += time;
-    state.average_runnable += weighed;
-  }
-  [[nodiscard]] bool is_top(std::size_t level) const { return has_top_ && level + 1 == width_; }
-  [[nodiscard]] double stretch(std::size_t level) const {
-    return shares_ ? std::max(static_cast<double>(level) / cpus_, 1.0) : 1;
-  }
-  [[nodiscard]] double term(const Times& times, std::size_t level) const {
-    return is_top(level)
-               ? times.computed_top.normalized
-               : times.computed[level] / static_cast<double>(std::min<std::size_t>(level, cpus_));
-  }
-
-  std::uint32_t cpus_;
-  bool shares_;
-  std::size_t width_;
-  bool has_top_;
-};
+__extension__ using WideKey = unsigned __int128;
 
 // The rows of all entities, from the nodes of the tree.
 class Ranking {
  public:
-  Ranking(const Recording& recording, const WorkTree& tree, const Sweep& sweep,
-          const Machine& machine)
+  Ranking(const Recording& recording, const WorkTree& tree, const QuartzSweep& sweep,
+          const QuartzMachine& machine)
       : recording_(recording), nodes_(tree.nodes()), machine_(machine), of_node_(nodes_.size()) {
     for (std::uint32_t row = 0; row < tree.row_count(); ++row) {
-      const Times times = sweep.of_row(row);
+      const SpentTimes times = sweep.of_row(row);
       for (const WorkTree::Share& share : tree.shares(row))
         of_node_[share.node].add(times, share.share);
     }
@@ -268,7 +43,7 @@ class Ranking {
     }
     for (std::size_t n = nodes_.size(); n-- > 1;)
       of_node_[nodes_[n].parent].add(of_node_[n]);
-    for (const Times& times : of_node_)
+    for (const SpentTimes& times : of_node_)
       total_.push_back(machine_.normalized(times));
     walk();
     add_threads(sweep);
@@ -301,8 +76,8 @@ class Ranking {
 
  private:
   struct Known {
-    Times self;
-    Times total;
+    SpentTimes self;
+    SpentTimes total;
     std::optional<std::uint64_t> calls;
   };
   struct Edge {
@@ -366,7 +141,7 @@ class Ranking {
     add_calls(edge.calls, node);
   }
 
-  void add_threads(const Sweep& sweep) {
+  void add_threads(const QuartzSweep& sweep) {
     const std::size_t count = recording_.threads.size();
     std::vector<std::uint32_t> order;
     std::vector<std::vector<std::uint32_t>> created(count);
@@ -389,7 +164,7 @@ class Ranking {
       const ThreadId creator = recording_.threads[order[i]].creator;
       if (!creator.known())
         continue;
-      const Times& of = entities_[entity(order[i])].total;
+      const SpentTimes& of = entities_[entity(order[i])].total;
       entities_[entity(creator.value)].total.add(of);
       edges_[{entity(creator.value), entity(order[i])}] = {machine_.normalized(of), 1};
     }
@@ -398,7 +173,8 @@ class Ranking {
   void fill_tree(QuartzReport& report) const {
     std::vector<std::vector<WorkIndex>> below(nodes_.size());
     for (WorkIndex n = 1; n < nodes_.size(); ++n) {
-      if (total_[n] > 0 || machine_.waited(of_node_[n]) > 0 || nodes_[n].calls > 0)
+      if (total_[n] > 0 || machine_.blocked(of_node_[n]) > 0 ||
+          machine_.spinning(of_node_[n]) > 0 || nodes_[n].calls > 0)
         below[nodes_[n].parent].push_back(n);
     }
     std::vector<WorkIndex> open{0};
@@ -410,7 +186,8 @@ class Ranking {
                      node.entity,
                      total_[n],
                      self_[n],
-                     machine_.waited(of_node_[n]),
+                     machine_.blocked(of_node_[n]),
+                     machine_.spinning(of_node_[n]),
                      {},
                      machine_.terms(of_node_[n])};
       add_calls(out.calls, node);
@@ -455,9 +232,9 @@ class Ranking {
 
   const Recording& recording_;
   const std::vector<WorkNode>& nodes_;
-  const Machine& machine_;
-  std::vector<Times> of_node_;  // with all below
-  std::vector<double> self_;    // normalized; by node
+  const QuartzMachine& machine_;
+  std::vector<SpentTimes> of_node_;  // with all below
+  std::vector<double> self_;         // normalized; by node
   std::vector<double> total_;
   std::map<Entity, Known> entities_;
   std::map<std::pair<Entity, Entity>, Edge> edges_;
@@ -470,16 +247,35 @@ Quartz::Quartz(const Recording& recording, const Schedule& schedule)
       schedule_(schedule),
       tree_(recording, schedule),
       most_running_(schedule.running_at_start) {
-  for (SegmentIndex s = 0; s < schedule.segments.size(); ++s) {
-    const Segment& segment = schedule.segments[s];
+  for (const Segment& segment : schedule.segments)
     most_running_ = std::max<std::uint32_t>(most_running_, segment.running_after);
-    const bool is_first = s == schedule.thread_begin[segment.thread.index()];
-    if (is_first || segment.start != schedule.segments[s - 1].end)
-      late_.push_back(s);
+  find_late();
+}
+
+// Each thread's are in order already.
+void Quartz::find_late() {
+  const std::size_t threads = recording_.threads.size();
+  std::vector<SegmentIndex> next(schedule_.thread_begin.begin(), schedule_.thread_begin.end());
+  simulation::Tournament<WideKey> first(threads);
+  const auto come_to_next = [&](std::uint32_t thread) {
+    const SegmentIndex begin = schedule_.thread_begin[thread];
+    const SegmentIndex end = schedule_.thread_begin[thread + 1];
+    SegmentIndex s = next[thread];
+    while (s < end && s > begin && schedule_.segments[s].start == schedule_.segments[s - 1].end)
+      ++s;
+    next[thread] = s;
+    if (s < end)
+      first.set(thread, schedule_.segments[s].start.count());
+    else
+      first.drop(thread);
+  };
+  for (std::uint32_t thread = 0; thread < threads; ++thread)
+    come_to_next(thread);
+  while (first.somebody_comes()) {
+    const std::uint32_t thread = first.thread();
+    late_.push_back(next[thread]++);
+    come_to_next(thread);
   }
-  std::sort(late_.begin(), late_.end(), [&](SegmentIndex a, SegmentIndex b) {
-    return std::pair(schedule.segments[a].start, a) < std::pair(schedule.segments[b].start, b);
-  });
 }
 
 QuartzReport Quartz::report(std::uint32_t cpus, Scheduler scheduler) const {
@@ -488,15 +284,14 @@ QuartzReport Quartz::report(std::uint32_t cpus, Scheduler scheduler) const {
   const bool shares = scheduler == Scheduler::shared;
   const std::uint32_t busy = shares ? std::max(cpus, 1U) : std::max(most_running_, 1U);
   const std::size_t rows =
-      tree_.row_count() + 2 * recording_.threads.size() + 4 * tree_.nodes().size();
+      tree_.row_count() + spent_count * recording_.threads.size() + 4 * tree_.nodes().size();
   const auto exact = static_cast<std::uint32_t>(
       std::clamp(most_cells / std::max<std::size_t>(rows, 1), least_levels, most_levels));
-  const Sweep sweep(schedule_, tree_, late_, recording_.threads.size(), most_running_, exact, busy);
-  const std::size_t width = sweep.times().width();
-  const Machine machine(busy, shares, width, sweep.times().has_top());
-  report.most_busy = static_cast<std::uint32_t>(std::min<std::size_t>(busy, width - 1));
-  report.more_busy = sweep.times().has_top();
-  report.total_ns = machine.waited(sweep.of_all());
+  const QuartzMachine machine(busy, shares, most_running_, exact);
+  const QuartzSweep sweep(schedule_, tree_, late_, most_running_, exact, machine);
+  report.most_busy = static_cast<std::uint32_t>(machine.term_count());
+  report.more_busy = machine.has_top();
+  report.total_ns = machine.blocked(sweep.of_all());
   Ranking(recording_, tree_, sweep, machine).fill(report);
   return report;
 }

@@ -5,7 +5,7 @@
 // Equation 1: normalized processor time = Σ over i of (processor time with i CPUs busy) / i, without
 // time spent spinning. So it says how much of the elapsed time the code at hand accounts for; that
 // of the whole program is the elapsed time less the time with no CPU busy. Each term of the sum is
-// kept. A *total* takes in what is called, what threads do that are created meanwhile, and, of a
+// kept. Spinning is told apart as spinning.h says. A *total* takes in what is called, what threads do that are created meanwhile, and, of a
 // lock, what is done while it is held (work_tree.h).
 //
 //   Quartz quartz(recording, schedule);         once for a recording
@@ -23,9 +23,11 @@
 
 namespace longpole::analysis {
 
-// What a thread does at a moment. Ready: it could run and has no CPU.
-enum class ThreadState : std::uint8_t { busy, blocked, ready };
-inline constexpr std::size_t thread_state_count = 3;
+// What a thread does at a moment. Spinning: it computes and only waits so (spinning.h). Ready: it could
+// run and has no CPU. A wait for a lock that burns CPU time is spinning all along, though the simulated
+// thread leaves its CPU to others meanwhile.
+enum class ThreadState : std::uint8_t { busy, spinning, blocked, ready };
+inline constexpr std::size_t thread_state_count = 4;
 
 // Elapsed time, of all threads together, in one state.
 struct StateTime {
@@ -64,6 +66,7 @@ struct QuartzNode {
   double normalized_ns = 0;
   double self_normalized_ns = 0;
   double blocked_ns = 0;
+  double spinning_ns = 0;
   std::optional<std::uint64_t> calls;
   std::vector<double> terms_ns;
 };
@@ -89,11 +92,14 @@ class Quartz {
   [[nodiscard]] QuartzReport report(std::uint32_t cpus, Scheduler scheduler) const;
 
  private:
+  void find_late();
+
   const Recording& recording_;
   const simulation::Schedule& schedule_;
   WorkTree tree_;
   std::uint32_t most_running_ = 0;
-  std::vector<simulation::SegmentIndex> late_;  // that start after a wait, or with their thread
+  // That start after a wait, or with their thread; in order of their starts.
+  std::vector<simulation::SegmentIndex> late_;
 };
 
 }  // namespace longpole::analysis

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analysis/call_tree.h"
+#include "analysis/spinning.h"
 #include "trace/event_forms.h"
 
 namespace longpole::analysis {
@@ -168,7 +169,9 @@ class WorkTreeBuilder {
   void build() {
     tree_.row_of_.resize(schedule_.segments.size(), 0);
     tree_.gap_row_.resize(schedule_.segments.size(), 0);
-    add_row(0, false);                 // what nothing is known of, and what is beyond the limits
+    spinning_ = spinning_segments(recording_, schedule_);
+    tree_.spins_ = !spinning_.empty();
+    add_row(0, Spent::computing);      // what nothing is known of, and what is beyond the limits
     std::vector<std::uint32_t> order;  // creators before those that they create
     for (std::uint32_t t = 0; t < base_.size(); ++t) {
       if (!recording_.threads[t].creator.known())
@@ -214,13 +217,16 @@ class WorkTreeBuilder {
       const Segment& segment = schedule_.segments[s];
       const Event& event = events[segment.event];
       if (s > begin && segment.start != schedule_.segments[s - 1].end)
-        tree_.gap_row_[s] = wait_row(waits_at);
+        tree_.gap_row_[s] = wait_row(waits_at, events[schedule_.segments[s - 1].event].spins());
       if (!segment.running) {
-        tree_.row_of_[s] = wait_row(waits_at);
+        tree_.row_of_[s] = wait_row(waits_at, false);
         continue;
       }
       if (segment.start != segment.end)
-        tree_.row_of_[s] = computing_row(place, event.profile, start);
+        tree_.row_of_[s] =
+            computing_row(place, event.profile, start, !spinning_.empty() && spinning_[s]);
+      if (segment.cut && event.kind != EventKind::run)
+        continue;
       const bool may_wait = s + 1 < end && (schedule_.segments[s + 1].start != segment.end ||
                                             !schedule_.segments[s + 1].running);
       waits_at = call(place, event, may_wait, order);
@@ -380,22 +386,23 @@ class WorkTreeBuilder {
     return at;
   }
 
-  std::uint32_t add_row(WorkIndex node, bool waits) {
+  std::uint32_t add_row(WorkIndex node, Spent spent) {
     tree_.shares_.push_back({node, 1});
     tree_.shares_begin_.push_back(tree_.shares_.size());
-    tree_.waits_.push_back(waits);
-    return static_cast<std::uint32_t>(tree_.waits_.size() - 1);
+    tree_.spent_.push_back(spent);
+    return static_cast<std::uint32_t>(tree_.spent_.size() - 1);
   }
 
-  std::uint32_t wait_row(WorkIndex node) {
-    if (wait_rows_.size() < tree_.nodes_.size())
-      wait_rows_.resize(tree_.nodes_.size(), 0);
-    if (wait_rows_[node] == 0)
-      wait_rows_[node] = add_row(node, true);
-    return wait_rows_[node];
+  std::uint32_t wait_row(WorkIndex node, bool spins) {
+    std::vector<std::uint32_t>& rows = spins ? spinning_wait_rows_ : wait_rows_;
+    if (rows.size() < tree_.nodes_.size())
+      rows.resize(tree_.nodes_.size(), 0);
+    if (rows[node] == 0)
+      rows[node] = add_row(node, spins ? Spent::waiting_spinning : Spent::waiting);
+    return rows[node];
   }
 
-  std::uint32_t computing_row(const Place& place, ProfileId profile, FunctionId start) {
+  std::uint32_t computing_row(const Place& place, ProfileId profile, FunctionId start, bool spins) {
     // Without a profile: wherever the thread is known to be.
     PathIndex path = 0;
     if (!profile.known()) {
@@ -403,23 +410,26 @@ class WorkTreeBuilder {
       if (path == 0 && start.known())
         path = paths_.extended(0, start);
     }
-    const Key<4> key{{place.base, place.locks, profile.value, path}};
-    if (key == last_key_ && last_row_ != 0)
-      return last_row_;
+    const Key<4> key{{place.base, place.locks, profile.value, 2 * path + (spins ? 1U : 0U)}};
+    RecentRow& recent = recent_rows_[Hash{}(key) % recent_rows_.size()];
+    if (recent.row != 0 && recent.key == key)
+      return recent.row;
     auto known = computing_rows_.find(key);
     if (known == computing_rows_.end()) {
-      if (tree_.waits_.size() >= WorkTree::most_rows)
+      if (tree_.spent_.size() >= WorkTree::most_rows)
         return 0;
-      known = computing_rows_.try_emplace(key, add_computing_row(place, profile, path)).first;
+      const Spent spent = spins ? Spent::spinning : Spent::computing;
+      known =
+          computing_rows_.try_emplace(key, add_computing_row(place, profile, path, spent)).first;
     }
-    last_key_ = key;
-    last_row_ = known->second;
-    return last_row_;
+    recent = {key, known->second};
+    return recent.row;
   }
 
-  std::uint32_t add_computing_row(const Place& place, ProfileId profile, PathIndex path) {
+  std::uint32_t add_computing_row(const Place& place, ProfileId profile, PathIndex path,
+                                  Spent spent) {
     if (!profile.known())
-      return add_row(node_at(place.base, place.locks, path), false);
+      return add_row(node_at(place.base, place.locks, path), spent);
     const Profile& of = recording_.profiles[profile.index()];
     const std::size_t count = of.exact ? 1 : of.entries.size();
     const std::uint64_t samples = std::accumulate(
@@ -433,14 +443,19 @@ class WorkTreeBuilder {
           {node_at(place.base, place.locks, paths_.of(of.entries[i].stack)), share});
     }
     tree_.shares_begin_.push_back(tree_.shares_.size());
-    tree_.waits_.push_back(false);
-    return static_cast<std::uint32_t>(tree_.waits_.size() - 1);
+    tree_.spent_.push_back(spent);
+    return static_cast<std::uint32_t>(tree_.spent_.size() - 1);
   }
 
   struct Recent {
     Key<4> key{};
     WorkIndex node = 0;
     bool used = false;
+  };
+
+  struct RecentRow {
+    Key<4> key{};
+    std::uint32_t row = 0;  // 0: none
   };
 
   const Recording& recording_;
@@ -453,11 +468,12 @@ class WorkTreeBuilder {
   std::unordered_map<Key<3>, WorkIndex, Hash> children_;
   std::unordered_map<Key<3>, WorkIndex, Hash> node_of_;
   std::unordered_map<Key<4>, std::uint32_t, Hash> computing_rows_;
+  std::vector<bool> spinning_;            // by segment; empty: none
   std::vector<std::uint32_t> wait_rows_;  // by node; 0: none
+  std::vector<std::uint32_t> spinning_wait_rows_;
   std::vector<std::pair<LockIndex, PathIndex>> open_;
   std::array<Recent, 256> recent_{};
-  Key<4> last_key_{};
-  std::uint32_t last_row_ = 0;
+  std::vector<RecentRow> recent_rows_ = std::vector<RecentRow>(4096);
 };
 
 WorkTree::WorkTree(const Recording& recording, const Schedule& schedule) {

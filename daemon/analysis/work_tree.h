@@ -13,7 +13,7 @@
 // one that time is charged to (study.h).
 //
 // A *row* is what the same time is distributed alike for: all stretches of computing with one
-// profile, base and locks, or all waits at one node. There are as many as different ones, not as
+// profile, base and locks, or all waits at one node, spinning apart. There are as many as different ones, not as
 // many as events. Immutable after construction; the Recording and Schedule must outlive it.
 #pragma once
 
@@ -33,6 +33,18 @@ struct Entity {
   std::uint32_t id = 0;                   // FunctionId, ObjectId or ThreadId; 0 for the program
   friend constexpr auto operator<=>(const Entity&, const Entity&) = default;
 };
+
+// How time is spent at a row. Spinning is told in spinning.h.
+enum class Spent : std::uint8_t {
+  computing,
+  spinning,          // computing in a loop of calls in vain
+  waiting,           // off the CPU
+  waiting_spinning,  // likewise as simulated, for a lock that burns CPU time
+};
+inline constexpr std::size_t spent_count = 4;
+[[nodiscard]] constexpr bool is_computing(Spent spent) {
+  return spent == Spent::computing || spent == Spent::spinning;
+}
 
 using WorkIndex = std::uint32_t;
 struct WorkNode {
@@ -63,8 +75,9 @@ class WorkTree {
   [[nodiscard]] std::span<const Share> shares(std::uint32_t row) const {
     return {shares_.data() + shares_begin_[row], shares_begin_[row + 1] - shares_begin_[row]};
   }
-  // What is spent there is off the CPU.
-  [[nodiscard]] bool waits(std::uint32_t row) const { return waits_[row]; }
+  [[nodiscard]] Spent spent(std::uint32_t row) const { return spent_[row]; }
+  // Whether anything computes in loops of calls in vain.
+  [[nodiscard]] bool spins() const { return spins_; }
   // Of a segment, and of the blocked time before it.
   [[nodiscard]] std::uint32_t row_of(simulation::SegmentIndex s) const { return row_of_[s]; }
   [[nodiscard]] std::uint32_t gap_row_of(simulation::SegmentIndex s) const { return gap_row_[s]; }
@@ -74,7 +87,8 @@ class WorkTree {
   std::vector<WorkNode> nodes_{WorkNode{}};
   std::vector<Share> shares_;
   std::vector<std::size_t> shares_begin_{0};
-  std::vector<bool> waits_;
+  std::vector<Spent> spent_;
+  bool spins_ = false;
   simulation::LargeArray<std::uint32_t> row_of_;
   simulation::LargeArray<std::uint32_t> gap_row_;
 };

@@ -27,7 +27,8 @@ using analysis::StateTime;
 using analysis::thread_state_count;
 using Align = TextTable::Align;
 
-constexpr std::array<const char*, thread_state_count> state_names = {"busy", "blocked", "ready"};
+constexpr std::array<const char*, thread_state_count> state_names = {"busy", "spinning", "blocked",
+                                                                     "ready"};
 constexpr std::size_t bar_width = 40;
 constexpr std::size_t most_columns = 32;  // of a row of bars
 constexpr std::size_t most_bars = 20;
@@ -80,6 +81,12 @@ std::string place_of(const Recording& recording, const FileNames& files, const E
 
 std::string calls_text(const std::optional<std::uint64_t>& calls) {
   return calls && *calls > 0 ? count_text(*calls) : nothing;
+}
+
+constexpr auto spinning = static_cast<std::size_t>(analysis::ThreadState::spinning);
+
+double spinning_of(const QuartzRow& row) {
+  return row.total.states.at(spinning).time_ns;
 }
 
 double share(double part, double whole) {
@@ -192,29 +199,33 @@ std::string children_text(const QuartzReport& report, const QuartzRow& row,
 std::string ranking_text(const QuartzReport& report, const Recording& recording,
                          const TableView& view) {
   const double whole = report.rows.front().total.normalized_ns;
-  TextTable table({{"normalized"},
-                   {"share"},
-                   {"itself"},
-                   {"busy"},
-                   {"blocked"},
-                   {"ready"},
-                   {"calls"},
-                   {bars_header(report), Align::left},
-                   {"defined at", Align::left},
-                   {"what", Align::left}});
+  const bool spins = spinning_of(report.rows.front()) > 0;
+  std::vector<TextTable::Column> columns = {{"normalized"}, {"share"}, {"itself"}};
+  for (std::size_t s = 0; s < thread_state_count; ++s) {
+    if (spins || s != spinning)
+      columns.push_back({state_names.at(s)});
+  }
+  columns.insert(columns.end(), {{"calls"},
+                                 {bars_header(report), Align::left},
+                                 {"defined at", Align::left},
+                                 {"what", Align::left}});
+  TextTable table(std::move(columns));
   const FileNames files(recording);
   std::size_t shown = 0;
   for (std::size_t i = 1; i < report.rows.size() && (view.top == 0 || shown < view.top); ++i) {
     const QuartzRow& row = report.rows[i];
-    const auto state = [&](std::size_t s) {
+    std::vector<std::string> cells = {duration_text(row.total.normalized_ns),
+                                      percent_text(share(row.total.normalized_ns, whole)),
+                                      duration_text(row.self.normalized_ns)};
+    for (std::size_t s = 0; s < thread_state_count; ++s) {
       const double time = row.total.states.at(s).time_ns;
-      return time == 0 ? std::string(nothing) : duration_text(time);
-    };
-    table.add({duration_text(row.total.normalized_ns),
-               percent_text(share(row.total.normalized_ns, whole)),
-               duration_text(row.self.normalized_ns), state(0), state(1), state(2),
-               calls_text(row.calls), small_bars(row.total.terms_ns),
-               place_of(recording, files, row.entity), label(recording, row.entity)});
+      if (spins || s != spinning)
+        cells.push_back(time == 0 ? nothing : duration_text(time));
+    }
+    cells.insert(cells.end(),
+                 {calls_text(row.calls), small_bars(row.total.terms_ns),
+                  place_of(recording, files, row.entity), label(recording, row.entity)});
+    table.add(std::move(cells));
     ++shown;
   }
   const std::size_t left = report.rows.size() - 1 - shown;
@@ -229,13 +240,15 @@ std::string walk_text(const QuartzReport& report, const Recording& recording,
   std::vector<std::vector<std::size_t>> below(tree.size());
   for (std::size_t i = 1; i < tree.size(); ++i)
     below[tree[i].parent].push_back(i);
-  TextTable table({{"normalized"},
-                   {"share"},
-                   {"itself"},
-                   {"blocked"},
-                   {"calls"},
-                   {bars_header(report), Align::left},
-                   {"from the top down", Align::left}});
+  const bool spins = tree.front().spinning_ns > 0;
+  std::vector<TextTable::Column> columns = {{"normalized"}, {"share"}, {"itself"}};
+  if (spins)
+    columns.push_back({"spinning"});
+  columns.insert(columns.end(), {{"blocked"},
+                                 {"calls"},
+                                 {bars_header(report), Align::left},
+                                 {"from the top down", Align::left}});
+  TextTable table(std::move(columns));
   struct Open {
     std::size_t node;
     std::size_t depth;
@@ -251,11 +264,16 @@ std::string walk_text(const QuartzReport& report, const Recording& recording,
       if (view.top == 0 || tree[child].normalized_ns >= least_share * whole)
         open.push_back({child, depth + 1});
     }
-    table.add({duration_text(node.normalized_ns), percent_text(share(node.normalized_ns, whole)),
-               duration_text(node.self_normalized_ns),
-               node.blocked_ns == 0 ? nothing : duration_text(node.blocked_ns),
-               calls_text(node.calls), small_bars(node.terms_ns),
-               std::string(2 * depth, ' ') + label(recording, node.entity)});
+    const auto waited = [](double time) { return time == 0 ? nothing : duration_text(time); };
+    std::vector<std::string> cells = {duration_text(node.normalized_ns),
+                                      percent_text(share(node.normalized_ns, whole)),
+                                      duration_text(node.self_normalized_ns)};
+    if (spins)
+      cells.push_back(waited(node.spinning_ns));
+    cells.insert(cells.end(),
+                 {waited(node.blocked_ns), calls_text(node.calls), small_bars(node.terms_ns),
+                  std::string(2 * depth, ' ') + label(recording, node.entity)});
+    table.add(std::move(cells));
     ++shown;
   }
   const std::size_t left = tree.size() - shown;
@@ -353,6 +371,7 @@ Json json_of(const QuartzView& view, const Recording& recording) {
     out["normalized_ns"] = number(node.normalized_ns);
     out["self_normalized_ns"] = number(node.self_normalized_ns);
     out["blocked_ns"] = number(node.blocked_ns);
+    out["spinning_ns"] = number(node.spinning_ns);
     out["terms_ns"] = numbers(node.terms_ns);
     tree.push_back(std::move(out));
   }
@@ -384,7 +403,11 @@ std::string text_of(const QuartzView& quartz, const Recording& recording, const 
          "done\n"
          "with a lock held, and the threads that were created meanwhile. busy, blocked, ready: "
          "elapsed\n"
-         "time of all threads; ready is waiting for a CPU. --of NAME shows one row closely.\n";
+         "time of all threads; ready is waiting for a CPU." +
+         (spinning_of(report.rows.front()) > 0
+              ? " spinning: for a spin lock, or trying in\nvain again and again."
+              : "") +
+         " --of NAME shows one row closely.\n";
 }
 
 }  // namespace longpole::cli

@@ -353,6 +353,7 @@ void write_times(const analysis::QuartzTimes& times, v1::QuartzTimes& message) {
   message.mutable_terms_ns()->Add(times.terms_ns.begin(), last);
   using analysis::ThreadState;
   write_state(times, ThreadState::busy, [&] { return message.mutable_busy(); });
+  write_state(times, ThreadState::spinning, [&] { return message.mutable_spinning(); });
   write_state(times, ThreadState::blocked, [&] { return message.mutable_blocked(); });
   write_state(times, ThreadState::ready, [&] { return message.mutable_ready(); });
 }

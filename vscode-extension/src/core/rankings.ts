@@ -111,6 +111,7 @@ export function quartzText(row: QuartzRow, share: number, callCount: bigint | un
   }
   facts.push(
     ...stateFacts('computes', total?.busy),
+    ...stateFacts('spins', total?.spinning),
     ...stateFacts('waits for a CPU', total?.ready),
     ...stateFacts('blocked', total?.blocked),
   );
