@@ -146,8 +146,8 @@ void end_thread_log(bool ends_process) {
   stop_sampling();
   if (recording()) {
     record(stamp(),
-           {LONGPOLE_THREAD_END, reinterpret_cast<const void*>(std::uintptr_t{ends_process}),
-            log.exit_site},
+           {LONGPOLE_THREAD_END,
+            reinterpret_cast<const void*>(std::uintptr_t{ends_process ? 1U : 0U}), log.exit_site},
            0, 0);
   }
   lockstep::end_thread();
