@@ -44,17 +44,17 @@ TEST(Merge, TimeOnTheCpuInsideABlockingCallCountsForWhatFollows) {
 TEST(Merge, WhatABroadcastSleepsForWantOfACpuIsNoWait) {
   HandMadeRun run;
   run.spool.out(103'000, 100);
-  run.spool.in(2'500'000, 100);
-  run.spool.out(3'000'000, 100);
-  run.spool.in(3'400'000, 100);
-  run.spool.exit(4'000'000, 100);
-  run.events.add_thread(0, 100,
-                        {call(LONGPOLE_CONDITION_BROADCAST, 100'000, lock_address),
-                         call(LONGPOLE_CONDITION_SIGNAL, 2'600'000, lock_address),
-                         call(LONGPOLE_THREAD_END, 3'900'000)});
+  run.spool.in(250'000, 100);
+  run.spool.out(300'000, 100);
+  run.spool.in(340'000, 100);
+  run.spool.exit(400'000, 100);
+  run.events.add_thread(
+      0, 100,
+      {call(LONGPOLE_CONDITION_BROADCAST, 100'000, lock_address),
+       call(LONGPOLE_CONDITION_SIGNAL, 260'000, lock_address), call(LONGPOLE_THREAD_END, 390'000)});
   EXPECT_THAT(describe(*run.merge()),
-              ElementsAre("0 100000 broadcast 0 0 cpu=100000", "0 2600000 signal 0 0 cpu=103000",
-                          "0 3000000 external cpu=400000 took=400000", "0 3900000 end cpu=600000"));
+              ElementsAre("0 100000 broadcast 0 0 cpu=100000", "0 260000 signal 0 0 cpu=13000",
+                          "0 300000 external cpu=40000 took=40000", "0 390000 end cpu=60000"));
 }
 
 TEST(Merge, TheCostOfTheRecordsIsTakenOutAndNeverMoreThanThereIs) {
