@@ -53,6 +53,15 @@ std::string usual_counts(std::size_t machine) {
   return list + std::to_string(machine);
 }
 
+tl::unexpected<Error> ends_differently(const fs::path& program, const std::string& where,
+                                       int status, int recorded_status) {
+  return failure(fmt::format("cannot compare runs of {}", program.string()),
+                 fmt::format("on {} it ended with exit status {}, and when it was recorded with {}",
+                             where, status, recorded_status),
+                 "take a job that comes out the same each time, and does not read what it is given "
+                 "on standard input");
+}
+
 // The runs of each round, by number of CPUs. Every other round goes backwards, so that no number is
 // always the first after a pause.
 Expected<std::map<std::uint32_t, std::vector<RealRun>>> measure(
@@ -69,12 +78,7 @@ Expected<std::map<std::uint32_t, std::vector<RealRun>>> measure(
       if (!run)
         return tl::unexpected(run.error());
       if (run->exit_status != exit_status)
-        return failure(fmt::format("cannot compare runs of {}", program.string()),
-                       fmt::format("on {} it ended with exit status {}, and when it was recorded "
-                                   "with {}",
-                                   count_text(count, "CPU"), run->exit_status, exit_status),
-                       "take a job that comes out the same each time, and does not read what it "
-                       "is given on standard input");
+        return ends_differently(program, count_text(count, "CPU"), run->exit_status, exit_status);
       runs[count].push_back({run->elapsed, run->cpu_time, run->others});
     }
     std::reverse(counts.begin(), counts.end());
@@ -227,14 +231,16 @@ Expected<int> validate(const Options& options) {
   recorded.program = options.command.front();
   recorded.arguments.assign(options.command.begin() + 1, options.command.end());
   // What the first run reads from the disk, its own code above all, the others find in memory.
-  if (const auto first = recording::run_measured(program->path, recorded.arguments,
-                                                 {machine.begin(), machine.begin() + 1});
-      !first)
+  const auto first = recording::run_measured(program->path, recorded.arguments,
+                                             {machine.begin(), machine.begin() + 1});
+  if (!first)
     return tl::unexpected(first.error());
   auto recording = record(recorded, options.output);
   if (!recording)
     return tl::unexpected(recording.error());
   const int exit_status = *recording->run.exit_status;
+  if (first->exit_status != exit_status)
+    return ends_differently(program->path, "1 CPU", first->exit_status, exit_status);
   auto validation = predict(options, std::move(*recording), *cpus);
   if (!validation)
     return tl::unexpected(validation.error());
