@@ -10,6 +10,11 @@
 namespace longpole::recording {
 namespace {
 
+std::string duration_text(std::int64_t nanoseconds) {
+  const double seconds = static_cast<double>(nanoseconds) / 1e9;
+  return seconds < 1 ? fmt::format("{:.3g} ms", seconds * 1e3) : fmt::format("{:.1f} s", seconds);
+}
+
 std::string stop_text(const longpole_control& control) {
   switch (control.stop_reason) {
     case LONGPOLE_STOP_NO_SPACE:
@@ -123,11 +128,11 @@ std::vector<Notice> notices_of(const MergeInput& input, const Losses& losses) {
   if (!input.kernel.has_wakes &&
       losses.unexplained_ns * worth_saying > result.ended_ns - result.started_ns)
     notices.push_back({"wakers-unknown",
-                       fmt::format("Threads waited in no recorded call, {:.3g} ms in all, and who "
+                       fmt::format("Threads waited in no recorded call, {} in all, and who "
                                    "woke them is not known: the simulation does not know what they "
                                    "wait for. Record as root, with tracefs mounted on "
                                    "/sys/kernel/tracing, to see wake-ups.",
-                                   static_cast<double>(losses.unexplained_ns) / 1e6),
+                                   duration_text(losses.unexplained_ns)),
                        losses.unexplained_waits});
   if (result.stacks_left_out)
     notices.push_back({"stacks-left-out",
