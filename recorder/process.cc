@@ -131,8 +131,9 @@ std::uint64_t process_cpu_time() {
 // before all of them.
 void on_process_end(void* /*unused*/) {
   if (recording()) {
-    mark_ending(LONGPOLE_ENDING_EXIT);
+    // The end is not before the last record: who is cut short there would seem to have ended before.
     end_thread_log(true);
+    mark_ending(LONGPOLE_ENDING_EXIT);
   }
 }
 

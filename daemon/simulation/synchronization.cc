@@ -33,7 +33,7 @@ bool is_cancellation_point(EventKind kind) {
 }
 
 // Nothing but its recorded end says that a thread whom nobody joins was waited for: by spinning, or by
-// calls that are not recorded.
+// calls that are not recorded. Whoever was in a call that never returned did not end by itself.
 std::vector<bool> threads_that_end_before_exit(const Recording& recording) {
   std::vector<bool> end(recording.threads.size(), false);
   if (recording.run.source == Source::program)
@@ -47,7 +47,9 @@ std::vector<bool> threads_that_end_before_exit(const Recording& recording) {
       const Thread& thread = recording.threads[t];
       end[t] = &thread != &exiting && !thread.events.empty() &&
                thread.events.back().kind == EventKind::thread_end &&
-               thread.events.back().time < exit->time;
+               thread.events.back().time < exit->time &&
+               (thread.events.size() < 2 ||
+                thread.events[thread.events.size() - 2].outcome != Outcome::unfinished);
     }
     break;
   }

@@ -106,6 +106,13 @@ TEST(ProgramExit, WaitsForWhoHadEndedBeforeInTheRecordedRun) {
 11 T end
 )";
   EXPECT_EQ(total_of(outlives), std::chrono::milliseconds(2));
+  const std::string waits_for_ever = R"(0 main create T
+8 T wait S unfinished
+9 T end
+10 main exit
+10 main end
+)";
+  EXPECT_EQ(total_of(waits_for_ever), std::chrono::milliseconds(1));
 }
 
 TEST(ProgramExit, IsNotThatOfMainAlone) {
