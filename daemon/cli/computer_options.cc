@@ -183,8 +183,7 @@ Expected<Computer> read_scheduler(const ComputerOptions& options) {
   const std::string name = options.scheduler.empty() ? default_scheduler : options.scheduler;
   if (const auto computer = analysis::computer_named(name))
     return *computer;
-  return bad_input(fmt::format("--scheduler {}", name), "this version has no such scheduler",
-                   fmt::format("choose {}", scheduler_names()));
+  return unknown_scheduler(name);
 }
 
 struct ModelText {
@@ -300,6 +299,11 @@ void for_each_option(const ComputerOptions& options,
   }
   for (const std::string& model : options.models)
     visit("--model", model);
+}
+
+tl::unexpected<Error> unknown_scheduler(const std::string& name) {
+  return bad_input(fmt::format("--scheduler {}", name), "this version has no such scheduler",
+                   fmt::format("choose {}", scheduler_names()));
 }
 
 Expected<void> check_names(const ComputerOptions& options) {

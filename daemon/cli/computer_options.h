@@ -46,6 +46,9 @@ void add_machine_options(CLI::App& command, ComputerOptions& options);
 void for_each_option(const ComputerOptions& options,
                      const std::function<void(const char*, const std::string&)>& visit);
 
+// That there is none of this name, and which there are.
+[[nodiscard]] tl::unexpected<Error> unknown_scheduler(const std::string& name);
+
 // What can be said before the recording has been read: of the scheduler and the models.
 [[nodiscard]] Expected<void> check_names(const ComputerOptions& options);
 

@@ -9,6 +9,7 @@
 #include "analysis/forecast.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
+#include "cli/computer_options.h"
 #include "cli/human.h"
 #include "cli/input.h"
 #include "cli/progress_line.h"
@@ -167,7 +168,9 @@ Expected<int> report(const Options& options) {
   if (!cpus)
     return tl::unexpected(cpus.error());
   const auto computer = analysis::computer_named(options.scheduler);
-  if (computer && computer->kind == analysis::Computer::Kind::machine) {
+  if (!computer)
+    return unknown_scheduler(options.scheduler);
+  if (computer->kind == analysis::Computer::Kind::machine) {
     if (std::find(of_machines.begin(), of_machines.end(), options.by) != of_machines.end())
       return report_on_machine(options, *computer, *cpus, *top);
     return bad_input(
