@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -69,7 +71,12 @@ class Recorded {
   ProgramRun run_;
 };
 
-// What is predicted for one CPU over the CPU time used: the value next to 1 of up to three
+// The first of up to eight recordings of `command` of which `holds` says yes, or the last of them:
+// what another program does on the core or in its caches makes parts of one recording longer.
+[[nodiscard]] std::unique_ptr<Recorded> recorded_until(
+    const std::vector<std::string>& command, const std::function<bool(const Recorded&)>& holds);
+
+// What is predicted for one CPU over the CPU time used: the value next to 1 of up to eight
 // recordings, because a wait for a CPU that another program has is at times mistaken for a wait of
 // the program's own.
 [[nodiscard]] double best_one_cpu_ratio(const std::vector<std::string>& command);
