@@ -449,7 +449,8 @@ void describe('without trust', () => {
     await workbench.statusItem.click();
     await workbench.toast('Longpole runs no program until you trust this workspace.').waitFor();
     // Looking at what was recorded runs nothing of the workspace's.
-    await page.locator('.explorer-folders-view .monaco-list-row', { hasText: 'run.lptrace' }).dblclick();
+    const recording = page.locator('.explorer-folders-view .monaco-list-row', { hasText: 'run.lptrace' });
+    await workbench.untilRecording(() => recording.dblclick(), 'run.lptrace');
     await workbench.webview().getByText('1.6× on 8 CPUs').waitFor();
   });
 });

@@ -190,9 +190,7 @@ void describe('a workspace of two folders', () => {
       );
       await tree.filter({ hasText: name }).dblclick();
     };
-    // Before the extension is known, a recording is text.
-    await page.locator('.activitybar .action-item a[aria-label="Longpole"]').waitFor();
-    await open('two', 'run.lptrace');
+    await opened.untilRecording(() => open('two', 'run.lptrace'), 'run.lptrace');
     await opened.webview().getByText('1.6× on 8 CPUs').waitFor();
     await opened.webview().getByRole('link', { name: 'produce' }).click();
     await page.locator('.tab.active[data-resource-name="pipeline.c"]').waitFor();

@@ -154,7 +154,8 @@ export class Workbench {
   }
 
   async runCommand(title: string): Promise<void> {
-    const row = this.page.locator('.quick-input-list .monaco-list-row.focused', { hasText: title });
+    const rows = this.page.locator('.quick-input-list .monaco-list-row');
+    const row = rows.filter({ has: this.page.locator('.label-name', { hasText: exactly(title) }) }).first();
     // The palette knows a command only once the extension's manifest has been read.
     await eventually(
       async () => {
@@ -163,8 +164,17 @@ export class Workbench {
           () => true,
           () => false,
         );
-        await this.page.keyboard.press(found ? 'Enter' : 'Escape');
-        return found;
+        // The first of those that match need not be the one of that name.
+        const isFocused = async (): Promise<boolean> => /\bfocused\b/.test((await row.getAttribute('class').catch(() => null)) ?? '');
+        for (let step = 0; found && step < 20; step++) {
+          if (await isFocused()) {
+            await this.page.keyboard.press('Enter');
+            return true;
+          }
+          await this.page.keyboard.press('ArrowDown');
+        }
+        await this.page.keyboard.press('Escape');
+        return false;
       },
       () => `the command ${title}`,
     );
@@ -204,14 +214,22 @@ export class Workbench {
     await this.quickInput.waitFor({ state: 'hidden' });
   }
 
-  /** Opens a recording of the folder. In a window that has not read the extension's manifest yet it opens as text: then once more. */
+  /** Opens a recording of the folder by its name. */
   async openRecording(name: string): Promise<void> {
+    await this.untilRecording(() => this.openFile(name), name);
+  }
+
+  /**
+   * Opens a recording until it is in front as one. A window that does not know the extension's editor yet, which it is told of
+   * after all that can be seen of the extension, opens it as text.
+   */
+  async untilRecording(open: () => Promise<void>, name: string): Promise<void> {
     const editor = this.page.locator('.editor-group-container.active');
     const text = editor.locator('.editor-instance .monaco-editor');
     const overview = this.page.locator('iframe.webview').filter({ visible: true });
     await eventually(
       async () => {
-        await this.openFile(name);
+        await open();
         await text.or(overview).first().waitFor();
         if ((await text.count()) === 0) {
           return true;
@@ -435,6 +453,10 @@ export class Workbench {
       [line, word] as const,
     );
   }
+}
+
+function exactly(text: string): RegExp {
+  return new RegExp(`^${text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`);
 }
 
 /** Polls until it holds; fails with what was wanted. */
