@@ -289,7 +289,7 @@ void describe('with a daemon that works', () => {
   });
 
   void test('a recording opens as a page whose numbers lead on', async () => {
-    await workbench.page.locator('.explorer-folders-view .monaco-list-row', { hasText: 'run.lptrace' }).dblclick();
+    await workbench.openRecording('run.lptrace');
     const page = workbench.webview();
     await page.getByText('1.6× on 8 CPUs').waitFor();
     await page.getByRole('row', { name: /^produce pipeline\.c:3 50% 67% 80% 80% 80% 80%$/ }).waitFor();
@@ -449,8 +449,7 @@ void describe('without trust', () => {
     await workbench.statusItem.click();
     await workbench.toast('Longpole runs no program until you trust this workspace.').waitFor();
     // Looking at what was recorded runs nothing of the workspace's.
-    const recording = page.locator('.explorer-folders-view .monaco-list-row', { hasText: 'run.lptrace' });
-    await workbench.untilRecording(() => recording.dblclick(), 'run.lptrace');
+    await workbench.openRecording('run.lptrace');
     await workbench.webview().getByText('1.6× on 8 CPUs').waitFor();
   });
 });

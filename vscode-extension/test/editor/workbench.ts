@@ -214,22 +214,24 @@ export class Workbench {
     await this.quickInput.waitFor({ state: 'hidden' });
   }
 
-  /** Opens a recording of the folder by its name. */
+  /** Opens a recording of the folder that is open by its name. */
   async openRecording(name: string): Promise<void> {
-    await this.untilRecording(() => this.openFile(name), name);
+    await this.untilRecording(() => this.page.locator('.explorer-folders-view .monaco-list-row', { hasText: exactly(name) }).dblclick(), name);
   }
 
   /**
    * Opens a recording until it is in front as one. A window that does not know the extension's editor yet, which it is told of
-   * after all that can be seen of the extension, opens it as text.
+   * after all that can be seen of the extension, opens it as text. To be opened from the Explorer: the list of files remembers that
+   * one was text.
    */
   async untilRecording(open: () => Promise<void>, name: string): Promise<void> {
-    const editor = this.page.locator('.editor-group-container.active');
-    const text = editor.locator('.editor-instance .monaco-editor');
+    const tab = this.page.locator(`.tab.active[data-resource-name="${name}"]`).first();
+    const text = this.page.locator(`.editor-group-container.active .monaco-editor[data-uri$="/${name}"]`);
     const overview = this.page.locator('iframe.webview').filter({ visible: true });
     await eventually(
       async () => {
         await open();
+        await tab.waitFor();
         await text.or(overview).first().waitFor();
         if ((await text.count()) === 0) {
           return true;
