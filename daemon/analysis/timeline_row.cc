@@ -386,20 +386,19 @@ TimelineRow Timeline::row(std::uint32_t thread, const TimelineView& view, WithNa
 }
 
 bool Timeline::is_active(std::uint32_t thread, const TimelineView& view) const {
-  bool active = false;
-  walk(
-      execution_->index(), thread, view, [&](std::size_t /*block*/) { return active; },
-      [](std::size_t /*block*/) {},
-      [&](const SpanIndex::Reader& reader) {
-        const bool overlaps = reader.start < view.to.count() && reader.end > view.from.count() &&
-                              reader.end > reader.start;
-        active |=
-            overlaps && (reader.state == SpanState::running || reader.state == SpanState::runnable);
-        active |= reader.ends_part && reader.end >= view.from.count() &&
-                  !is_behind(Nanoseconds{reader.end}, view) &&
-                  execution_->shown_call(reader.part) != 0;
-      });
-  return active;
+  // A call at the left edge may be of the block before.
+  const SpanIndex& index = execution_->index();
+  SpanIndex::Reader reader(index, thread, index.block_at(thread, view.from.count() - 1));
+  while (reader.next() && reader.start <= view.to.count()) {
+    const bool overlaps = reader.start < view.to.count() && reader.end > view.from.count() &&
+                          reader.end > reader.start;
+    if (overlaps && (reader.state == SpanState::running || reader.state == SpanState::runnable))
+      return true;
+    if (reader.ends_part && reader.end >= view.from.count() &&
+        !is_behind(Nanoseconds{reader.end}, view) && execution_->shown_call(reader.part) != 0)
+      return true;
+  }
+  return false;
 }
 
 TimelineThread Timeline::thread(std::uint32_t thread, const TimelineView& view) const {

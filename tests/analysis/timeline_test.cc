@@ -298,6 +298,42 @@ std::string wrong_parallelism(const Exact& exact, const Timeline& timeline,
   return told == levels ? "" : "the levels differ";
 }
 
+std::string wrong_path(const Timeline& timeline, const TimelineView& view) {
+  std::vector<PathPiece> expected;
+  std::optional<std::uint32_t> shared;  // the pixel that the last of them lies in
+  Nanoseconds longest{};
+  for (const PathPart& part : timeline.execution().path()) {
+    if (part.end <= view.from || part.start >= view.to)
+      continue;
+    const std::uint32_t pixel = part.start < view.from ? 0 : view.pixel(part.start);
+    const bool within = part.start >= view.from && part.end <= view.edge(pixel + 1);
+    const Nanoseconds length = part.end - part.start;
+    if (within && shared == pixel) {
+      PathPiece& piece = expected.back();
+      ++piece.parts;
+      piece.end = part.end;
+      if (length > longest)
+        piece.thread = part.thread;
+      longest = std::max(longest, length);
+      continue;
+    }
+    expected.push_back({part.thread, part.start, part.end, 1, part.arrival});
+    shared = within ? std::optional(pixel) : std::nullopt;
+    longest = length;
+  }
+  const std::vector<PathPiece> pieces = timeline.path(view);
+  const auto equal = [](const PathPiece& a, const PathPiece& b) {
+    return a.thread == b.thread && a.start == b.start && a.end == b.end && a.parts == b.parts &&
+           a.arrival == b.arrival;
+  };
+  const auto [found, wanted] =
+      std::mismatch(pieces.begin(), pieces.end(), expected.begin(), expected.end(), equal);
+  if (found == pieces.end() && wanted == expected.end())
+    return {};
+  return fmt::format("piece {} of {} (should be {}) of the path differs", found - pieces.begin(),
+                     pieces.size(), expected.size());
+}
+
 std::vector<TimelineView> views_of(Time total, std::mt19937_64& random) {
   std::vector<TimelineView> views;
   for (const std::uint32_t pixels : {1U, 5U, 64U, 700U}) {
@@ -321,6 +357,7 @@ void compare(const Exact& exact, const std::shared_ptr<const Execution>& executi
     for (std::uint32_t t = 0; t < exact.threads.size(); ++t)
       ASSERT_EQ(wrong_row(exact, t, timeline, view), "") << where << ", thread " << t;
     ASSERT_EQ(wrong_parallelism(exact, timeline, view), "") << where;
+    ASSERT_EQ(wrong_path(timeline, view), "") << where;
   }
 }
 
