@@ -1,5 +1,6 @@
 #include "allocation/bound_parameters.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "simulation/simulate.h"
@@ -75,7 +76,10 @@ Expected<ProgramParameters> bound_parameters(const Recording& recording,
 std::optional<Rational> surely_reached(const Recording& recording,
                                        const simulation::Schedule& ideal,
                                        const simulation::Machine& machine) {
-  if (!machine.speeds.empty() || machine.switch_cost > Nanoseconds{} || ideal.deadlock)
+  const bool calls_cost = std::any_of(machine.primitive_cost.begin(), machine.primitive_cost.end(),
+                                      [](Nanoseconds cost) { return cost > Nanoseconds{}; });
+  if (!machine.speeds.empty() || machine.switch_cost > Nanoseconds{} || calls_cost ||
+      ideal.deadlock)
     return std::nullopt;
   const auto program = bound_parameters(recording, ideal);
   if (!program)
@@ -83,8 +87,9 @@ std::optional<Rational> surely_reached(const Recording& recording,
   const auto finder = BoundFinder::of(program->parameters);
   if (!finder)
     return std::nullopt;
-  return Rational(finder->find(machine.cpus, machine.longest_latency()).ratio *
-                  program->ideal.count());
+  const Nanoseconds latency =
+      machine.longest_latency() + machine.wake_up.value_or(recording.run.costs.wake_up);
+  return Rational(finder->find(machine.cpus, latency).ratio * program->ideal.count());
 }
 
 }  // namespace longpole::allocation

@@ -288,7 +288,7 @@ std::string text_of(const Recording& recording, const Answer& answer, const Opti
                   result.trial.model == simulation::Model::direct
                       ? ""
                       : fmt::format(", model {}", name_of(result.trial.model)));
-  text += binding_table(recording, result.binding, cpus) + "\n" + comparison(answer);
+  text += binding_table(recording, result.binding, computer.machine) + "\n" + comparison(answer);
   text += bound_text(answer, cpus) + "\n" + allocation::binding_code(result.binding);
   const std::string notes = notices_text(recording);
   return text + (notes.empty() ? "" : "\n") + notes;

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cli/human.h"
@@ -53,15 +54,21 @@ std::string names_text(const std::vector<std::string_view>& names) {
 }  // namespace
 
 std::string binding_table(const Recording& recording, const allocation::Binding& binding,
-                          std::uint32_t cpus) {
-  TextTable table({{"CPU"}, {"threads", TextTable::Align::left}});
-  for (std::uint32_t cpu = 0; cpu < cpus; ++cpu) {
+                          const simulation::Machine& machine) {
+  std::vector<TextTable::Column> columns{{"CPU"}, {"threads", TextTable::Align::left}};
+  if (!machine.nodes.empty())
+    columns.insert(columns.begin(), {"node"});
+  TextTable table(std::move(columns));
+  for (std::uint32_t cpu = 0; cpu < machine.cpus; ++cpu) {
     std::vector<std::string_view> names;
     for (std::size_t thread = 0; thread < binding.size(); ++thread) {
       if (binding[thread] == cpu)
         names.emplace_back(recording.threads[thread].name);
     }
-    table.add({fmt::format("{}", cpu), names_text(names)});
+    std::vector<std::string> cells{fmt::format("{}", cpu), names_text(names)};
+    if (!machine.nodes.empty())
+      cells.insert(cells.begin(), fmt::format("{}", machine.nodes[cpu]));
+    table.add(std::move(cells));
   }
   return table.text(0);
 }

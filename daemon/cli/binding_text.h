@@ -8,8 +8,10 @@
 
 namespace longpole::cli {
 
-// A line a CPU, with the names of its threads; names like worker.1, worker.2, worker.3 as worker.1-3.
+// A line a CPU, with its node where there are some, and the names of its threads; names like worker.1,
+// worker.2, worker.3 as worker.1-3.
 [[nodiscard]] std::string binding_table(const Recording& recording,
-                                        const allocation::Binding& binding, std::uint32_t cpus);
+                                        const allocation::Binding& binding,
+                                        const simulation::Machine& machine);
 
 }  // namespace longpole::cli

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,20 +11,22 @@
 #include <vector>
 
 #include "allocation/bound_parameters.h"
+#include "allocation/search.h"
 #include "cli/arguments.h"
+#include "cli/bound_report.h"
 #include "cli/command.h"
 #include "cli/computer_options.h"
 #include "cli/human.h"
 #include "cli/input.h"
 #include "cli/json_document.h"
 #include "cli/progress_line.h"
-#include "cli/text_table.h"
 #include "simulation/simulate.h"
+#include "storage/load.h"
 
 namespace longpole::cli {
 namespace {
 
-using allocation::Bound;
+using allocation::Algorithm;
 using allocation::BoundFinder;
 using allocation::Rational;
 
@@ -33,22 +36,15 @@ struct Options {
   std::string granularity;
   std::string cpus = "1,2,4,8,16";
   std::string latency = "0";
+  std::string bindings;
+  std::string chart;
   bool json = false;
 };
 
 // What is bounded: of a recording, or as it was written.
 struct Program {
-  std::string name;  // empty: nobody's in particular
-  BoundFinder finder;
-  std::optional<allocation::ProgramParameters> recorded;
-};
-
-struct Row {
-  std::uint32_t cpus = 1;
-  Nanoseconds latency{};
-  Bound bound;
-
-  [[nodiscard]] double ratio() const { return bound.ratio.convert_to<double>(); }
+  BoundReport report;
+  std::optional<Recording> recording;
 };
 
 std::vector<std::string_view> parts_of(std::string_view list) {
@@ -119,7 +115,7 @@ Expected<Program> read_written(const Options& options) {
   auto finder = BoundFinder::of(std::move(parameters));
   if (!finder)
     return tl::unexpected(finder.error());
-  return Program{{}, *std::move(finder), {}};
+  return Program{{{}, *std::move(finder), {}, {}, {}}, {}};
 }
 
 Expected<Program> read_recorded(const Options& options) {
@@ -136,7 +132,9 @@ Expected<Program> read_recorded(const Options& options) {
   auto finder = BoundFinder::of(program->parameters);
   if (!finder)
     return tl::unexpected(finder.error());
-  return Program{program_name(*recording, options.file), *std::move(finder), *std::move(program)};
+  return Program{
+      {program_name(*recording, options.file), *std::move(finder), *std::move(program), {}, {}},
+      *std::move(recording)};
 }
 
 Expected<Program> read_program(const Options& options) {
@@ -160,65 +158,63 @@ Expected<std::vector<Nanoseconds>> parse_latencies(const std::string& text) {
   return latencies;
 }
 
-std::string json_of(const Program& program, const std::vector<Row>& rows) {
-  Json out = Json::array();
-  for (const Row& row : rows) {
-    Json line = {{"cpus", row.cpus},
-                 {"latency_ns", row.latency.count()},
-                 {"bound", fraction(row.ratio())},
-                 {"allocation", row.bound.allocation},
-                 {"total_ns", nullptr}};
-    if (program.recorded)
-      line["total_ns"] = number(row.ratio() * static_cast<double>(program.recorded->ideal.count()));
-    out.push_back(std::move(line));
+// Those that nothing is searched for.
+Expected<std::vector<Algorithm>> parse_bindings(const std::string& text) {
+  std::vector<Algorithm> bindings;
+  if (text.empty())
+    return bindings;
+  for (const std::string_view part : parts_of(text)) {
+    const auto algorithm = allocation::algorithm_named(part);
+    if (!algorithm || (*algorithm != Algorithm::block && *algorithm != Algorithm::round_robin &&
+                       *algorithm != Algorithm::binpack))
+      return bad_input("--bindings " + text,
+                       fmt::format("\"{}\" is no binding that can be had without a search", part),
+                       "give some of block, round-robin and binpack; `longpole allocate` searches");
+    bindings.push_back(*algorithm);
   }
-  return json_text({{"rows", std::move(out)}});
+  return bindings;
 }
 
-// "15 × 5, 4": how many CPUs have how many threads.
-std::string allocation_text(const allocation::Allocation& allocation) {
-  std::string text;
-  for (std::size_t i = 0; i < allocation.size();) {
-    std::size_t same = i;
-    while (same < allocation.size() && allocation[same] == allocation[i])
-      ++same;
-    text += text.empty() ? "" : ", ";
-    text += same - i > 1 ? fmt::format("{} × {}", same - i, allocation[i])
-                         : fmt::format("{}", allocation[i]);
-    i = same;
+// On a computer as the bound knows them: signals take the latency, and nothing else costs anything.
+Expected<std::vector<std::optional<double>>> simulate_bindings(
+    const Recording& recording, const std::vector<Algorithm>& bindings, std::uint32_t cpus,
+    Nanoseconds latency) {
+  simulation::Machine machine;
+  machine.cpus = cpus;
+  machine.latency = latency;
+  machine.wake_up = Nanoseconds{};
+  machine.migration_cost = Nanoseconds{};
+  allocation::TestBench bench(recording, machine, 1);
+  std::vector<std::optional<double>> totals;
+  for (const Algorithm binding : bindings) {
+    const auto result = allocation::search(bench, binding, {});
+    if (!result)
+      return tl::unexpected(result.error());
+    totals.push_back(result->trial.deadlocks
+                         ? std::nullopt
+                         : std::optional(static_cast<double>(result->trial.total.count())));
   }
-  return text;
+  return totals;
 }
 
-std::string text_of(const Program& program, const std::vector<Row>& rows) {
-  const auto threads = static_cast<std::uint32_t>(program.finder.parameters().profile.size());
-  const auto on_one = program.finder.ratio({threads}, Nanoseconds{0}).convert_to<double>();
-  std::string text = program.name.empty() ? std::string("any program") : printable(program.name);
-  text += fmt::format(": {}, a speed-up of {:.2f} at most",
-                      count_text(program.finder.parameters().profile.size(), "thread"), on_one);
-  if (program.recorded)
-    text += fmt::format(", {} in {} of work", count_text(program.recorded->signals, "signal"),
-                        duration_text(static_cast<double>(program.recorded->work.count())));
-  std::vector<TextTable::Column> columns{{"CPUs"}, {"latency"}, {"bound"}};
-  if (program.recorded)
-    columns.push_back({"time"});
-  columns.insert(columns.end(), {{"speed-up"}, {"threads on each CPU", TextTable::Align::left}});
-  TextTable table(std::move(columns));
-  for (const Row& row : rows) {
-    const double ratio = row.ratio();
-    std::vector<std::string> cells{count_text(row.cpus), duration_text(row.latency),
-                                   fmt::format("{:.4f}", ratio)};
-    if (program.recorded)
-      cells.push_back(duration_text(ratio * static_cast<double>(program.recorded->ideal.count())));
-    cells.push_back(fmt::format("{:.2f}", on_one / ratio));
-    cells.push_back(allocation_text(row.bound.allocation));
-    table.add(std::move(cells));
+Expected<void> fill_rows(Program& program, const std::vector<std::uint32_t>& cpus,
+                         const std::vector<Nanoseconds>& latencies) {
+  ProgressLine progress("searching");
+  BoundReport& report = program.report;
+  for (const std::uint32_t count : cpus) {
+    for (const Nanoseconds latency : latencies) {
+      progress.set(fmt::format("bounding on {}", count_text(count, "CPU")));
+      BoundReport::Row row{count, latency, report.finder.find(count, latency), {}};
+      if (!report.bindings.empty()) {
+        auto totals = simulate_bindings(*program.recording, report.bindings, count, latency);
+        if (!totals)
+          return tl::unexpected(totals.error());
+        row.totals_ns = *std::move(totals);
+      }
+      report.rows.push_back(std::move(row));
+    }
   }
-  return fmt::format(
-      "{}\n\n{}\nSome binding of its threads to CPUs is that fast, or faster. One that is slower "
-      "is "
-      "surely not\nthe best; of one that is faster nothing is known.\n",
-      text, table.text(terminal_width()));
+  return {};
 }
 
 Expected<int> bound(const Options& options) {
@@ -228,20 +224,33 @@ Expected<int> bound(const Options& options) {
   const auto latencies = parse_latencies(options.latency);
   if (!latencies)
     return tl::unexpected(latencies.error());
-  const auto program = read_program(options);
+  const auto bindings = parse_bindings(options.bindings);
+  if (!bindings)
+    return tl::unexpected(bindings.error());
+  if (!bindings->empty()) {
+    if (options.file.empty())
+      return bad_input("--bindings " + options.bindings,
+                       "bindings are simulated, which takes a recording", "give a FILE");
+    const auto most = *std::max_element(cpus->begin(), cpus->end());
+    if (most > simulation::most_cpus)
+      return bad_input(
+          fmt::format("--cpus {}", most),
+          fmt::format("bindings are simulated on up to {} CPUs", simulation::most_cpus),
+          "choose fewer, or leave --bindings out");
+  }
+  auto program = read_program(options);
   if (!program)
     return tl::unexpected(program.error());
-  std::vector<Row> rows;
-  {
-    ProgressLine progress("searching");
-    for (const std::uint32_t count : *cpus) {
-      for (const Nanoseconds latency : *latencies) {
-        progress.set(fmt::format("bounding on {}", count_text(count, "CPU")));
-        rows.push_back({count, latency, program->finder.find(count, latency)});
-      }
-    }
+  program->report.bindings = *bindings;
+  if (const auto filled = fill_rows(*program, *cpus, *latencies); !filled)
+    return tl::unexpected(filled.error());
+  const BoundReport& report = program->report;
+  if (!options.chart.empty()) {
+    if (const auto drawn = storage::write_file_whole(svg_of(bound_charts(report)), options.chart);
+        !drawn)
+      return tl::unexpected(drawn.error());
   }
-  if (const auto printed = print(options.json ? json_of(*program, rows) : text_of(*program, rows));
+  if (const auto printed = print(options.json ? json_text(bound_json(report)) : bound_text(report));
       !printed)
     return tl::unexpected(printed.error());
   return 0;
@@ -272,10 +281,22 @@ void add_bound(CLI::App& app, Chosen& chosen) {
       ->add_option("--granularity", options->granularity,
                    "With --vector: signals per millisecond of work")
       ->type_name("Z");
+  command
+      ->add_option("--bindings", options->bindings,
+                   "Simulate these too, as in block,round-robin,binpack, and say\n"
+                   "which surely are not the best")
+      ->type_name("NAMES");
+  command
+      ->add_option("--chart", options->chart,
+                   "Draw the speed-ups by CPUs, or by latencies where there is one\n"
+                   "number of CPUs, as SVG")
+      ->type_name("FILE");
   command->add_flag("--json", options->json, "Print one JSON document");
   command->footer(
       "Examples:\n"
       "  longpole bound program.lptrace --cpus 1-16 --latency 0,4us,8us\n"
+      "  longpole bound program.lptrace --cpus 1-16 --bindings block,round-robin --chart "
+      "bound.svg\n"
       "  longpole bound --vector 1/3,1/3,1/3 --granularity 5/6 --cpus 2 --latency 0,1\n\n"
       "The bound is a factor on the time that the program takes with a CPU for each thread.");
   command->callback([options, &chosen] { chosen.run = [options] { return bound(*options); }; });

@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "allocation/search.h"
-#include "curves.h"
+#include "cli/curves.h"
 #include "paper_programs.h"
 #include "trace/program_text.h"
 
@@ -33,6 +33,8 @@ using namespace longpole;
 using allocation::Algorithm;
 using allocation::SearchResult;
 using allocation::TestBench;
+using cli::Chart;
+using cli::Curve;
 
 struct Study {
   std::string folder;
@@ -101,7 +103,7 @@ double extreme(const std::vector<std::vector<double>>& rows, std::size_t column,
 
 void write_charts(const Study& study, const std::string& name, const std::vector<Chart>& charts) {
   const std::string path = study.folder + "/" + name;
-  std::ofstream(path) << svg_of(charts);
+  std::ofstream(path) << cli::svg_of(charts);
   fmt::print("{}\n", path);
 }
 

@@ -1,16 +1,15 @@
-// Curves as an SVG file: what the studies draw.
+// Curves as an SVG file: what `bound --chart` and the studies in tests/benchmarks/ draw.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-namespace longpole {
+namespace longpole::cli {
 
 struct Curve {
   std::string name;
-  std::vector<std::pair<double, double>> points;  // in order of x
+  std::vector<std::pair<double, double>> points;  // in order of x; finite
 };
 
 struct Chart {
@@ -20,7 +19,7 @@ struct Chart {
   std::vector<Curve> curves;
 };
 
-// The charts, one below the other, two side by side.
+// The charts, two side by side. Any text may be in names and titles.
 [[nodiscard]] std::string svg_of(const std::vector<Chart>& charts);
 
-}  // namespace longpole
+}  // namespace longpole::cli
