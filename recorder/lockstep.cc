@@ -416,7 +416,7 @@ void step_out(longpole_kind kind, const void* object, const void* given_up) {
     self.objects[1] = given_up;
     self.began = stamp();
     count_waiters(self, 1);
-    if (kind == LONGPOLE_BARRIER_WAIT) {
+    if (kind == LONGPOLE_BARRIER_WAIT && object != nullptr) {
       note_release(object, self.clock);  // whoever comes last releases the others
     }
     if (given_up != nullptr) {

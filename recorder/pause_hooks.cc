@@ -102,7 +102,7 @@ LONGPOLE_HOOK int thrd_sleep(const timespec* request, timespec* remaining) {
 }
 
 LONGPOLE_HOOK int sched_yield() noexcept {
-  if (!recording()) [[unlikely]] {
+  if (!recording() || thread_log.waits_in_runtime) [[unlikely]] {
     return next().sched_yield();
   }
   record_releasing({LONGPOLE_YIELD, nullptr, LONGPOLE_SITE()});
@@ -114,7 +114,7 @@ LONGPOLE_HOOK int sched_yield() noexcept {
 extern "C" __attribute__((visibility("default"))) int yield_of_old_programs() noexcept
     __asm__("pthread_yield");
 int yield_of_old_programs() noexcept {
-  if (!recording()) [[unlikely]] {
+  if (!recording() || thread_log.waits_in_runtime) [[unlikely]] {
     return next().sched_yield();
   }
   record_releasing({LONGPOLE_YIELD, nullptr, LONGPOLE_SITE()});

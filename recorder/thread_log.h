@@ -44,6 +44,7 @@ struct ThreadLog {
   const void* exit_site;   // the caller of pthread_exit
   std::uint32_t number;
   State state;
+  bool waits_in_runtime;  // of OpenMP, by yielding for instance: see openmp_hooks.cc
   // Under the thread clock: of the last record, and of the last that has the CPU time.
   std::uint64_t last_stamp;
   std::uint64_t last_reading;
@@ -159,10 +160,11 @@ inline std::uint64_t thread_cpu_time_if_due(std::uint64_t tsc, longpole_kind kin
   ThreadLog& log = thread_log;
   const bool long_stretch = tsc - log.last_stamp > LONGPOLE_LONG_STRETCH;
   log.last_stamp = tsc;
-  const bool waited_for_nobody_known =
+  const bool waited_for_nobody_known_or_spun =
       (flags & LONGPOLE_RETURNS) != 0 && long_stretch &&
-      (kind == LONGPOLE_IO || kind == LONGPOLE_FUTEX_WAIT || kind == LONGPOLE_SIGNAL_WAIT);
-  const bool at_boundary = (flags & LONGPOLE_BEGINS) != 0 || waited_for_nobody_known ||
+      (kind == LONGPOLE_IO || kind == LONGPOLE_FUTEX_WAIT || kind == LONGPOLE_SIGNAL_WAIT ||
+       kind >= LONGPOLE_TEAM_WAIT);
+  const bool at_boundary = (flags & LONGPOLE_BEGINS) != 0 || waited_for_nobody_known_or_spun ||
                            kind == LONGPOLE_THREAD_START || kind == LONGPOLE_THREAD_END;
   if (!at_boundary && ((flags & LONGPOLE_RETURNS) != 0 ||
                        (!long_stretch && tsc - log.last_reading < LONGPOLE_LATEST_READING)))

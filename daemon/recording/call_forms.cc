@@ -50,6 +50,12 @@ std::optional<CallForm> call_form(unsigned kind) {
       return CallForm{EventKind::rwlock_unlock, ObjectKind::rwlock, true};
     case LONGPOLE_SPIN_LOCK:
       return CallForm{EventKind::mutex_lock, ObjectKind::mutex, true};
+    case LONGPOLE_TEAM_WAIT:
+      return CallForm{EventKind::semaphore_wait, ObjectKind::semaphore, true};
+    case LONGPOLE_TEAM_BARRIER:
+      return CallForm{EventKind::barrier_wait, ObjectKind::barrier, true};
+    case LONGPOLE_TEAM_LOCK:
+      return CallForm{EventKind::mutex_lock, ObjectKind::mutex, true};
     case LONGPOLE_CANCEL:
       return CallForm{EventKind::thread_cancel};
     case LONGPOLE_YIELD:

@@ -78,7 +78,9 @@ Merger::Merger(const MergeInput& input)
                .channels = {},
                .thread_of_tid = {},
                .site_of_path = {},
-               .wake_ups = {}},
+               .wake_ups = {},
+               .runtime_begin = input.control.runtime_begin,
+               .runtime_end = input.control.runtime_end},
       raw_(read_raw_events(input.events, input.control.next_unit)),
       paths_(input.kernel.paths) {}
 

@@ -18,6 +18,7 @@ std::optional<std::int64_t> reading_of(const longpole_record& record) {
     case LONGPOLE_CONDITION_TIMEDWAIT:
     case LONGPOLE_SEMAPHORE_INIT:
     case LONGPOLE_BARRIER_INIT:
+    case LONGPOLE_TEAM_BARRIER:
     case LONGPOLE_SAMPLE:
     case LONGPOLE_FRAMES:
     case LONGPOLE_THREAD_NAME:
@@ -69,9 +70,11 @@ class Builder {
     if (const std::optional<std::int64_t> cpu = reading_of(record); cpu)
       take_reading(std::max<std::int64_t>(*cpu - cpu_before_ns_, 0));
     ended_ = kind == LONGPOLE_THREAD_END;
-    if ((flags & LONGPOLE_BEGINS) != 0)
+    if (kind == LONGPOLE_TASK)  // done in the middle of a wait
+      waiting_ = (flags & LONGPOLE_RETURNS) != 0;
+    else if ((flags & LONGPOLE_BEGINS) != 0)
       waiting_ = !waits_for_nobody_known(kind);
-    if ((flags & LONGPOLE_RETURNS) != 0)
+    else if ((flags & LONGPOLE_RETURNS) != 0)
       waiting_ = false;
   }
 

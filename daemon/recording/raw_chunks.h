@@ -100,6 +100,12 @@ struct RawEvents {
   return kind == LONGPOLE_IO || kind == LONGPOLE_FUTEX_WAIT || kind == LONGPOLE_SIGNAL_WAIT;
 }
 
+// What its thread computes in it is waiting.
+[[nodiscard]] inline bool burns_cpu_while_it_waits(unsigned kind) {
+  return kind == LONGPOLE_SPIN_LOCK || kind == LONGPOLE_TEAM_WAIT ||
+         kind == LONGPOLE_TEAM_BARRIER || kind == LONGPOLE_TEAM_LOCK;
+}
+
 [[nodiscard]] inline std::uint64_t other_of(const longpole_record& record) {
   return record.other_low | std::uint64_t{record.other_high} << 32U;
 }

@@ -50,6 +50,8 @@ class ThreadBuilder {
   void begin_cancelled_call(const longpole_record& record);
   void end_cancelled_call();
   void emit_stand_in(EventKind kind, std::int64_t time, ObjectId semaphore, std::uint32_t site);
+  void end_wait_for_team(std::size_t index, const longpole_record& record);
+  void visit_task(unsigned flags);
   void visit_function(const longpole_record& record, bool enters);
   void leave_functions(std::size_t depth);
   void take_out_overhead(std::int64_t begin);
@@ -72,6 +74,7 @@ class ThreadBuilder {
   std::int64_t& taken_out_;
   MergedThread thread_;
   std::vector<Pending> pending_;
+  std::vector<Pending> put_off_;  // waits during which the thread does tasks, outermost first
   struct Entered {
     std::size_t depth;
     std::uint32_t function;

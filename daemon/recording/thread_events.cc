@@ -58,6 +58,12 @@ void ThreadBuilder::visit(const longpole_record& record) {
     return;
   }
   cost_ps_ += static_cast<std::int64_t>(context_.cost_ps);
+  if (context_.is_inside_runtime(record))
+    return;
+  if (kind == LONGPOLE_TASK) {
+    visit_task(flags);
+    return;
+  }
   end_cancelled_call();
   if ((flags & LONGPOLE_BEGINS) != 0 && signals_.cancelled_in == record.tsc) {
     begin_cancelled_call(record);
@@ -87,11 +93,14 @@ void ThreadBuilder::visit(const longpole_record& record) {
     ends_program_ = record.object != 0;
   if ((flags & LONGPOLE_RETURNS) != 0) {
     const auto call = std::find_if(pending_.rbegin(), pending_.rend(), [&](const Pending& pending) {
-      return pending.kind == kind && pending.object == record.object;
+      return pending.kind == kind &&
+             (pending.object == record.object || kind == LONGPOLE_TEAM_WAIT);
     });
     if (call != pending_.rend()) {
       finish_call(call->event, record.result, last_time_);
-      if (kind == LONGPOLE_SPIN_LOCK)
+      if (kind == LONGPOLE_TEAM_WAIT)
+        end_wait_for_team(call->event, record);
+      if (burns_cpu_while_it_waits(kind))
         forget_spinning(thread_.events[call->event].time.count());
       else if (kind == LONGPOLE_SLEEP)
         limit_sleep(thread_.events[call->event], record.object);
@@ -126,6 +135,53 @@ void ThreadBuilder::emit_stand_in(EventKind kind, std::int64_t time, ObjectId se
   emit(event, site);
 }
 
+// What has no token, a wait for tasks or that of a thread that never had a team, takes no time: nobody knows for
+// whom.
+void ThreadBuilder::end_wait_for_team(std::size_t index, const longpole_record& record) {
+  Event& event = thread_.events[index];
+  if (record.object == 0) {
+    event.kind = EventKind::external_wait;
+    event.duration = Nanoseconds{};
+    return;
+  }
+  thread_.sites[index] = context_.sites.add(record.site, {});
+  event.subject =
+      context_.objects.use(ObjectKind::semaphore, record.object, last_time_, thread_.sites[index])
+          .value;
+}
+
+// In a wait, which is put off: what it computed for the task counts, and the calls that it made
+// come before it.
+void ThreadBuilder::visit_task(unsigned flags) {
+  if ((flags & LONGPOLE_BEGINS) != 0) {
+    if (pending_.empty() || (pending_.back().kind != LONGPOLE_TEAM_BARRIER &&
+                             pending_.back().kind != LONGPOLE_TEAM_WAIT))
+      return;
+    put_off_.push_back(pending_.back());
+    pending_.pop_back();
+    forget_spinning(thread_.events[put_off_.back().event].time.count());
+    free_from_ = last_time_;
+    return;
+  }
+  if (put_off_.empty())
+    return;
+  emit_unrecorded(last_time_);
+  Pending call = put_off_.back();
+  put_off_.pop_back();
+  Event event = thread_.events[call.event];
+  const std::uint32_t site = thread_.sites[call.event];
+  const auto place = static_cast<std::ptrdiff_t>(call.event);
+  thread_.events.erase(thread_.events.begin() + place);
+  thread_.sites.erase(thread_.sites.begin() + place);
+  const Nanoseconds before_task = event.cpu;
+  event.cpu = cpu_until(last_time_);
+  (call.event < thread_.events.size() ? thread_.events[call.event] : event).cpu += before_task;
+  event.time = Nanoseconds{last_time_};
+  emit(event, site);
+  call.event = thread_.events.size() - 1;
+  pending_.push_back(call);
+}
+
 void ThreadBuilder::visit_function(const longpole_record& record, bool enters) {
   emit_unrecorded(last_time_);
   const std::size_t depth = record.result;
@@ -158,7 +214,7 @@ void ThreadBuilder::take_out_turn(const longpole_record& record) {
   constexpr std::uint64_t longest_ns = 10'000'000'000;
   cost_ps_ += static_cast<std::int64_t>(context_.cost_ps);
   if ((LONGPOLE_FLAGS(record.kind_and_flags) & LONGPOLE_RETURNS) != 0 &&
-      (pending_.empty() || pending_.back().kind != LONGPOLE_SPIN_LOCK))
+      (pending_.empty() || !burns_cpu_while_it_waits(pending_.back().kind)))
     cost_ps_ += static_cast<std::int64_t>(std::min(record.object, longest_ns)) * 1000;
 }
 
@@ -177,19 +233,23 @@ void ThreadBuilder::leave_functions(std::size_t depth) {
 void ThreadBuilder::begin_call(const longpole_record& record, const CallForm& form,
                                std::int64_t time) {
   emit_unrecorded(time);
+  const unsigned kind = LONGPOLE_KIND(record.kind_and_flags);
   Event event;
   event.kind = form.event;
   event.time = Nanoseconds{time};
   event.cpu = cpu_until(time);
   const std::uint32_t site = context_.sites.add(record.site, candidates_);
   candidates_.clear();
-  if (form.has_object) {
+  if (form.has_object && (kind != LONGPOLE_TEAM_WAIT || record.object != 0)) {
     event.subject = context_.objects.use(form.object, record.object, time, site).value;
     if (form.event == EventKind::condition_wait || form.event == EventKind::condition_timedwait)
       event.other = context_.objects.use(ObjectKind::mutex, other_of(record), time, site).value;
-    if (LONGPOLE_KIND(record.kind_and_flags) == LONGPOLE_SPIN_LOCK)
+    if (kind == LONGPOLE_SPIN_LOCK)
       event.other = Event::burns_cpu;
-    if (form.event == EventKind::barrier_wait)
+    if (kind == LONGPOLE_TEAM_BARRIER)
+      event.other = static_cast<std::uint32_t>(
+          std::clamp<std::uint64_t>(other_of(record), 1, unknown_count - 1));
+    else if (form.event == EventKind::barrier_wait)
       event.other =
           std::max(context_.objects.initialized_with(event.object()).value_or(unknown_count), 1U);
   } else if (form.event == EventKind::thread_create) {

@@ -52,6 +52,16 @@ struct MergeContext {
   std::uint64_t unexplained_waits = 0;
   std::int64_t unexplained_ns = 0;
 
+  // Of a library that tells what it does (longpole_control.runtime_begin), what it does that with.
+  std::uint64_t runtime_begin = 0;
+  std::uint64_t runtime_end = 0;
+  [[nodiscard]] bool is_inside_runtime(const longpole_record& record) const {
+    const unsigned kind = LONGPOLE_KIND(record.kind_and_flags);
+    return record.site >= runtime_begin && record.site < runtime_end &&
+           ((kind >= LONGPOLE_MUTEX_LOCK && kind <= LONGPOLE_CONDITION_BROADCAST) ||
+            kind == LONGPOLE_YIELD);
+  }
+
   [[nodiscard]] std::int64_t time_of(std::uint64_t stamp) {
     return clock.nanoseconds(stamp) - base_ns;
   }
@@ -96,7 +106,9 @@ inline constexpr std::int64_t shortest_external_wait_ns = 20'000;
 //  - Yields inside a call that waits are its way of waiting and no events.
 //  - Such a sleep that a thread of the program ended is no external_wait but a wait for a semaphore that
 //    stands for the wake-ups between the two; that thread posts it when it wakes (`wake_ups`).
-//  - What waiting for a spin lock computed counts for nothing.
+//  - What waiting for a spin lock computed counts for nothing, nor what waiting in OpenMP did, but for the tasks
+//    that a thread does meanwhile: it arrives at the barrier after the last.
+//  - What OpenMP's library does with locks and conditions of its own is no event.
 //  - A function that was left without a record of it (by longjmp) is left where the next record says
 //    that it was no longer entered.
 //  - Every thread ends with thread_end; where none was recorded, at its death or the end of the run. Of

@@ -3,11 +3,13 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
 #include <string>
 
 #include "record_program.h"
 #include "simulation/simulate.h"
+#include "simulation/simulator.h"
 #include "trace/recording_text.h"
 
 namespace longpole::recording {
@@ -114,6 +116,66 @@ TEST_P(WholeRecording, EndsWhereMainReturnsOrSomebodyCallsExit) {
     else
       EXPECT_LT(total, 2 * main) << ending;
   }
+}
+
+constexpr std::uint32_t openmp_threads = 4;
+
+class OpenMPRecording : public WholeRecording {
+ protected:
+  void SetUp() override {
+    if (!std::filesystem::exists(specimen("openmp")))
+      GTEST_SKIP() << "there is no libomp here";
+  }
+  // More CPUs than there are, perhaps.
+  static Recording recorded_way(const std::string& way) {
+    Options options = options_for(specimen("openmp"), {way});
+    options.source = GetParam();
+    options.as_cpus = openmp_threads;
+    const Recorded recorded = record(options);
+    EXPECT_TRUE(recorded.recording.has_value()) << recorded.recording.error().text();
+    EXPECT_EQ(recorded.error_output, "");
+    return recorded.recording.has_value() ? *recorded.recording : Recording{};
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Sources, OpenMPRecording,
+                         testing::Values(SourceChoice::automatic, SourceChoice::portable),
+                         [](const auto& source) {
+                           return source.param == SourceChoice::automatic ? "automatic"
+                                                                          : "portable";
+                         });
+
+TEST_P(OpenMPRecording, CanBeSimulatedOnAnyNumberOfCpus) {
+  for (const char* way : {"loop", "locks", "ordered", "nested", "tasks"}) {
+    const Recording recording = recorded_way(way);
+    EXPECT_EQ(recording.run.exit_status, 0) << way;
+    EXPECT_GE(recording.threads.size(), openmp_threads) << way;
+    EXPECT_FALSE(simulation::simulate_ideal(recording, nullptr).deadlock) << way;
+    for (const std::uint32_t cpus : {1U, 2U, 4U, 8U}) {
+      simulation::Machine machine;
+      machine.cpus = cpus;
+      const auto simulated = simulation::simulate(recording, machine);
+      ASSERT_TRUE(simulated.has_value()) << way;
+      EXPECT_FALSE(simulated->end.deadlock) << way << " on " << cpus << " CPUs";
+    }
+  }
+}
+
+TEST_P(OpenMPRecording, HasALoopsBarriersAndWhatEachThreadDidOfIt) {
+  const Recording recording = recorded_way("loop");
+  ASSERT_EQ(recording.threads.size(), openmp_threads);
+  EXPECT_EQ(calls(recording, EventKind::semaphore_post), openmp_threads - 1);
+  EXPECT_EQ(calls(recording, EventKind::semaphore_wait), openmp_threads - 1);
+  EXPECT_EQ(calls(recording, EventKind::mutex_lock), openmp_threads);
+  EXPECT_EQ(calls(recording, EventKind::barrier_wait), 2 * openmp_threads);
+  Nanoseconds sum{};
+  Nanoseconds most{};
+  for (const Thread& thread : recording.threads) {
+    sum += cpu_of(thread);
+    most = std::max(most, cpu_of(thread));
+    for (const Event& event : thread.events)
+      EXPECT_TRUE(event.kind != EventKind::barrier_wait || event.other == openmp_threads);
+  }
+  EXPECT_LT(most, sum * 2 / 3) << "the largest part is 58 of 136";
 }
 
 TEST_P(WholeRecording, OfAThreadSanitizedProgramHasWhatTheProgramDid) {

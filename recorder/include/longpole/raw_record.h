@@ -55,7 +55,7 @@
 #define LONGPOLE_STATIC_ASSERT _Static_assert
 #endif
 
-#define LONGPOLE_RAW_VERSION 9u
+#define LONGPOLE_RAW_VERSION 10u
 #define LONGPOLE_CONTROL_MAGIC 0x6c72746e6f63706cull /* "lpcontrl" */
 #define LONGPOLE_UNIT_BYTES (4u * 1024u)             /* what `events` is made of */
 #define LONGPOLE_CHUNK_BYTES (32u * 1024u)           /* a mapped chunk, header included */
@@ -131,6 +131,8 @@ struct longpole_control {
   uint64_t start_thread_cpu_ns;   /* what the first thread had used at the start, */
   uint64_t start_process_cpu_ns;  /* the process, with threads of a program that it was before, */
   uint64_t end_process_cpu_ns;    /* and likewise at the end */
+  uint64_t runtime_begin;         /* where the code of a library lies that tells what it does: */
+  uint64_t runtime_end; /* what locks it uses itself is its own business; 0: there is none */
 };
 
 /* What became of it is for the reader to find out: it records, or it could not. */
@@ -250,8 +252,17 @@ enum longpole_kind {
                             another, its low half: a pipe, half a pair of sockets, or, where both are
                             the same, an eventfd. other: the bytes that fit in; 0: not known. No CPU
                             time, so below */
-  LONGPOLE_DUPLICATE = 43 /* the descriptor in the high half of object is now the same as the one in
-                             its low half */
+  LONGPOLE_DUPLICATE = 43, /* the descriptor in the high half of object is now the same as the one
+                              in its low half */
+  /* Of OpenMP. Waiting burns CPU time, for a while at least, that counts for nothing. `object` of
+     these and of the semaphores, attempts and unlocks that go with them may be no address. */
+  LONGPOLE_TEAM_WAIT = 44,    /* of a thread for its next team: object: a semaphore that whoever
+                                 opens the region posts, not known (0) when the wait begins. Also
+                                 for tasks, and of a thread that never has a team: object: 0 */
+  LONGPOLE_TEAM_BARRIER = 45, /* other: on its beginning the threads of the team */
+  LONGPOLE_TEAM_LOCK = 46,    /* trylock and unlock as of a mutex */
+  LONGPOLE_TASK = 47          /* done by a thread that waits, which it does not before this returns;
+                                 object: 0 */
 };
 
 /* What a call of input or output does. */
@@ -309,6 +320,6 @@ struct longpole_record {
 
 LONGPOLE_STATIC_ASSERT(sizeof(struct longpole_record) == 32, "a record is half a cache line");
 LONGPOLE_STATIC_ASSERT(sizeof(struct longpole_chunk) == 64, "records start on a cache line");
-LONGPOLE_STATIC_ASSERT(sizeof(struct longpole_control) == 160, "both sides agree on the control");
+LONGPOLE_STATIC_ASSERT(sizeof(struct longpole_control) == 176, "both sides agree on the control");
 
 #endif
