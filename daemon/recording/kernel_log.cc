@@ -64,6 +64,7 @@ class Reader {
   }
   void open(const PerfRecord& record, std::int64_t time);
   void close(std::int64_t time, bool blocked);
+  void look_again(const PerfRecord& record, std::int64_t time);
   void take_sample(const PerfRecord& record, std::int64_t time, What what);
   void index_wakes();
   void explain(Gap& gap, std::int32_t tid);
@@ -101,6 +102,8 @@ class Reader {
   bool running_ours_ = false;
   Interval current_;
   std::optional<Interval> previous_;
+  std::int64_t last_seen_ = 0;
+  std::optional<std::int64_t> unseen_since_;  // records were lost behind what came then
 };
 
 void Reader::open(const PerfRecord& record, std::int64_t time) {
@@ -127,6 +130,24 @@ void Reader::close(std::int64_t time, bool blocked) {
   within.ready = std::max<std::int64_t>(within.ready, 0);
   within.out = std::min(within.out, ended_);
   intervals_.push_back(within);
+}
+
+// The first record behind those that were lost: a thread that turns out to be on the CPU has had it since. That
+// may be too much, and is scaled down with all the rest.
+void Reader::look_again(const PerfRecord& record, std::int64_t time) {
+  const bool is_running = record.kind == PerfRecord::Kind::switch_out ||
+                          record.kind == PerfRecord::Kind::sample ||
+                          record.kind == PerfRecord::Kind::exit;
+  if (unseen_since_ && is_running && (!running_ || current_.tid != record.tid)) {
+    close(*unseen_since_, false);
+    open(record, *unseen_since_);
+  }
+  if (record.kind == PerfRecord::Kind::lost)
+    unseen_since_ = unseen_since_.value_or(last_seen_);
+  else if (is_running || record.kind == PerfRecord::Kind::switch_in)
+    unseen_since_.reset();
+  if (!unseen_since_)
+    last_seen_ = time;
 }
 
 void Reader::take_sample(const PerfRecord& record, std::int64_t time, What what) {
@@ -178,9 +199,12 @@ void Reader::unwind_samples() {
 void Reader::read_cpu(std::span<const std::uint8_t> spool) {
   running_ = false;
   previous_.reset();
+  unseen_since_.reset();
+  last_seen_ = 0;
   PerfReader reader(spool);
   while (const PerfRecord* record = reader.next()) {
     const std::int64_t time = record->time_ns - base_;
+    look_again(*record, time);
     switch (record->kind) {
       case PerfRecord::Kind::switch_in:
         ++log_.switches;

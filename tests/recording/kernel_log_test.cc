@@ -51,6 +51,25 @@ TEST(KernelLog, AThreadThatWasKilledOnItsCpuRanUntilTheEnd) {
   EXPECT_EQ(read({&spool}, 0, 700).tasks.at(0).cpu.total(), 700);
 }
 
+TEST(KernelLog, WhoeverIsOnTheCpuBehindLostRecordsHasHadItSince) {
+  PerfSpool spool;
+  spool.exec(0, 100);
+  spool.fork(50, 101, 100);
+  spool.fork(60, 102, 100);
+  spool.out(100, 100);
+  spool.lost(400, 3);
+  spool.sample(500, 101, {1});
+  spool.out(600, 101);
+  spool.in(610, 100);
+  spool.lost(900, 2);
+  spool.out(1000, 102);
+  KernelLog log = read({&spool});
+  ASSERT_EQ(log.tasks.size(), 3U);
+  EXPECT_EQ(log.tasks[0].cpu.total(), 100);
+  EXPECT_EQ(log.tasks[1].cpu.total(), 500);
+  EXPECT_EQ(log.tasks[2].cpu.total(), 390);
+}
+
 TEST(KernelLog, IntervalsOnSeveralCpusAddUp) {
   PerfSpool first;
   PerfSpool second;
