@@ -56,7 +56,9 @@ void ActivityConsumer::add(const simulation::Stretch& stretch) {
   const Event& event = events[stretch.event];
   const auto length = static_cast<double>((stretch.end - stretch.start).count());
   const auto runnable = static_cast<double>((stretch.start - stretch.ready).count());
-  if (stretch.running())
+  if (stretch.spins != 0)
+    spin(event, length, runnable);
+  else if (stretch.running())
     compute(event, length, runnable);
   else
     wait(event, length + runnable);
@@ -70,6 +72,12 @@ void ActivityConsumer::compute(const Event& event, double running_ns, double run
       at_call
           ? by_stack_[event.site.index()]
           : by_profile_[event.profile.known() ? event.profile.index() : recording_.profiles.size()];
+  times.running += running_ns;
+  times.runnable += runnable_ns;
+}
+
+void ActivityConsumer::spin(const Event& event, double running_ns, double runnable_ns) {
+  Times& times = by_stack_[event.site.known() ? event.site.index() : recording_.stacks.size()];
   times.running += running_ns;
   times.runnable += runnable_ns;
 }

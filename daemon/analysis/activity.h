@@ -17,7 +17,7 @@ namespace longpole::analysis {
 
 struct FunctionActivity {
   FunctionId function;     // none: not known
-  double running_ns = 0;   // computing
+  double running_ns = 0;   // computing, or spinning for a lock taken there
   double runnable_ns = 0;  // could compute there and had no CPU
   double blocked_ns = 0;   // in a call made there, until another thread or the time let it go
 };
@@ -42,6 +42,8 @@ class ActivityConsumer final : public simulation::StretchConsumer {
     double runnable = 0;
     double blocked = 0;
   };
+  void spin(const Event& event, double running_ns, double runnable_ns);
+
   struct Last {
     std::uint32_t event = 0;
     Nanoseconds end{-1};  // negative: the thread has not started

@@ -121,7 +121,7 @@ ExecutionPart Execution::simulated(PartIndex index) const {
     part.event = stretch.event;
     part.thread = stretch.thread;
     part.cpu = stretch.cpu;
-    part.running = stretch.running();
+    part.running = stretch.running() && stretch.spins == 0;
     part.cut = stretch.cut != 0;
     return part;
   }

@@ -38,8 +38,8 @@ struct ExecutionPart {
   std::uint32_t event = 0;          // that it computes towards, or waits in
   std::uint32_t thread = 0;
   std::uint32_t cpu = simulation::no_cpu;  // no_cpu: off the CPU, or not known
-  bool running = true;                     // false: off the CPU for a fixed time
-  bool cut = false;  // the CPU was taken away, or the program ended, before the call was reached
+  bool running = true;  // false: off the CPU for a fixed time, or it spins there for a lock
+  bool cut = false;     // the CPU was taken away, or the program ended, before the call was reached
 
   [[nodiscard]] bool waited_for_cpu() const { return start > ready && given_by != no_part; }
   // Whose end let it start; no_part: it starts at time 0.

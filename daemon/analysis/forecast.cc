@@ -118,6 +118,7 @@ Expected<Forecast> Forecaster::under(const Computer& computer, const Models& mod
     if (!end)
       return tl::unexpected(end.error());
     forecast.total_ns = static_cast<double>(end->total.count());
+    forecast.spinning_ns = static_cast<double>(end->spinning.count());
     forecast.deadlock = end->deadlock;
     return forecast;
   }

@@ -49,6 +49,7 @@ struct ModelChoice {
 struct Forecast {
   simulation::Model model = simulation::Model::direct;  // that was used in general
   double total_ns = 0;
+  double spinning_ns = 0;  // CPU time that spins for locks; none but on a machine
   std::optional<simulation::Deadlock> deadlock;  // then there is no total time
   // Why `auto` did not take the direct model: where the program stands still under that.
   std::optional<simulation::Deadlock> of_direct;

@@ -3,8 +3,9 @@
 //
 // Two ways to spin show in a recording.
 //  - A lock that burns CPU time while it waits (Event::spins(): pthread_spin_lock). Its recorded CPU time
-//    was taken out when it was recorded, and the wait is simulated as one off the CPU, as long as the
-//    lock is not to be had; all of that wait is spinning.
+//    was taken out when it was recorded, and what it would be is simulated: under schedulers that know
+//    CPUs as one that keeps its CPU (simulator.h), in an ideal execution as one off the CPU. All of that
+//    wait, as long as the lock is not to be had, is spinning.
 //  - A loop of calls in vain: yields, and try-operations that found their object taken. At least
 //    `shortest_row` of them with no more than `next_to_nothing` of computing between two are a row; what
 //    is computed between them is spinning, and what leads from the last one straight to the

@@ -143,6 +143,7 @@ Expected<Validation> predict(const Options& options, Recording recorded,
   out.model = on_one->model;
   out.serial_fraction = rules.serial_fraction();
   out.on_one_ns = on_one->total_ns;
+  out.spinning_ns = on_one->spinning_ns;
   out.cpu_ns = cpu_time(*recording);
   const auto used = static_cast<double>(recording->run.cpu_time.count());
   out.unused_ns = std::max(used * (1 - analysis::recording_share(*recording)) - out.cpu_ns, 0.0);
@@ -174,9 +175,9 @@ Expected<Validation> predict(const Options& options, Recording recorded,
 }
 
 // The time on so many CPUs from a recording in lockstep for them; that on one from the one made there, which
-// on one CPU also spun.
+// on one CPU also spun, in ways that no simulation knows of.
 void take_lockstep(Validation& plain, const Validation& lockstep) {
-  const double on_one = plain.on_one_ns + plain.unused_ns;
+  const double on_one = plain.on_one_ns - plain.spinning_ns + plain.unused_ns;
   for (ValidationRow& row : plain.rows) {
     const auto found =
         std::find_if(lockstep.rows.begin(), lockstep.rows.end(),

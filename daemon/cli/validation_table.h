@@ -45,7 +45,8 @@ struct Validation {
   simulation::Model model = simulation::Model::direct;
   double serial_fraction = 1;
   double on_one_ns = 0;
-  double cpu_ns = 0;     // of what is simulated
+  double spinning_ns = 0;  // in that, spun away for locks
+  double cpu_ns = 0;       // of what is simulated
   double unused_ns = 0;  // CPU time of the recorded run that is not, its recording aside: spinning
   std::string notices;
   std::vector<ValidationRow> rows;

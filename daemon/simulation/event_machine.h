@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "simulation/machine_state.h"
 #include "simulation/scheduler.h"
 #include "simulation/signals_in_flight.h"
 #include "simulation/simulator.h"
@@ -59,8 +60,9 @@ class EventMachine {
   }
 
   Expected<SimulatedEnd> run() {
-    while (next_.somebody_comes() && !exited_) {
-      if (cpus_.timers_.somebody_comes() && cpus_.timers_.time() < next_.time()) {
+    while (!exited_ && (next_.somebody_comes() || spinners_may_give_way())) {
+      if (cpus_.timers_.somebody_comes() &&
+          (!next_.somebody_comes() || cpus_.timers_.time() < next_.time())) {
         now_ = cpus_.timers_.time();
         const std::uint32_t cpu = cpus_.timers_.thread();
         cpus_.timers_.drop(cpu);
@@ -84,51 +86,6 @@ class EventMachine {
 
  private:
   __extension__ using Wide = __int128;
-  enum class Doing : std::uint8_t {
-    not_started,
-    queued,
-    running,
-    waiting,    // off the CPU for a fixed time
-    signalled,  // but the signal is still on its way from another CPU
-    blocked,
-    ended,
-  };
-  struct ThreadState {
-    const Event* events = nullptr;
-    std::uint32_t event_count = 0;
-    std::uint32_t event = nobody;  // the current one; the first comes when the thread starts
-    std::int64_t left = 0;         // CPU time until its call, at the recorded speed
-    std::int64_t ready = 0;        // as in Stretch, of the current one
-    std::int64_t start = 0;
-    std::int64_t takes_up = 0;  // from here it gets on; before, its CPU switches to it
-    StretchIndex released_by = no_stretch;
-    StretchIndex given_by = no_stretch;
-    std::uint32_t cpu = no_cpu;  // that it runs on, or is placed on
-    Doing doing = Doing::not_started;
-    bool retries = false;          // its call found nothing free before
-    bool comes_from_afar = false;  // woken from another CPU than the one it is placed on
-    bool wakes_cpu = false;        // likewise, and that CPU was idle
-    OffCpu was = OffCpu::created;  // why it could not run
-  };
-  struct CpuState {
-    std::uint32_t speed = recorded_speed;
-    std::uint32_t last_thread = no_thread;
-    StretchIndex last_stretch = no_stretch;
-  };
-
-  static std::unique_ptr<Scheduler> make_scheduler(const Machine& machine, Cpus& cpus) {
-    switch (machine.scheduler) {
-      case SchedulerKind::linux_fair:
-        return make_linux_fair(cpus, machine.tick, machine.slice);
-      case SchedulerKind::fifo:
-        return make_fifo(cpus);
-      case SchedulerKind::linux_2_2:
-        return make_linux_2_2(cpus);
-      case SchedulerKind::solaris:
-        return make_solaris(cpus, machine.lwps);
-    }
-    return nullptr;
-  }
 
   // The thread's stretch or wait ends, or its signal arrives.
   void step(std::uint32_t thread) {
@@ -165,6 +122,9 @@ class EventMachine {
     }
     if (!ran) {
       go_on_off_cpu(thread, next, node);
+    } else if (next == Next::blocks && event.spins() && scheduler_->may_spin(thread) &&
+               synchronization_.spin(thread, event)) {
+      spin(thread, node);
     } else if (next != Next::runs) {
       leave_cpu(thread, next, node);
     } else if (awaited && is_under_way(*awaited, cpu)) {
@@ -244,6 +204,53 @@ class EventMachine {
     return true;
   }
 
+  void spin(std::uint32_t thread, StretchIndex node) {
+    ThreadState& state = threads_[thread];
+    state.spins = true;
+    ++spinning_;
+    state.left = 0;
+    state.ready = state.start = state.takes_up = now_;
+    state.released_by = node;
+    state.given_by = no_stretch;
+    next_.drop(thread);
+  }
+
+  // It has what it spun for.
+  void end_spinning(const Release& release, StretchIndex node, std::uint32_t waker) {
+    ThreadState& state = threads_[release.thread];
+    const std::uint32_t cpu = state.cpu;
+    if (state.start < now_)
+      emit(release.thread, cpu, false);
+    state.spins = false;
+    --spinning_;
+    const Next next = onward(release.thread, release.next);
+    if (next != Next::runs) {
+      leave_cpu(release.thread, next, node);
+      return;
+    }
+    continue_on(release.thread, node);
+    const std::int64_t latency = machine_.latency_between(waker, cpu).count();
+    if (latency == 0)
+      return;
+    state.ready = state.start = state.takes_up = now_ + latency;
+    next_.set(release.thread, state.takes_up + stretched(state.left, cpu));
+  }
+
+  // Somebody waits for the CPU of one that spins, and could go on with it.
+  [[nodiscard]] bool spinners_may_give_way() const {
+    if (spinning_ == 0 || !cpus_.timers_.somebody_comes())
+      return false;
+    for (std::uint32_t t = 0; t < threads_.size(); ++t) {
+      const ThreadState& state = threads_[t];
+      if (state.doing != Doing::queued)
+        continue;
+      const Event& event = state.events[state.event];
+      if (!state.retries || !event.spins() || synchronization_.is_free(event.object()))
+        return true;
+    }
+    return false;
+  }
+
   // It computes on, on the CPU that it has.
   void continue_on(std::uint32_t thread, StretchIndex node) {
     ThreadState& state = threads_[thread];
@@ -272,6 +279,10 @@ class EventMachine {
 
   void let_go(const Release& release, StretchIndex node, std::uint32_t waker) {
     ThreadState& state = threads_[release.thread];
+    if (state.spins) [[unlikely]] {
+      end_spinning(release, node, waker);
+      return;
+    }
     if (state.doing != Doing::not_started)
       state.was = OffCpu::waited;
     go_on_off_cpu(release.thread, onward(release.thread, release.next), node, waker);
@@ -394,8 +405,14 @@ class EventMachine {
     ++end_.preemptions;
     next_.drop(thread);
     state.doing = Doing::queued;
+    if (state.spins) [[unlikely]] {
+      synchronization_.stop_spinning(thread, state.events[state.event]);
+      state.retries = true;
+      --spinning_;
+    }
     if (state.start >= now_) {
       state.ready = std::min(state.ready, now_);
+      state.spins = false;
       return;
     }
     const Wide gone = std::max<std::int64_t>(0, now_ - state.takes_up);
@@ -403,6 +420,7 @@ class EventMachine {
         std::min(state.left, static_cast<std::int64_t>(gone * on_cpu_[cpu].speed / recorded_speed));
     state.released_by = emit(thread, cpu, true);
     state.ready = now_;
+    state.spins = false;
   }
 
   [[nodiscard]] std::int64_t stretched(std::int64_t work, std::uint32_t cpu) const {
@@ -420,10 +438,13 @@ class EventMachine {
     stretch.end = Nanoseconds{now_};
     stretch.released_by = state.released_by;
     stretch.given_by = cpu == no_cpu ? no_stretch : state.given_by;
-    stretch.event = state.event;
+    stretch.event = state.event & 0x7fffffffU;
+    stretch.spins = state.spins ? 1 : 0;
     stretch.thread = thread & 0xfffffU;
     stretch.cpu = cpu & 0x7ffU;
     stretch.cut = cut ? 1 : 0;
+    if (state.spins) [[unlikely]]
+      end_.spinning += stretch.end - stretch.start;
     consumer_.add(stretch);
     const auto index = static_cast<StretchIndex>(end_.stretches++);
     if (cpu != no_cpu)
@@ -436,7 +457,9 @@ class EventMachine {
     Deadlock deadlock;
     for (std::uint32_t t = 0; t < threads_.size(); ++t) {
       const ThreadState& state = threads_[t];
-      if (state.doing != Doing::blocked || state.events[state.event].outcome == Outcome::unfinished)
+      const bool in_vain = state.spins || (state.doing == Doing::queued && state.retries);
+      if ((state.doing != Doing::blocked && !in_vain) ||
+          state.events[state.event].outcome == Outcome::unfinished)
         continue;
       const Event& awaited = synchronization_.awaited(t, state.events[state.event]);
       deadlock.threads.push_back({ThreadId{t}, static_cast<std::uint32_t>(&awaited - state.events),
@@ -458,6 +481,7 @@ class EventMachine {
   Tournament<Key> next_;  // when each thread's stretch or wait ends
   std::vector<ThreadState> threads_;
   std::vector<CpuState> on_cpu_;
+  std::uint32_t spinning_ = 0;  // threads
   bool has_costs_ = false;
   bool exited_ = false;
   std::int64_t now_ = 0;

@@ -48,6 +48,8 @@ class Fifo final : public Scheduler {
 
   void timer(std::uint32_t /*cpu*/, std::int64_t /*now*/) override {}
 
+  bool may_spin(std::uint32_t /*thread*/) const override { return false; }
+
  private:
   [[nodiscard]] DispatchQueue::Place place_of(std::uint32_t thread) const {
     return {cpus_.rules(thread).priority, turn_[thread], thread};

@@ -8,7 +8,8 @@
 // thread without one has 0.
 //
 // A thread bound to a CPU takes part for that CPU alone: nobody is moved to another CPU to make room.
-// Not modelled: time slices, priority inheritance and ceilings, per-CPU queues.
+// Not modelled: time slices, priority inheritance and ceilings, per-CPU queues. Who waits for a spin lock
+// leaves its CPU, as for any other lock: without slices it might keep the CPU for ever.
 //
 // Source: POSIX.1-2017, section 2.8.4 "Process Scheduling"; thesis, Paper VIII section 4 (fixed
 // priorities with preemption).

@@ -101,6 +101,8 @@ class Linux22 final : public Scheduler {
     cpus_.reschedule(cpu);
   }
 
+  bool may_spin(std::uint32_t thread) const override { return !is_real_time(thread); }
+
  private:
   struct State {
     std::int64_t left = 0;  // of its slice

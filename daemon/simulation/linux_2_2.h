@@ -14,6 +14,8 @@
 // SCHED_FIFO, or SCHED_RR: better than all others, by priority. Locks have ordered queues: the first
 // has it as soon as it is let go.
 //
+// Who waits for a spin lock keeps its CPU, as long as its slice lasts; a real-time thread leaves it.
+//
 // Not modelled: ticks themselves (a slice is charged for the time used, to the nanosecond), the bonus
 // of 1 for threads of one process (they all are), per-CPU idle-time histories. Linux 2.2 could not
 // bind threads to CPUs; threads bound here obey all the same.

@@ -153,6 +153,8 @@ class LinuxFair final : public Scheduler {
     cpus_.reschedule(cpu);
   }
 
+  bool may_spin(std::uint32_t thread) const override { return !entities_[thread].real_time; }
+
  private:
   struct Entity {
     std::int64_t virtual_time = 0;

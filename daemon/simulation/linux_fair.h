@@ -19,6 +19,7 @@
 //    second look if only nearly.
 //  - SCHED_FIFO above all that, SCHED_RR with slices of 100 ms: threads with a priority above 0 (the
 //    recording's, or the machine's), on whichever CPUs run the least important.
+//  - Who waits for a spin lock keeps its CPU, as long as its slice lasts; a real-time thread leaves it.
 //
 // Not modelled: groups (autogroup, cgroups) and their bandwidth, slices asked for by sched_setattr,
 // SCHED_IDLE, SCHED_BATCH and SCHED_DEADLINE, throttling of real-time threads, averages of load over

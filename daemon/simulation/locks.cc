@@ -37,7 +37,8 @@ void Synchronization::unlock(std::uint32_t thread, std::uint32_t mutex) {
 void Synchronization::hand_over(ObjectState& mutex) {
   --threads_[mutex.owner].held;
   mutex.owner = nobody;
-  if (rules_.hand_off == HandOff::barging) {
+  const bool spinner_is_first = !mutex.queue.empty() && threads_[mutex.queue.head].spinning;
+  if (rules_.hand_off == HandOff::barging && !spinner_is_first) {
     for (std::uint64_t i = 0; i <= mutex.remembered && !mutex.queue.empty(); ++i) {
       const std::uint32_t thread = pop(mutex.queue);
       threads_[thread].retaking = false;
@@ -52,6 +53,7 @@ void Synchronization::hand_over(ObjectState& mutex) {
     state.retake = nobody;
     state.retake_depth = 1;
     state.retaking = false;
+    state.spinning = false;
     release(thread);
     if (mutex.remembered > 0) {
       --mutex.remembered;
@@ -62,6 +64,16 @@ void Synchronization::hand_over(ObjectState& mutex) {
     ++state.held;
     return;
   }
+}
+
+bool Synchronization::spin(std::uint32_t thread, const Event& event) {
+  threads_[thread].spinning = event.outcome == Outcome::ok && !is_paired(event);
+  return threads_[thread].spinning;
+}
+
+void Synchronization::stop_spinning(std::uint32_t thread, const Event& event) {
+  threads_[thread].spinning = false;
+  remove(objects_[event.subject].queue, thread);
 }
 
 // Either a mistake without effect, or the unlock of a lock that another thread has yet to take:

@@ -105,6 +105,9 @@ class Scheduler {
   virtual void yielded(std::uint32_t cpu, std::int64_t now) = 0;
   virtual void timer(std::uint32_t cpu, std::int64_t now) = 0;
 
+  // Whether `thread` keeps its CPU while it tries again and again for a lock (Event::spins()), until its
+  // turn is over. Not where that might never be: it would keep whoever has the lock from its CPU.
+  [[nodiscard]] virtual bool may_spin(std::uint32_t /*thread*/) const { return true; }
   // By how much the call is dearer than the machine says, in tenths.
   [[nodiscard]] virtual std::int64_t cost_in_tenths(std::uint32_t /*thread*/,
                                                     const Event& /*event*/) const {
@@ -118,5 +121,8 @@ class Scheduler {
                                                          Nanoseconds slice);
 // `lwps` 0: one for each thread.
 [[nodiscard]] std::unique_ptr<Scheduler> make_solaris(Cpus& cpus, std::uint32_t lwps);
+
+// The one that the machine names.
+[[nodiscard]] std::unique_ptr<Scheduler> make_scheduler(const Machine& machine, Cpus& cpus);
 
 }  // namespace longpole::simulation

@@ -58,7 +58,9 @@ Expected<SimulatedEnd> simulate(const Recording& recording, const Survey& survey
   if (bound > latest_end)
     return over_limit("cannot simulate the recording on this machine",
                       "it could take longer than 146 years", "choose smaller costs");
-  if (bound < Wide{1} << (63 - Tournament<std::uint64_t>::bits(recording.threads.size())))
+  // Nothing bounds the time that is spun away.
+  if (!survey.spins &&
+      bound < Wide{1} << (63 - Tournament<std::uint64_t>::bits(recording.threads.size())))
     return EventMachine<std::uint64_t>(recording, survey, machine, consumer).run();
   return EventMachine<WideKey>(recording, survey, machine, consumer).run();
 }

@@ -27,7 +27,8 @@ namespace longpole::simulation {
 using StretchIndex = std::uint32_t;  // its place in the order of ends
 inline constexpr StretchIndex no_stretch = 0xffffffffU;
 
-// What a thread did from `start` to `end`: it computed on a CPU, or was off it for a fixed time.
+// What a thread did from `start` to `end`: it computed on a CPU, or spun there for a lock (Event::spins()),
+// or was off it for a fixed time.
 // Between the end of its previous stretch and `ready` it was blocked in the call that the previous
 // stretch ended in; from `ready` to `start` it could run and had no CPU.
 struct Stretch {
@@ -41,7 +42,8 @@ struct Stretch {
   // Where start > ready: whose end gave it the CPU; no_stretch where start == ready. Its end is
   // `start`, or earlier where the CPU stood idle until the scheduler moved the thread there.
   StretchIndex given_by = no_stretch;
-  std::uint32_t event = 0;  // of the thread: the one that it computes towards, or waits in
+  std::uint32_t event : 31 = 0;  // of the thread: the one that it computes towards, or waits in
+  std::uint32_t spins : 1 = 0;   // in the call of that event, which it has come to before
   std::uint32_t thread : 20 = 0;
   std::uint32_t cpu : 11 = no_cpu;  // no_cpu: off the CPU for a fixed time (sleep, I/O, …)
   // The CPU was taken away, or the program ended, before the call was reached or the wait was over.
@@ -53,7 +55,8 @@ struct Stretch {
 static_assert(sizeof(Stretch) == 40, "DESIGN section 9: at most 100 bytes an event in the daemon");
 
 struct SimulatedEnd {
-  Nanoseconds total{};  // when the last stretch ends, or the program exits
+  Nanoseconds total{};     // when the last stretch ends, or the program exits
+  Nanoseconds spinning{};  // of all stretches that spin
   std::optional<Deadlock> deadlock;
   std::uint64_t stretches = 0;
   std::uint64_t preemptions = 0;  // stretches that were cut

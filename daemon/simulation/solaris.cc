@@ -72,6 +72,7 @@ class Solaris final : public Scheduler {
     }
     // More than there are threads for would never be used.
     pool_ = lwps == 0 ? unbound : std::min<std::size_t>(lwps, unbound);
+    has_lwp_for_each_ = pool_ == unbound;
     for (std::size_t i = pool_; i > 0; --i)
       idle_lwps_.push_back(new_lwp(no_cpu));
     std::reverse(idle_lwps_.begin(), idle_lwps_.end());
@@ -178,6 +179,11 @@ class Solaris final : public Scheduler {
     set_level(lwp, level_of(lwps_[lwp].level).when_used_up);
     lwps_[lwp].turn = ++turns_;
     cpus_.reschedule(cpu);
+  }
+
+  // Its LWP might be the one that whoever has the lock waits for.
+  bool may_spin(std::uint32_t thread) const override {
+    return has_lwp_for_each_ || cpus_.rules(thread).bound_to_lwp;
   }
 
   std::int64_t cost_in_tenths(std::uint32_t thread, const Event& event) const override {
@@ -322,7 +328,8 @@ class Solaris final : public Scheduler {
   std::vector<std::uint32_t> idle_lwps_;
   std::size_t pool_ = 0;       // LWPs for the threads that are not bound
   std::size_t in_kernel_ = 0;  // of these
-  DispatchQueue queue_;        // of LWPs
+  bool has_lwp_for_each_ = false;
+  DispatchQueue queue_;  // of LWPs
   std::size_t queued_ = 0;
   std::int64_t turns_ = 0;
   bool is_watched_ = false;  // the timer of the next second is set

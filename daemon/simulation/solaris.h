@@ -19,6 +19,9 @@
 // thread's calls on locks, semaphores and conditions 5.9 times what the machine says they cost. Locks
 // barge: who lets one go may take it again before those that wait.
 //
+// Who waits for a spin lock keeps its LWP and its CPU, as long as its slice lasts; where there are fewer
+// LWPs than threads, one that is not bound waits as for other locks.
+//
 // Not modelled: the interactive and real-time classes, a queue a CPU and the time after which an LWP
 // may move (all CPUs serve one queue; an LWP takes its last CPU if that is idle), kernel priorities,
 // thr_setconcurrency, preemption of threads by threads (an LWP is preempted, a thread on it is not

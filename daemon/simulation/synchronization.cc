@@ -72,6 +72,7 @@ Survey::Survey(const Recording& recording, const WaitFors* pairs)
         ++fixed_waits[t];
         work += event.duration;
       }
+      spins |= event.spins();
       switch (event.kind) {
         case EventKind::thread_create:
           if (event.subject < created.size() &&

@@ -70,6 +70,7 @@ struct Survey {
   ConditionPairs conditions;                   // which notification each wait waits for
   const WaitFors* wait_fors = nullptr;         // none: all is simulated by the direct model
   bool has_open_counts = false;                // some signal's or broadcast's count is unknown
+  bool spins = false;                          // some lock burns CPU time while it waits
 };
 
 class Synchronization {
@@ -82,6 +83,14 @@ class Synchronization {
   [[nodiscard]] Next call(std::uint32_t thread, const Event& event);
   [[nodiscard]] Next wait_over(std::uint32_t thread, const Event& event);
   [[nodiscard]] Next retry(std::uint32_t thread, const Event& event);
+  // `thread` has a CPU and does not stand back from the call that blocks it, until it is let go, with
+  // what it wanted, or until stop_spinning(): what is free by then, it must try for again. False: it
+  // stands in no queue of an object.
+  [[nodiscard]] bool spin(std::uint32_t thread, const Event& event);
+  void stop_spinning(std::uint32_t thread, const Event& event);
+  [[nodiscard]] bool is_free(ObjectId mutex) const {
+    return objects_[mutex.index()].owner == nobody;
+  }
   // `thread` has no more events. Adds to released().
   void out_of_events(std::uint32_t thread);
 
@@ -139,7 +148,8 @@ class Synchronization {
     bool finished = false;
     bool stopped = false;  // stands still in a call that did not return
     bool cancelled = false;
-    bool retaking = false;       // queues for the mutex that it left
+    bool retaking = false;  // queues for the mutex that it left
+    bool spinning = false;
     bool writes = false;         // what it wants of the rwlock it queues for
     bool between_lists = false;  // goes on behind whichever wait is over first
   };

@@ -60,7 +60,9 @@ class TableWriter {
                             milliseconds(stretch.start));
         line += stretch.given_by == no_stretch ? "," : " after " + name_of(stretch.given_by) + ",";
       }
-      const std::string_view word = stretch.cut != 0 ? "cut" : word_of(thread, stretch.event);
+      std::string_view word = stretch.cut != 0 ? "cut" : word_of(thread, stretch.event);
+      if (stretch.spins != 0)
+        word = "spins";
       if (!stretch.running())
         line +=
             fmt::format(" {} {}~{},", word, milliseconds(stretch.start), milliseconds(stretch.end));

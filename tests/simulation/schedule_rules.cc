@@ -41,6 +41,11 @@ class RuleBook {
       if (!busy.empty() && busy.back().end > stretch.start)
         return say("the CPU runs another");
       busy.push_back({stretch.start, stretch.end});
+      if (stretch.spins != 0) {
+        if (reached[stretch.thread] != stretch.event)
+          return say("it spins before it has come to its lock");
+        continue;
+      }
       spent[stretch.thread] += stretch.end - stretch.start;
       if (stretch.cut != 0)
         continue;

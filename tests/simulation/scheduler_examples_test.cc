@@ -311,6 +311,115 @@ B: runnable 0-100 after A, cpu0 100-200 cut, runnable 200-250 after A, cpu0 250-
 )"}),
     name_of);
 
+// Neither leaves its CPU for the other, whoever has the lock.
+constexpr const char* lock_spun_for = R"(
+thread A
+  lock M spinning
+  run f 6
+  unlock M
+  run f 1
+thread B
+  run f 1
+  lock M spinning
+  run f 1
+  unlock M
+)";
+
+INSTANTIATE_TEST_SUITE_P(
+    SpinLock, SchedulerExample,
+    testing::Values(
+        // B's turn is over at the tick; it tries again in its next.
+        Case{
+            "BurnsATurn", lock_spun_for, linux_fair(1),
+            R"(A: lock@0, cpu0 0-4 cut, runnable 4-8 after B, cpu0 8-10 run, unlock@10, cpu0 10-11 run, end@11
+B: runnable 0-4 after A, cpu0 4-5 run, lock@5, cpu0 5-8 spins, runnable 8-11 after A, lock@11, cpu0 11-12 run, unlock@12, end@12
+)"},
+        Case{"HasItAtOnce", lock_spun_for, linux_fair(2),
+             R"(A: lock@0, cpu0 0-6 run, unlock@6, cpu0 6-7 run, end@7
+B: cpu1 0-1 run, lock@1, cpu1 1-6 spins, cpu1 6-7 run, unlock@7, end@7
+)"},
+        // B came first, but C has the CPU.
+        Case{"GoesToWhoeverHasACpu", R"(
+thread A cpu=0
+  lock M spinning
+  run f 7
+  unlock M
+thread B cpu=1
+  run f 1
+  lock M spinning
+  run f 1
+  unlock M
+thread C cpu=1
+  run f 2
+  lock M spinning
+  run f 1
+  unlock M
+)",
+             linux_fair(2),
+             R"(A: lock@0, cpu0 0-7 run, unlock@7, end@7
+B: cpu1 0-1 run, lock@1, cpu1 1-4 spins, runnable 4-8 after C, lock@8, cpu1 8-9 run, unlock@9, end@9
+C: runnable 0-4 after B, cpu1 4-6 run, lock@6, cpu1 6-7 spins, cpu1 7-8 run, unlock@8, end@8
+)"},
+        Case{
+            "BurnsTheSliceOfLinux22", R"(
+thread A
+  lock M spinning
+  run f 300
+  unlock M
+thread B
+  run f 10
+  lock M spinning
+)",
+            on_cpus(SchedulerKind::linux_2_2, 1),
+            R"(A: lock@0, cpu0 0-210 cut, runnable 210-630 after B, cpu0 630-720 run, unlock@720, end@720
+B: runnable 0-210 after A, cpu0 210-220 run, lock@220, cpu0 220-630 spins, runnable 630-720 after A, lock@720, end@720
+)"},
+        Case{
+            "BurnsTheSliceOfSolaris", R"(
+thread A
+  lock M spinning
+  run f 200
+  unlock M
+thread B
+  run f 10
+  lock M spinning
+)",
+            on_cpus(SchedulerKind::solaris, 1),
+            R"(A: lock@0, cpu0 0-120 cut, runnable 120-240 after B, cpu0 240-320 run, unlock@320, end@320
+B: runnable 0-120 after A, cpu0 120-130 run, lock@130, cpu0 130-240 spins, runnable 240-320 after A, lock@320, end@320
+)"},
+        // Without slices it would keep its CPU for ever.
+        Case{"LeavesTheCpuUnderFifo", R"(
+thread A
+  lock M spinning
+  sleep 2
+  run f 1
+  unlock M
+thread B
+  run f 1
+  lock M spinning
+)",
+             fifo(1),
+             R"(A: lock@0, sleep@0, sleep 0~2, cpu0 2-3 run, unlock@3, end@3
+B: cpu0 0-1 run, lock@1, blocked 1-3 by A, end@3
+)"},
+        Case{"StandsStillWhereNobodyLetsGo", R"(
+thread A
+  lock M spinning
+  wait S
+thread B
+  lock M spinning
+thread C
+  lock M spinning
+)",
+             linux_fair(1),
+             R"(A: lock@0, wait@0
+B: lock@0, cpu0 0-4 spins
+C: runnable 0-4 after B, lock@4
+deadlock at 4: A wait since 0 B lock since 4 C lock since 4
+)"}),
+    name_of);
+
 Machine with(Machine machine, void (*change)(Machine&)) {
   change(machine);
   return machine;
