@@ -8,23 +8,25 @@
 //   queue of a CPU, by deadline      A v=3 d=6   B v=5 d=7   C v=1 d=9     average 3: A, C eligible
 //
 // Modelled, as Linux 6.12 to 6.18 do it:
-//  - A thread keeps its CPU for its slice while it is eligible; slices end at a tick (Machine::tick).
+//  - A thread keeps its CPU for its slice while it is eligible; slices end at a tick (Machine::tick), or
+//    where another thread wakes on that CPU.
 //  - A thread that wakes takes up with the lag it had, and preempts when it would be chosen then. One
-//    that sleeps with negative lag stays in its queue until it would be chosen (delayed dequeue).
+//    that sleeps with negative lag stays in its queue until it would be chosen (delayed dequeue); when it
+//    wakes before, its lag is that of the last tick.
 //    A new thread has no lag and half a slice. A thread that yields forgoes the rest of its slice.
 //  - A thread wakes on its last CPU if that is idle, else on another idle one, else on the lighter of
 //    its last and its waker's; a new one on an idle CPU, else on the lightest.
-//  - A CPU that falls idle takes a thread from the heaviest queue. Every 16 ms · CPUs a CPU looks
-//    for one that is heavier, and takes what waited longest there if that evens them out, on the
-//    second look if only nearly.
+//  - A CPU that falls idle takes a thread from the heaviest queue. A tick less than every 16 ms · CPUs,
+//    or every 32 ms · CPUs after it found nothing to even out, a CPU looks for one that is heavier, and
+//    takes what waited longest there if that evens them out, on the second look if only nearly.
+//  - How heavy a thread and a CPU are is, for both, an average over time (load_average.h).
 //  - SCHED_FIFO above all that, SCHED_RR with slices of 100 ms: threads with a priority above 0 (the
 //    recording's, or the machine's), on whichever CPUs run the least important.
 //  - Who waits for a spin lock keeps its CPU, as long as its slice lasts; a real-time thread leaves it.
 //
 // Not modelled: groups (autogroup, cgroups) and their bandwidth, slices asked for by sched_setattr,
-// SCHED_IDLE, SCHED_BATCH and SCHED_DEADLINE, throttling of real-time threads, averages of load over
-// time (the load of a CPU is the weight of those that could run there now), domains (all CPUs share a
-// cache), the time in which an idle CPU notices that it could help, caches. Locks and semaphores are
+// SCHED_IDLE, SCHED_BATCH and SCHED_DEADLINE, throttling of real-time threads, domains (all CPUs
+// share a cache), the time in which an idle CPU notices that it could help, caches. Locks and semaphores are
 // not handed over: who comes first takes them (futexes).
 //
 // Source: Documentation/scheduler/{sched-eevdf,sched-design-CFS,sched-nice-design,sched-domains}.rst

@@ -57,17 +57,33 @@ std::int64_t now(clockid_t clock) {
   return time.tv_sec * second + time.tv_nsec;
 }
 
-void compute_until(clockid_t clock, std::int64_t time) {
-  while (now(clock) < time) {
-    for (int i = 0; i < 500; ++i)
-      asm volatile("");
-  }
+void compute(std::int64_t steps) {
+  for (std::int64_t i = 0; i < steps; ++i)
+    asm volatile("");
 }
+
+std::int64_t steps_in(std::int64_t nanoseconds) {
+  static const double steps_a_nanosecond = [] {
+    constexpr std::int64_t steps = 20'000'000;
+    const std::int64_t begin = now(CLOCK_THREAD_CPUTIME_ID);
+    compute(steps);
+    return steps / static_cast<double>(now(CLOCK_THREAD_CPUTIME_ID) - begin);
+  }();
+  return static_cast<std::int64_t>(steps_a_nanosecond * static_cast<double>(nanoseconds));
+}
+
+struct Used {
+  std::vector<double> time;
+  std::vector<std::int64_t> rounds;
+};
 
 class KernelRun {
  public:
   KernelRun(const Program& program, std::int64_t length)
-      : program_(program), length_(length), turns_(program.parts.size()), used_(turns_.size()) {
+      : program_(program),
+        length_(length),
+        turns_(program.parts.size()),
+        used_{std::vector<double>(turns_.size()), std::vector<std::int64_t>(turns_.size())} {
     for (std::size_t i = 0; i < turns_.size(); ++i)
       sem_init(&turns_[i], 0, program.parts[i].has_first_turn ? 1 : 0);
     pthread_barrier_init(&start_, nullptr, static_cast<unsigned>(turns_.size()) + 1);
@@ -80,14 +96,10 @@ class KernelRun {
     pthread_barrier_destroy(&start_);
   }
 
-  std::vector<double> shares() {
-    cpu_set_t cpus;
-    CPU_ZERO(&cpus);
-    for (std::uint32_t cpu = 0; cpu < program_.cpus; ++cpu)
-      CPU_SET(cpu, &cpus);
-    sched_setaffinity(0, sizeof cpus, &cpus);
+  Used used() {
+    bind_to(0, program_.cpus);
     std::vector<std::thread> threads;
-    for (std::size_t i = 0; i < used_.size(); ++i)
+    for (std::size_t i = 0; i < turns_.size(); ++i)
       threads.emplace_back([this, i] { run(i); });
     end_ = now(CLOCK_MONOTONIC) + second / 10 + length_;
     pthread_barrier_wait(&start_);
@@ -97,20 +109,33 @@ class KernelRun {
   }
 
  private:
+  static void bind_to(std::uint32_t first, std::uint32_t count) {
+    cpu_set_t cpus;
+    CPU_ZERO(&cpus);
+    for (std::uint32_t cpu = first; cpu < first + count; ++cpu)
+      CPU_SET(cpu, &cpus);
+    sched_setaffinity(0, sizeof cpus, &cpus);
+  }
+
   void run(std::size_t index) {
     const Part& part = program_.parts[index];
+    // Each starts where it does in the simulation: which CPUs they share may last.
+    bind_to(static_cast<std::uint32_t>(index) % program_.cpus, 1);
     prctl(PR_SET_TIMERSLACK, 1UL);
     setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), part.nice);
     pthread_barrier_wait(&start_);
+    bind_to(0, program_.cpus);
     const std::int64_t begin = now(CLOCK_THREAD_CPUTIME_ID);
     while (now(CLOCK_MONOTONIC) < end_ - second / 10) {
+      // Nothing here reads the CPU clock: the kernel ends slices then that would last until the tick.
       if (part.work == 0) {
-        compute_until(CLOCK_MONOTONIC, end_ - second / 10);
-        break;
+        compute(steps_in(10'000));
+        continue;
       }
       if (part.partner >= 0)
         sem_wait(&turns_[index]);
-      compute_until(CLOCK_THREAD_CPUTIME_ID, now(CLOCK_THREAD_CPUTIME_ID) + part.work);
+      compute(steps_in(part.work));
+      ++used_.rounds[index];
       if (part.partner >= 0)
         sem_post(&turns_[static_cast<std::size_t>(part.partner)]);
       if (part.sleep > 0) {
@@ -118,7 +143,7 @@ class KernelRun {
         clock_nanosleep(CLOCK_MONOTONIC, 0, &time, nullptr);
       }
     }
-    used_[index] = static_cast<double>(now(CLOCK_THREAD_CPUTIME_ID) - begin);
+    used_.time[index] = static_cast<double>(now(CLOCK_THREAD_CPUTIME_ID) - begin);
     if (part.partner >= 0)
       sem_post(&turns_[static_cast<std::size_t>(part.partner)]);
   }
@@ -128,7 +153,7 @@ class KernelRun {
   std::int64_t end_ = 0;
   pthread_barrier_t start_{};
   std::vector<sem_t> turns_;
-  std::vector<double> used_;
+  Used used_;
 };
 
 Recording recording_of(const Program& program, std::int64_t length) {
@@ -250,8 +275,15 @@ int main(int argc, char** argv) {
   };
   fmt::print("{:<28}{:<14}{:>8}{:>17}{:>17}\n", "program", "thread", "kernel", "linux",
              "round robin");
-  for (const Program& program : programs()) {
-    const std::vector<double> real = as_shares(KernelRun(program, length).shares());
+  steps_in(0);
+  for (Program& program : programs()) {
+    const Used used = KernelRun(program, length).used();
+    // As fast as the CPU was.
+    for (std::size_t i = 0; i < used.rounds.size(); ++i) {
+      if (used.rounds[i] > 0)
+        program.parts[i].work = std::llround(used.time[i] / static_cast<double>(used.rounds[i]));
+    }
+    const std::vector<double> real = as_shares(used.time);
     const std::vector<double> fair = as_shares(simulated(program, length, false));
     const std::vector<double> in_turns = as_shares(simulated(program, length, true));
     for (std::size_t i = 0; i < real.size(); ++i) {

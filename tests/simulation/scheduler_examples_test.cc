@@ -251,10 +251,9 @@ thread H
              R"(S: sleep@0, sleep 0~4.5, runnable 4.5-8 after H, cpu0 8-9 run, end@9
 H: cpu0 0-8 cut, runnable 8-9 after S, cpu0 9-11 run, end@11
 )"},
-        // C waits on CPU 0 with A. At 32 ms moving it would only turn the imbalance round; at 64 ms
-        // it is moved all the same. At 72 ms CPU 0 falls idle and takes B, which waits longest.
-        Case{
-            "BalancesTheQueues", R"(
+        // C waits on CPU 0 with A. At 16 ms moving one of them would only turn the imbalance round; at
+        // 32 ms, the second look, it is done all the same. At 56 ms CPU 0 falls idle and takes C back.
+        Case{"BalancesTheQueues", R"(
 thread A
   run f 40
 thread B
@@ -262,10 +261,26 @@ thread B
 thread C
   run f 60
 )",
-            linux_fair(2, 16),
-            R"(A: cpu0 0-16 cut, runnable 16-32 after C, cpu0 32-48 cut, runnable 48-64 after C, cpu0 64-72 run, end@72
-B: cpu1 0-64 cut, runnable 64-72 after A, cpu0 72-88 run, end@88
-C: runnable 0-16 after A, cpu0 16-32 cut, runnable 32-48 after A, cpu0 48-64 cut, cpu1 64-92 run, end@92
+             linux_fair(2, 16),
+             R"(A: cpu0 0-16 cut, runnable 16-32 after C, cpu0 32-56 run, end@56
+B: cpu1 0-32 cut, runnable 32-48 after C, cpu1 48-96 run, end@96
+C: runnable 0-16 after A, cpu0 16-32 cut, cpu1 32-48 cut, runnable 48-56 after A, cpu0 56-84 run, end@84
+)"},
+        // S wakes between ticks and finds A, whose slice was over at 8.7 ms. Virtual times at 10 ms: A 6,
+        // B 4, S 5; B has the earliest deadline.
+        Case{"WhoWakesEndsASliceThatIsUsedUp", R"(
+thread S
+  sleep 10
+  run f 1
+thread A
+  run f 9
+thread B
+  run f 9
+)",
+             linux_fair(1),
+             R"(S: sleep@0, sleep 0~10, runnable 10-12 after B, cpu0 12-13 run, end@13
+A: cpu0 0-4 cut, runnable 4-8 after B, cpu0 8-10 cut, runnable 10-13 after S, cpu0 13-16 run, end@16
+B: runnable 0-4 after A, cpu0 4-8 cut, runnable 8-10 after A, cpu0 10-12 cut, runnable 12-16 after A, cpu0 16-19 run, end@19
 )"},
         // C starts on the idle CPU. Its first slice, half of 1.4 ms, is over when A is back there.
         Case{"StartsOnAnIdleCpuAndWakesOnItsLast", R"(

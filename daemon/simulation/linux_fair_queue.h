@@ -1,0 +1,44 @@
+// What the `linux` scheduler (linux_fair.h) knows of each thread and of each CPU's queue.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "simulation/deadline_queue.h"
+#include "simulation/load_average.h"
+#include "simulation/scheduler.h"
+#include "simulation/virtual_time.h"
+
+namespace longpole::simulation {
+
+// Of a thread, on the virtual clock of the queue that it is in, or was in last.
+struct FairEntity {
+  std::int64_t virtual_time = 0;
+  std::int64_t deadline = 0;
+  std::int64_t lag = 0;              // that it had when it left its queue
+  std::int64_t protected_until = 0;  // virtual time up to which it keeps its CPU while eligible
+  std::int64_t weight = weight_of_nice_0;
+  std::int64_t virtual_slice = 0;
+  std::int64_t waits_since = 0;
+  LoadAverage load;
+  std::uint32_t weighs_on = no_cpu;  // the CPU that its load is part of
+  bool delayed = false;              // sleeps, in its queue
+  bool real_time = false;
+};
+// Of a CPU.
+struct FairQueue {
+  std::uint32_t current = no_thread;  // who has the CPU, and stands in neither of the queues
+  std::int64_t accounted = 0;         // up to here it was charged for it
+  DeadlineQueue fair;
+  std::size_t delayed = 0;  // of those in `fair`
+  std::int64_t delayed_weight = 0;
+  std::int64_t floor = 0;  // the virtual time where nobody is left to have one
+  std::uint32_t failed_balances = 0;
+  LoadAverage load;               // of those that are in it, sleep, or were here last
+  bool is_balanced = false;       // as its CPU last found it
+  std::int64_t next_balance = 0;  // when it looks again
+
+  [[nodiscard]] std::size_t ready() const { return fair.size() - delayed; }
+};
+
+}  // namespace longpole::simulation

@@ -1,0 +1,428 @@
+// The `linux` scheduler at work: what linux_fair.h promises. Its methods that move threads from CPU to CPU
+// stand in linux_balance.cc.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "simulation/linux_fair.h"
+#include "simulation/linux_fair_queue.h"
+#include "simulation/linux_real_time.h"
+#include "simulation/virtual_time.h"
+
+namespace longpole::simulation {
+
+inline constexpr std::int64_t wake_bias_percent = 108;
+
+class LinuxFair final : public Scheduler {
+ public:
+  LinuxFair(Cpus& cpus, std::int64_t tick, std::int64_t slice)
+      : cpus_(cpus),
+        tick_(tick),
+        slice_(slice),
+        entities_(cpus.rules().size()),
+        queues_(cpus.count()),
+        real_time_(cpus) {
+    for (std::size_t t = 0; t < entities_.size(); ++t) {
+      Entity& entity = entities_[t];
+      const Cpus::ThreadRules& rules = cpus.rules()[t];
+      entity.weight = weight_of_nice(rules.nice);
+      entity.virtual_slice = virtual_of(slice_, entity.weight);
+      entity.load.start(entity.weight * LoadAverage::unit);
+      entity.real_time = real_time_.has(static_cast<std::uint32_t>(t));
+    }
+  }
+
+  std::uint32_t place(std::uint32_t thread, OffCpu was, std::uint32_t waker,
+                      std::int64_t now) override {
+    const Entity& entity = entities_[thread];
+    if (entity.real_time)
+      return real_time_.place(thread);
+    const std::uint32_t only = cpus_.rules(thread).only_cpu;
+    if (only != no_cpu)
+      return only;
+    const std::uint32_t last = cpus_.last_cpu(thread);
+    if (was == OffCpu::created || last == no_cpu) {
+      const std::uint32_t idle = cpus_.idle_from(waker == no_cpu ? 0 : waker);
+      return idle != no_cpu ? idle : lightest();
+    }
+    if (cpus_.idle(last))
+      return last;
+    const std::int64_t own = entity.load.last();
+    const bool waker_is_lighter =
+        waker != no_cpu && (queues_[waker].load.at(now) + own) * 100 <
+                               (queues_[last].load.at(now) - own) * wake_bias_percent;
+    const std::uint32_t target = waker_is_lighter ? waker : last;
+    const std::uint32_t idle = cpus_.idle_from((target + 1) % cpus_.count());
+    if (idle != no_cpu)
+      return idle;
+    return entity.delayed ? last : target;
+  }
+
+  void enqueue(std::uint32_t thread, std::uint32_t cpu, OffCpu was, std::int64_t now) override {
+    Entity& entity = entities_[thread];
+    entity.waits_since = now;
+    if (entity.real_time) {
+      account(cpu, now);
+      real_time_.renew(thread);
+      real_time_.put_in(thread, cpu);
+      set_timer(cpu, now);
+      return;
+    }
+    const bool has_others = !queues_[cpu].fair.empty();
+    if (entity.delayed) {
+      wake_delayed(thread, cpu, now);
+      account(cpu, now);
+    } else {
+      account(cpu, now);
+      weigh(thread, cpu, entity.weight, now);
+      put_in(thread, cpu, entity.virtual_slice / (was == OffCpu::created ? 2 : 1));
+    }
+    const std::uint32_t current = queues_[cpu].current;
+    const auto gives_way = [&] {
+      const Entity& running = entities_[current];
+      return !running.real_time &&
+             ((has_others && running.virtual_time >= running.protected_until) ||
+              best(cpu) == thread);
+    };
+    if (current == no_thread || gives_way())
+      cpus_.reschedule(cpu);
+    else
+      set_timer(cpu, now);
+    watch_balance(now);
+  }
+
+  std::uint32_t choose(std::uint32_t cpu, std::int64_t now) override {
+    account(cpu, now);
+    Queue& queue = queues_[cpu];
+    const std::uint32_t before = queue.current;
+    const std::uint32_t thread = next(cpu, now);
+    if (thread != before) {
+      if (before != no_thread)
+        put_back(before, cpu, now);
+      queue.current = thread;
+      queue.accounted = now;
+      real_time_.set_current(cpu, is_real_time(thread) ? thread : no_thread);
+      if (thread != no_thread)
+        take_out(thread, cpu);
+    }
+    set_timer(cpu, now);
+    watch_balance(now);
+    return thread;
+  }
+
+  void stopped(std::uint32_t thread, std::uint32_t cpu, OffCpu why, std::int64_t now) override {
+    account(cpu, now);
+    Queue& queue = queues_[cpu];
+    Entity& entity = entities_[thread];
+    if (!entity.real_time) {
+      const AverageTime average = average_of(cpu);
+      entity.lag = limited(entity, average.time() - entity.virtual_time);
+      const bool owes = !average.eligible(entity.virtual_time);
+      queue.floor = entity.virtual_time;
+      if (owes && why != OffCpu::ended) {
+        entity.delayed = true;
+        queue.fair.insert(entry_of(thread));
+        queue.delayed_weight += entity.weight;
+        ++queue.delayed;
+      } else {
+        weigh(thread, cpu, 0, now);
+        if (why == OffCpu::ended)
+          queue.load.add(-entity.load.last(), now);
+      }
+    }
+    queue.current = no_thread;
+    real_time_.set_current(cpu, no_thread);
+  }
+
+  void yielded(std::uint32_t cpu, std::int64_t now) override {
+    account(cpu, now);
+    Entity& entity = entities_[queues_[cpu].current];
+    if (entity.real_time) {
+      real_time_.renew(queues_[cpu].current);
+    } else {
+      if (average_of(cpu).eligible(entity.virtual_time)) {
+        entity.virtual_time = entity.deadline;
+        entity.deadline += entity.virtual_slice;
+      }
+      entity.protected_until = entity.virtual_time;
+    }
+    cpus_.reschedule(cpu);
+  }
+
+  void timer(std::uint32_t cpu, std::int64_t now) override {
+    if (cpu == cpus_.count()) {
+      balance(now);
+      return;
+    }
+    if (is_real_time(queues_[cpu].current)) {
+      account(cpu, now);
+      real_time_.renew(queues_[cpu].current);
+    }
+    cpus_.reschedule(cpu);
+  }
+
+  bool may_spin(std::uint32_t thread) const override { return !entities_[thread].real_time; }
+
+ private:
+  using Entity = FairEntity;
+  using Queue = FairQueue;
+
+  [[nodiscard]] DeadlineQueue::Entry entry_of(std::uint32_t thread) const {
+    const Entity& entity = entities_[thread];
+    return {entity.deadline, entity.virtual_time, static_cast<std::int32_t>(entity.weight), thread};
+  }
+  [[nodiscard]] std::int64_t limited(const Entity& entity, std::int64_t lag) const {
+    const std::int64_t limit = virtual_of(std::max(2 * slice_, tick_), entity.weight);
+    return std::clamp(lag, -limit, limit);
+  }
+  [[nodiscard]] bool is_real_time(std::uint32_t thread) const {
+    return thread != no_thread && entities_[thread].real_time;
+  }
+  [[nodiscard]] std::int64_t running_weight(const Queue& queue) const {
+    if (queue.current == no_thread || is_real_time(queue.current))
+      return 0;
+    return entities_[queue.current].weight;
+  }
+  // What can run there, by weight.
+  [[nodiscard]] std::int64_t load(std::uint32_t cpu) const {
+    const Queue& queue = queues_[cpu];
+    return queue.fair.weight() - queue.delayed_weight + running_weight(queue);
+  }
+  [[nodiscard]] std::uint32_t lightest() const {
+    std::uint32_t lightest = 0;
+    for (std::uint32_t cpu = 1; cpu < cpus_.count(); ++cpu) {
+      if (load(cpu) < load(lightest))
+        lightest = cpu;
+    }
+    return lightest;
+  }
+
+  [[nodiscard]] AverageTime average_of(std::uint32_t cpu) const {
+    const Queue& queue = queues_[cpu];
+    AverageTime average{queue.fair.weighted_time(), queue.fair.weight(), queue.floor};
+    if (const std::int64_t weight = running_weight(queue); weight != 0)
+      average.add(entities_[queue.current].virtual_time, weight);
+    return average;
+  }
+
+  // Charges who has the CPU for the time since it was last charged.
+  void account(std::uint32_t cpu, std::int64_t now) {
+    Queue& queue = queues_[cpu];
+    const std::int64_t since = std::exchange(queue.accounted, now);
+    if (queue.current == no_thread || since == now)
+      return;
+    Entity& entity = entities_[queue.current];
+    if (entity.real_time) {
+      real_time_.charge(cpu, now - since);
+      return;
+    }
+    const std::int64_t before = entity.virtual_time;
+    entity.virtual_time += virtual_of(now - since, entity.weight);
+    if (entity.virtual_time < entity.deadline)
+      return;
+    // A deadline that has been reached is renewed at the next tick, and so on from there.
+    const std::int64_t reached =
+        since + real_of(std::max<std::int64_t>(0, entity.deadline - before), entity.weight);
+    const std::int64_t first = (reached + tick_ - 1) / tick_;
+    if (const std::int64_t last = now / tick_; first <= last) {
+      const std::int64_t ticks_of_slice = (slice_ + tick_ - 1) / tick_;
+      const std::int64_t renewed =
+          (first + (last - first) / ticks_of_slice * ticks_of_slice) * tick_;
+      entity.deadline = before + virtual_of(renewed - since, entity.weight) + entity.virtual_slice;
+    }
+    if (entity.virtual_time >= entity.deadline)
+      entity.deadline = entity.virtual_time + entity.virtual_slice;
+  }
+
+  // From now on the thread's load is part of the CPU's, with such a weight: 0 when it is in no queue.
+  void weigh(std::uint32_t thread, std::uint32_t cpu, std::int64_t weight, std::int64_t now) {
+    if (cpus_.count() == 1)
+      return;
+    Entity& entity = entities_[thread];
+    const std::int64_t before = entity.load.weight();
+    entity.load.set_weight(weight, now);
+    const std::uint32_t left = std::exchange(entity.weighs_on, cpu);
+    if (left != cpu && left != no_cpu) {
+      LoadAverage& there = queues_[left].load;
+      there.set_weight(there.weight() - before, now);
+      there.add(-entity.load.last(), now);
+    }
+    LoadAverage& here = queues_[cpu].load;
+    here.set_weight(here.weight() + weight - (left == cpu ? before : 0), now);
+    if (left != cpu)
+      here.add(entity.load.last(), now);
+  }
+
+  // Of the fair threads; no_thread where there is none.
+  [[nodiscard]] std::uint32_t best(std::uint32_t cpu) const {
+    const Queue& queue = queues_[cpu];
+    const bool has_current = running_weight(queue) != 0;
+    if (queue.fair.empty())
+      return has_current ? queue.current : no_thread;
+    const AverageTime average = average_of(cpu);
+    const Entity* current = has_current ? &entities_[queue.current] : nullptr;
+    if (current != nullptr && !average.eligible(current->virtual_time))
+      current = nullptr;
+    if (current != nullptr && current->virtual_time < current->protected_until)
+      return queue.current;
+    // The first is nearly always eligible: deadlines come in much the order of virtual times.
+    const auto* const first = std::find_if(
+        queue.fair.begin(), queue.fair.end(),
+        [&](const DeadlineQueue::Entry& entry) { return average.eligible(entry.virtual_time); });
+    if (first == queue.fair.end() || (current != nullptr && current->deadline < first->deadline))
+      return queue.current;
+    return first->thread;
+  }
+
+  // Who is to have the CPU; takes one from another CPU where it would be idle.
+  std::uint32_t next(std::uint32_t cpu, std::int64_t now) {
+    if (real_time_.matter_to(cpu)) [[unlikely]] {
+      const std::uint32_t thread = real_time_.next(cpu);
+      if (thread != no_thread)
+        return thread;
+    }
+    for (;;) {
+      const std::uint32_t thread = best(cpu);
+      if (thread == no_thread)
+        return pull(cpu, now) ? best(cpu) : no_thread;
+      if (!entities_[thread].delayed)
+        return thread;
+      take_off(thread, cpu);
+      weigh(thread, cpu, 0, now);
+    }
+  }
+
+  void take_out(std::uint32_t thread, std::uint32_t cpu) {
+    Entity& entity = entities_[thread];
+    if (entity.real_time) {
+      real_time_.take_out(thread, cpu);
+      return;
+    }
+    queues_[cpu].fair.erase(entry_of(thread));
+    --waiting_;
+    entity.protected_until = entity.deadline;
+  }
+
+  void put_back(std::uint32_t thread, std::uint32_t cpu, std::int64_t now) {
+    Entity& entity = entities_[thread];
+    entity.waits_since = now;
+    queues_[cpu].current = no_thread;
+    if (entity.real_time) {
+      real_time_.set_current(cpu, no_thread);
+      real_time_.put_in(thread, real_time_.place(thread));
+      return;
+    }
+    queues_[cpu].fair.insert(entry_of(thread));
+    ++waiting_;
+    if (const std::uint32_t idle = cpus_.idle_from(0); idle != no_cpu && may_run(thread, idle))
+      cpus_.reschedule(idle);
+  }
+
+  // Into the queue of a CPU, with the lag that it had when it left one.
+  void put_in(std::uint32_t thread, std::uint32_t cpu, std::int64_t deadline_ahead) {
+    Entity& entity = entities_[thread];
+    const AverageTime average = average_of(cpu);
+    // It moves the average by being there; so much more lag leaves it with its own.
+    const WideTime lag =
+        average.weight == 0
+            ? 0
+            : WideTime{entity.lag} * (average.weight + entity.weight) / average.weight;
+    entity.virtual_time = average.time() - static_cast<std::int64_t>(lag);
+    entity.deadline = entity.virtual_time + deadline_ahead;
+    queues_[cpu].fair.insert(entry_of(thread));
+    ++waiting_;
+  }
+
+  // Out of the queue of a CPU, where it waits or sleeps.
+  void take_off(std::uint32_t thread, std::uint32_t cpu) {
+    Entity& entity = entities_[thread];
+    Queue& queue = queues_[cpu];
+    entity.lag = limited(entity, average_of(cpu).time() - entity.virtual_time);
+    queue.floor = entity.virtual_time;
+    queue.fair.erase(entry_of(thread));
+    if (!entity.delayed) {
+      --waiting_;
+      return;
+    }
+    entity.delayed = false;
+    entity.lag = std::min<std::int64_t>(entity.lag, 0);
+    --queue.delayed;
+    queue.delayed_weight -= entity.weight;
+  }
+
+  void wake_delayed(std::uint32_t thread, std::uint32_t cpu, std::int64_t now) {
+    const std::uint32_t home = cpus_.last_cpu(thread);
+    Entity& entity = entities_[thread];
+    // Its lag is taken as of the last tick: who has the CPU is charged only then.
+    account(home, std::max(queues_[home].accounted, now / tick_ * tick_));
+    if (cpu == home && !average_of(cpu).eligible(entity.virtual_time)) {
+      entity.delayed = false;
+      --queues_[cpu].delayed;
+      queues_[cpu].delayed_weight -= entity.weight;
+      ++waiting_;
+      return;
+    }
+    take_off(thread, home);
+    if (cpu != home)
+      account(cpu, now);
+    weigh(thread, cpu, entity.weight, now);
+    put_in(thread, cpu, entity.virtual_slice);
+  }
+
+  [[nodiscard]] bool may_run(std::uint32_t thread, std::uint32_t cpu) const {
+    const std::uint32_t only = cpus_.rules(thread).only_cpu;
+    return only == no_cpu || only == cpu;
+  }
+
+  // linux_balance.cc: from queue to queue.
+  [[nodiscard]] std::uint32_t movable(std::uint32_t from, std::uint32_t to, std::int64_t heaviest,
+                                      std::int64_t now) const;
+  void move(std::uint32_t thread, std::uint32_t from, std::uint32_t to, std::int64_t now);
+  bool pull(std::uint32_t cpu, std::int64_t now);
+  [[nodiscard]] std::int64_t balance_interval(const Queue& queue) const;
+  void watch_balance(std::int64_t now) {
+    if (!is_watched_ && waiting_ > 0 && cpus_.count() > 1)
+      set_balance_timer(now);
+  }
+  void set_balance_timer(std::int64_t now);
+  void balance(std::int64_t now);
+  bool balance_to(std::uint32_t cpu, std::int64_t now);
+
+  // At the tick at which who has the CPU has used up its slice, if anyone competes.
+  void set_timer(std::uint32_t cpu, std::int64_t now) {
+    const Queue& queue = queues_[cpu];
+    if (queue.current == no_thread) {
+      cpus_.drop_timer(cpu);
+      return;
+    }
+    const Entity& entity = entities_[queue.current];
+    if (entity.real_time) {
+      if (const std::int64_t left = real_time_.slice_left(cpu); left >= 0)
+        cpus_.set_timer(cpu, now + left);
+      else
+        cpus_.drop_timer(cpu);
+      return;
+    }
+    if (queue.fair.empty()) {
+      cpus_.drop_timer(cpu);
+      return;
+    }
+    const std::int64_t left = std::max<std::int64_t>(
+        1, real_of(entity.protected_until - entity.virtual_time, entity.weight));
+    cpus_.set_timer(cpu, (now + left + tick_ - 1) / tick_ * tick_);
+  }
+
+  Cpus& cpus_;
+  std::int64_t tick_;
+  std::int64_t slice_;
+  std::vector<Entity> entities_;
+  std::vector<Queue> queues_;
+  RealTimeQueues real_time_;
+  std::size_t waiting_ = 0;  // fair threads that could run and have no CPU
+  bool is_watched_ = false;  // the timer of the next balance is set
+};
+
+}  // namespace longpole::simulation
