@@ -240,8 +240,7 @@ class EventMachine {
   [[nodiscard]] bool spinners_may_give_way() const {
     if (spinning_ == 0 || !cpus_.timers_.somebody_comes())
       return false;
-    for (std::uint32_t t = 0; t < threads_.size(); ++t) {
-      const ThreadState& state = threads_[t];
+    for (const ThreadState& state : threads_) {
       if (state.doing != Doing::queued)
         continue;
       const Event& event = state.events[state.event];

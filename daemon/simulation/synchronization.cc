@@ -34,26 +34,11 @@ bool is_cancellation_point(EventKind kind) {
 
 // Nothing but its recorded end says that a thread whom nobody joins was waited for: by spinning, or by
 // calls that are not recorded. Whoever was in a call that never returned did not end by itself.
-std::vector<bool> threads_that_end_before_exit(const Recording& recording) {
-  std::vector<bool> end(recording.threads.size(), false);
-  if (recording.run.source == Source::program)
-    return end;
-  const auto exits = [](const Event& event) { return event.kind == EventKind::program_exit; };
-  for (const Thread& exiting : recording.threads) {
-    const auto exit = std::find_if(exiting.events.rbegin(), exiting.events.rend(), exits);
-    if (exit == exiting.events.rend())
-      continue;
-    for (std::size_t t = 0; t < end.size(); ++t) {
-      const Thread& thread = recording.threads[t];
-      end[t] = &thread != &exiting && !thread.events.empty() &&
-               thread.events.back().kind == EventKind::thread_end &&
-               thread.events.back().time < exit->time &&
-               (thread.events.size() < 2 ||
-                thread.events[thread.events.size() - 2].outcome != Outcome::unfinished);
-    }
-    break;
-  }
-  return end;
+bool ends_before(const Thread& thread, const Event& exit) {
+  const std::vector<Event>& events = thread.events;
+  return !events.empty() && events.back().kind == EventKind::thread_end &&
+         events.back().time < exit.time &&
+         (events.size() < 2 || events[events.size() - 2].outcome != Outcome::unfinished);
 }
 
 }  // namespace
@@ -61,10 +46,12 @@ std::vector<bool> threads_that_end_before_exit(const Recording& recording) {
 Survey::Survey(const Recording& recording, const WaitFors* pairs)
     : fixed_waits(recording.threads.size(), 0),
       created(recording.threads.size(), false),
-      ends_before_exit(threads_that_end_before_exit(recording)),
+      ends_before_exit(recording.threads.size(), false),
       condition_mutex(recording.objects.size(), nobody),
       conditions(recording),
       wait_fors(pairs == nullptr || pairs->empty() ? nullptr : pairs) {
+  const Event* exit = nullptr;
+  std::size_t exiting = 0;
   for (std::size_t t = 0; t < recording.threads.size(); ++t) {
     for (const Event& event : recording.threads[t].events) {
       work += event.cpu;
@@ -88,11 +75,20 @@ Survey::Survey(const Recording& recording, const WaitFors* pairs)
         case EventKind::condition_broadcast:
           has_open_counts |= event.other == unknown_count;
           break;
+        case EventKind::program_exit:
+          if (exit == nullptr)
+            exiting = t;
+          if (exiting == t)
+            exit = &event;
+          break;
         default:
           break;
       }
     }
   }
+  for (std::size_t t = 0; exit != nullptr && t < ends_before_exit.size(); ++t)
+    ends_before_exit[t] = t != exiting && recording.run.source != Source::program &&
+                          ends_before(recording.threads[t], *exit);
 }
 
 Synchronization::Synchronization(const Recording& recording, const Survey& survey, Rules rules)
