@@ -240,14 +240,12 @@ class EventMachine {
   [[nodiscard]] bool spinners_may_give_way() const {
     if (spinning_ == 0 || !cpus_.timers_.somebody_comes())
       return false;
-    for (const ThreadState& state : threads_) {
+    return std::any_of(threads_.begin(), threads_.end(), [&](const ThreadState& state) {
       if (state.doing != Doing::queued)
-        continue;
+        return false;
       const Event& event = state.events[state.event];
-      if (!state.retries || !event.spins() || synchronization_.is_free(event.object()))
-        return true;
-    }
-    return false;
+      return !state.retries || !event.spins() || synchronization_.is_free(event.object());
+    });
   }
 
   // It computes on, on the CPU that it has.
