@@ -410,6 +410,13 @@ TimelineThread Timeline::thread(std::uint32_t thread, const TimelineView& view) 
   result.start = Nanoseconds{index.block(index.first_block(thread)).start};
   result.end = Nanoseconds{index.end(thread)};
   result.critical_ns = critical_[thread];
+  // Calls are counted over neighbouring blocks in one go, which takes a fraction of the time.
+  PartIndex counted = 0;
+  PartIndex to_count = 0;
+  const auto count_calls = [&] {
+    for (; counted < to_count; ++counted)
+      result.calls += execution_->shown_call(counted) != 0 ? 1U : 0U;
+  };
   walk(
       index, thread, view,
       [&](std::size_t block) {
@@ -423,11 +430,12 @@ TimelineThread Timeline::thread(std::uint32_t thread, const TimelineView& view) 
         for (std::size_t s = 0; s < times.size(); ++s)
           result.times[s] += times[s];
         result.critical_in_view_ns += static_cast<double>(index.block(block).critical);
-        const PartIndex behind = block + 1 < index.last_block(thread)
-                                     ? index.block(block + 1).first_part
-                                     : execution_->end(thread);
-        for (PartIndex part = index.block(block).first_part; part < behind; ++part)
-          result.calls += execution_->shown_call(part) != 0 ? 1U : 0U;
+        if (to_count != index.block(block).first_part) {
+          count_calls();
+          counted = index.block(block).first_part;
+        }
+        to_count = block + 1 < index.last_block(thread) ? index.block(block + 1).first_part
+                                                        : execution_->end(thread);
       },
       [&](const SpanIndex::Reader& reader) {
         const std::int64_t from = std::max(reader.start, view.from.count());
@@ -444,6 +452,7 @@ TimelineThread Timeline::thread(std::uint32_t thread, const TimelineView& view) 
             !is_behind(Nanoseconds{reader.end}, view) && execution_->shown_call(reader.part) != 0)
           ++result.calls;
       });
+  count_calls();
   result.active = result.calls > 0 || result.times[index_of(SpanState::running)] > Nanoseconds{} ||
                   result.times[index_of(SpanState::runnable)] > Nanoseconds{};
   return result;

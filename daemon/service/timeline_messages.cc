@@ -314,10 +314,14 @@ void write_timeline(const OpenRecording& opened, const OpenRecording::Drawn& dra
     path.mutable_arrival()->push_back(static_cast<char>(piece.arrival));
   }
   if (request.list_threads()) {
-    const std::size_t threads = execution.thread_count();
-    for (std::uint32_t t = 0; t < std::min(threads, max_timeline_threads); ++t)
-      write_thread(recording, t, timeline.thread(t, view), *message.add_threads());
-    message.set_threads_left(threads - std::min(threads, max_timeline_threads));
+    std::vector<analysis::TimelineThread> listed(
+        std::min(execution.thread_count(), max_timeline_threads));
+    on_all_cpus(listed.size(), [&](std::size_t t) {
+      listed[t] = timeline.thread(static_cast<std::uint32_t>(t), view);
+    });
+    for (std::uint32_t t = 0; t < listed.size(); ++t)
+      write_thread(recording, t, listed[t], *message.add_threads());
+    message.set_threads_left(execution.thread_count() - listed.size());
   }
   Tables tables(opened, message);
   const auto names = request.without_names() ? analysis::WithNames::no : analysis::WithNames::yes;

@@ -229,6 +229,11 @@ std::string wrong_row(const Exact& exact, std::uint32_t t, const Timeline& timel
     if (told.times[s].count() != all[s])
       return fmt::format("{} ns in state {} in place of {}", told.times[s].count(), s, all[s]);
   }
+  std::uint64_t all_calls = 0;
+  for (const auto& [cell, count] : calls)
+    all_calls += count;
+  if (told.calls != all_calls)
+    return fmt::format("{} calls in place of {}", told.calls, all_calls);
   if (told.active != timeline.is_active(t, view))
     return "active in one place only";
   return {};
