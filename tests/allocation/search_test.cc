@@ -214,6 +214,22 @@ TEST(Search, SomeBindingIsAsFastAsTheBound) {
   }
 }
 
+// Each of the two signals finds its waiter's CPU idle.
+TEST(Search, TheBoundKnowsThatIdleCpusWakeUpLate) {
+  const Recording recording = read(
+      "thread A\n  run a 2\n  post S\n  run a 1\n  wait T\n"
+      "thread B\n  run b 1\n  wait S\n  run b 2\n  post T\n");
+  const simulation::Schedule ideal = simulation::simulate_ideal(recording);
+  for (const bool late : {false, true}) {
+    Machine machine = machine_of(2);
+    machine.wake_up = late ? std::chrono::microseconds(500) : Nanoseconds{};
+    TestBench bench(recording, machine, 1);
+    const milliseconds total(late ? 5 : 4);
+    EXPECT_EQ(find(bench, Algorithm::guided).trial.total, total);
+    EXPECT_EQ(surely_reached(recording, ideal, machine), Rational(Nanoseconds(total).count()));
+  }
+}
+
 TEST(Search, EndsWhenNothingIsLeftAndFindsTheBest) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     const Recording recording = read(paper_program(5, seed));
