@@ -298,7 +298,9 @@ void add_bound(CLI::App& app, Chosen& chosen) {
       "  longpole bound program.lptrace --cpus 1-16 --bindings block,round-robin --chart "
       "bound.svg\n"
       "  longpole bound --vector 1/3,1/3,1/3 --granularity 5/6 --cpus 2 --latency 0,1\n\n"
-      "The bound is a factor on the time that the program takes with a CPU for each thread.");
+      "The bound is a factor on the time that the program takes with a CPU for each thread. As it "
+      "does,\nbindings are simulated where nothing but signals between CPUs costs time; `longpole "
+      "allocate`\nreckons with wake-ups, too.");
   command->callback([options, &chosen] { chosen.run = [options] { return bound(*options); }; });
 }
 
