@@ -160,6 +160,9 @@ Expected<Validation> predict(const Options& options, Recording recorded,
     row.cpus = computer.machine.cpus;
     row.predicted_ns = forecast->total_ns;
     row.predicted_speedup = forecast->total_ns > 0 ? on_one->total_ns / forecast->total_ns : 1;
+    row.simulated_cpu_ns = out.cpu_ns + forecast->spinning_ns;
+    if (out.cpu_ns > 0)
+      row.cpu_time_ratio = row.simulated_cpu_ns / (out.cpu_ns + out.spinning_ns);
     if (confidence && row.cpus > 1) {
       const auto interval =
           confidence->of_speedup(computer, *models, on_one->total_ns, forecast->total_ns);
@@ -187,7 +190,7 @@ void take_lockstep(Validation& plain, const Validation& lockstep) {
     row.plain_speedup = row.predicted_speedup;
     row.predicted_ns = found->predicted_ns;
     row.predicted_speedup = found->predicted_ns > 0 ? on_one / found->predicted_ns : 1;
-    row.simulated_cpu_ns = lockstep.cpu_ns;
+    row.simulated_cpu_ns = found->simulated_cpu_ns;
     if (found->interval) {
       const double factor = row.predicted_speedup / found->predicted_speedup;
       row.interval =
@@ -275,13 +278,13 @@ Expected<int> validate(const Options& options) {
     if (!row.real || row.cpus == 1)
       continue;
     // In lockstep a thread spins as long as on so many CPUs, so that is what to compare with.
-    const double expected = row.plain_speedup
-                                ? row.simulated_cpu_ns
-                                : analysis::real_speedup(runs->at(1), runs->at(1), 1).cpu_time_ns;
-    row.compensated_speedup = analysis::compensated(
-        row.predicted_speedup, row.plain_speedup
-                                   ? row.real->cpu_time_ns / expected
-                                   : analysis::cpu_time_ratio(runs->at(1), runs->at(row.cpus)));
+    const double on_one = analysis::real_speedup(runs->at(1), runs->at(1), 1).cpu_time_ns;
+    const double expected = row.plain_speedup ? row.simulated_cpu_ns : on_one * row.cpu_time_ratio;
+    const double ratio =
+        row.plain_speedup
+            ? row.real->cpu_time_ns / expected
+            : analysis::cpu_time_ratio(runs->at(1), runs->at(row.cpus)) / row.cpu_time_ratio;
+    row.compensated_speedup = analysis::compensated(row.predicted_speedup, ratio);
     if (row.interval)
       row.interval = analysis::with_cpu_times(*row.interval, expected, row.real->cpu_time_ns);
   }

@@ -105,7 +105,7 @@ std::string validation_caveats(const Validation& validation) {
     if (error && error->confidence && error->confidence->low < telling_error &&
         error->confidence->high > telling_error)
       noisy.push_back(row.cpus);
-    const double more = row.real->cpu_time_ns / on_one_cpu_time - 1;
+    const double more = row.real->cpu_time_ns / (on_one_cpu_time * row.cpu_time_ratio) - 1;
     if (on_one_cpu_time > 0 && more > telling_cpu_time)
       out += fmt::format(
           "note: on {} CPUs it takes {} more CPU time than on one, for its data moves between the "

@@ -18,7 +18,8 @@ struct ValidationRow {
   double predicted_ns = 0;
   double predicted_speedup = 1;
   std::optional<analysis::Interval> interval;  // of the predicted speed-up
-  double simulated_cpu_ns = 0;                 // of a recording in lockstep
+  double simulated_cpu_ns = 0;                 // spinning for locks included
+  double cpu_time_ratio = 1;                   // of that to the same on one CPU
   std::optional<double> compensated_speedup;   // by the CPU time of the real runs
   std::optional<double> plain_speedup;         // what a recording that is not in lockstep would say
   double limit = 1;
