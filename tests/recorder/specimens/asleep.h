@@ -52,11 +52,13 @@ static inline void wait_until_asleep_in(long system_call, const int* thread) {
 }
 
 static inline void wait_until_gone(int thread) {
+  const int errno_before = errno;
   char line[512];
   do {
     syscall(SYS_sched_yield);
     read_about_thread(thread, "stat", line, sizeof line);
   } while (line[0] != '\0');
+  errno = errno_before;
 }
 
 #endif

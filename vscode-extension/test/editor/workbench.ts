@@ -153,28 +153,28 @@ export class Workbench {
     await this.page.screenshot({ path: join('out', 'screenshots', `${name}.png`) });
   }
 
+  /** By its title, or the beginning of one that no other has. */
   async runCommand(title: string): Promise<void> {
     const rows = this.page.locator('.quick-input-list .monaco-list-row');
-    const row = rows.filter({ has: this.page.locator('.label-name', { hasText: exactly(title) }) }).first();
+    const named = rows.filter({ has: this.page.locator('.label-name', { hasText: exactly(title) }) }).first();
+    const first = this.page.locator('.quick-input-list .monaco-list-row.focused', { hasText: title });
+    const isFocused = async (): Promise<boolean> => /\bfocused\b/.test((await named.getAttribute('class').catch(() => null)) ?? '');
     // The palette knows a command only once the extension's manifest has been read.
     await eventually(
       async () => {
         await this.openQuickInput('F1', `>${title}`);
-        const found = await row.waitFor({ timeout: 3000 }).then(
+        const found = await named.or(first).first().waitFor({ timeout: 3000 }).then(
           () => true,
           () => false,
         );
         // The first of those that match need not be the one of that name.
-        const isFocused = async (): Promise<boolean> => /\bfocused\b/.test((await row.getAttribute('class').catch(() => null)) ?? '');
-        for (let step = 0; found && step < 20; step++) {
-          if (await isFocused()) {
-            await this.page.keyboard.press('Enter');
-            return true;
-          }
+        const isThere = found && (await named.count()) > 0;
+        for (let step = 0; isThere && step < 20 && !(await isFocused()); step++) {
           await this.page.keyboard.press('ArrowDown');
         }
-        await this.page.keyboard.press('Escape');
-        return false;
+        const isChosen = isThere ? await isFocused() : found;
+        await this.page.keyboard.press(isChosen ? 'Enter' : 'Escape');
+        return isChosen;
       },
       () => `the command ${title}`,
     );
