@@ -32,7 +32,6 @@ void describe('the first run', () => {
     await eventually(async () => /^8 CPUs · [\d.]+×$/.test(await workbench.statusText()), () => 'the prediction', 100_000);
     await page.locator('.tab[data-resource-name="sorter.c"]').waitFor();
     await workbench.openFile('sorter.c');
-    await workbench.runCommand('View: Hide Panel');
     const merge = readFileSync('../examples/sorter/sorter.c', 'utf8').split('\n').findIndex((line) => line.includes('static void merge(')) + 1;
     await workbench.goToLine(merge);
     await workbench.untilAnnotations((found) => [...found.values()].some(({ text }) => /^\d+% .*overall$/.test(text)), 'what merge is worth');
