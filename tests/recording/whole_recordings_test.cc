@@ -123,8 +123,8 @@ constexpr std::uint32_t openmp_threads = 4;
 class OpenMPRecording : public WholeRecording {
  protected:
   void SetUp() override {
-    if (!std::filesystem::exists(specimen("openmp")))
-      GTEST_SKIP() << "there is no libomp here";
+    ASSERT_TRUE(std::filesystem::exists(specimen("openmp")))
+        << "LLVM's libomp is missing: run scripts/setup test, and configure again";
   }
   // More CPUs than there are, perhaps.
   static Recording recorded_way(const std::string& way) {
