@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
+#include <memory>
 
 #include "run.h"
 
@@ -45,18 +47,20 @@ TEST(Sorter, MergingAndReadingLeadOnEightCpusAndBubbleSortOnOne) {
 // "The difference in execution time between the bubble sort version and the quick sort version is
 // about 0.3%" on eight CPUs; on one it is all of bubble_sort.
 TEST(Sorter, QuickSortIsWorthWhileOnFewCpusOnly) {
-  const Recorded bubble(sorter_command("sorter"));
-  const auto change = [&](const Recorded& quick, int cpus) {
-    return static_cast<double>(quick.completion_time_ns(cpus)) /
-           static_cast<double>(bubble.completion_time_ns(cpus));
+  std::unique_ptr<Recorded> bubble;
+  std::unique_ptr<Recorded> quick;
+  const auto change = [&](int cpus) {
+    return static_cast<double>(quick->completion_time_ns(cpus)) /
+           static_cast<double>(bubble->completion_time_ns(cpus));
   };
-  const auto quick = recorded_until(sorter_command("sorter-quick"), [&](const Recorded& other) {
-    return std::abs(change(other, 8) - 1) <= 0.08;
-  });
+  for (int pairs = 0; pairs < 8 && (pairs == 0 || std::abs(change(8) - 1) > 0.08); ++pairs) {
+    bubble = std::make_unique<Recorded>(sorter_command("sorter"));
+    quick = std::make_unique<Recorded>(sorter_command("sorter-quick"));
+  }
   EXPECT_EQ(quick->recorded_run().output, sorted);
-  EXPECT_NEAR(change(*quick, 8), 1, 0.08);
-  EXPECT_LT(change(*quick, 2), 0.95);
-  EXPECT_LT(change(*quick, 1), 0.8);
+  EXPECT_NEAR(change(8), 1, 0.08);
+  EXPECT_LT(change(2), 0.95);
+  EXPECT_LT(change(1), 0.8);
 }
 
 // That of a few functions each, and the number of CPUs on which it leads.
@@ -94,21 +98,31 @@ TEST(BillingGateway, TheLeadGoesFromTheWritersToTheSorters) {
                {{all, 1, "Writer"}, {all, 8, "Sorter"}, {{"Reader", "Writer"}, 5, "Reader"}});
 }
 
-// Paper I, section 5: about 2% faster on eight CPUs with one mutex, 7.7 times with a hundred
-// buffers.
+// How many times as fast everything is that the other threads do. `main` does the rest, before and
+// after: it makes 225 threads, and how long that takes is the kernel's affair.
+double speedup_without_main(const Recorded& recorded, int cpus) {
+  const std::int64_t alone = recorded.cpu_time_ns("main");
+  return static_cast<double>(recorded.completion_time_ns(1) - alone) /
+         static_cast<double>(recorded.completion_time_ns(cpus) - alone);
+}
+
+// Paper I, section 5: 2.2% faster on eight CPUs with one mutex, 7.75 times as fast with a hundred
+// buffers; a little more than eight is possible, for the first threads run while main makes others.
 TEST(ProducerConsumer, AHundredBuffersScaleAndOneDoesNot) {
   struct Version {
     const char* name;
-    double speedup;
-    double tolerance;
+    double at_least;
+    double at_most;
   };
   for (const Version& version :
-       {Version{"producer-consumer", 1.02, 0.03}, Version{"producer-consumer-100", 7.7, 0.4}}) {
+       {Version{"producer-consumer", 0.99, 1.05}, Version{"producer-consumer-100", 7.3, 8.2}}) {
     const auto recorded = recorded_until({example(version.name)}, [&](const Recorded& candidate) {
-      return std::abs(candidate.speedup(8) - version.speedup) <= version.tolerance;
+      const double speedup = speedup_without_main(candidate, 8);
+      return version.at_least <= speedup && speedup <= version.at_most;
     });
     EXPECT_EQ(recorded->recorded_run().output, "1500 of 1500 items inserted and fetched\n");
-    EXPECT_NEAR(recorded->speedup(8), version.speedup, version.tolerance) << version.name;
+    EXPECT_GE(speedup_without_main(*recorded, 8), version.at_least) << version.name;
+    EXPECT_LE(speedup_without_main(*recorded, 8), version.at_most) << version.name;
   }
 }
 

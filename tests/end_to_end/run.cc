@@ -126,6 +126,15 @@ double Recorded::speedup(int cpus) const {
   return simulate(std::to_string(cpus))[0]["speedup"];
 }
 
+std::int64_t Recorded::cpu_time_ns(const std::string& thread) const {
+  std::int64_t cpu_time_ns = 0;
+  for (const auto& row : longpole({"report", "run.lptrace", "--by", "thread"})["rows"]) {
+    if (row["thread"] == thread)
+      cpu_time_ns += row["self_ns"].get<std::int64_t>();
+  }
+  return cpu_time_ns;
+}
+
 double Recorded::saved(const std::string& change, int cpus) const {
   return longpole({"whatif", "run.lptrace", "--cpus", std::to_string(cpus), "--speed",
                    change})["runs"][0]["saved"];

@@ -53,6 +53,9 @@ class Recorded {
   [[nodiscard]] std::int64_t completion_time_ns(int cpus) const;
   [[nodiscard]] double speedup(int cpus) const;
 
+  // What the threads of that name computed.
+  [[nodiscard]] std::int64_t cpu_time_ns(const std::string& thread) const;
+
   // The part of the completion time that --speed CHANGE saves, as whatif predicts.
   [[nodiscard]] double saved(const std::string& change, int cpus) const;
 
