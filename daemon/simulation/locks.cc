@@ -5,35 +5,6 @@
 
 namespace longpole::simulation {
 
-Next Synchronization::lock(std::uint32_t thread, std::uint32_t mutex) {
-  ObjectState& state = objects_[mutex];
-  if (state.owner == nobody) {
-    if (state.remembered > 0) [[unlikely]] {
-      --state.remembered;
-      return Next::runs;
-    }
-    state.owner = thread;
-    state.depth = 1;
-    ++threads_[thread].held;
-    return Next::runs;
-  }
-  if (state.owner == thread) {
-    ++state.depth;
-    return Next::runs;
-  }
-  push(state.queue, thread);
-  return Next::blocks;
-}
-
-void Synchronization::unlock(std::uint32_t thread, std::uint32_t mutex) {
-  static_cast<void>(thread);  // whoever holds it: the recorded run went on either way
-  ObjectState& state = objects_[mutex];
-  if (state.owner == nobody)
-    unlock_of_free(mutex);
-  else if (--state.depth == 0)
-    hand_over(state);
-}
-
 void Synchronization::hand_over(ObjectState& mutex) {
   --threads_[mutex.owner].held;
   mutex.owner = nobody;

@@ -54,6 +54,7 @@ Survey::Survey(const Recording& recording, const WaitFors* pairs)
   std::size_t exiting = 0;
   for (std::size_t t = 0; t < recording.threads.size(); ++t) {
     for (const Event& event : recording.threads[t].events) {
+      __builtin_prefetch(&event + 24);  // memory is what this waits for
       work += event.cpu;
       if (is_fixed_wait(event)) {
         ++fixed_waits[t];
@@ -97,6 +98,7 @@ Synchronization::Synchronization(const Recording& recording, const Survey& surve
       pairs_(survey.wait_fors),
       rules_(rules),
       written_(recording.run.source == Source::program),
+      is_direct_(!written_ && pairs_ == nullptr),
       objects_(recording.objects.size()),
       threads_(recording.threads.size()) {
   released_.reserve(recording.threads.size() + 1);
@@ -120,9 +122,7 @@ Synchronization::Synchronization(const Recording& recording, const Survey& surve
     threads_[t].lists_left = pairs_->lists(t);
 }
 
-Next Synchronization::call(std::uint32_t thread, const Event& event) {
-  released_.clear();
-  woken_ = 0;
+Next Synchronization::call_of_any_kind(std::uint32_t thread, const Event& event) {
   threads_[thread].at = &event;
   Next next = Next::runs;
   if (event.kind == EventKind::thread_end)
@@ -176,24 +176,11 @@ Next Synchronization::perform(std::uint32_t thread, const Event& event) {
       return Next::runs;
     case EventKind::semaphore_wait:
     case EventKind::semaphore_trywait:
-    case EventKind::semaphore_timedwait: {
-      ObjectState& semaphore = objects_[event.subject];
-      if (semaphore.count > 0) {
-        --semaphore.count;
-        return Next::runs;
-      }
-      push(semaphore.queue, thread);
-      return Next::blocks;
-    }
-    case EventKind::semaphore_post: {
-      ObjectState& semaphore = objects_[event.subject];
-      const bool barges = rules_.hand_off == HandOff::barging;
-      if (barges || semaphore.queue.empty())
-        ++semaphore.count;
-      if (!semaphore.queue.empty())
-        release(pop(semaphore.queue), barges ? Next::retries : Next::runs);
+    case EventKind::semaphore_timedwait:
+      return decrement(thread, event.subject);
+    case EventKind::semaphore_post:
+      increment(event.subject);
       return Next::runs;
-    }
     case EventKind::condition_wait:
     case EventKind::condition_timedwait:
       return wait_for_condition(thread, event);
@@ -456,21 +443,6 @@ Next Synchronization::receive(std::uint32_t thread, const Event& event) {
   return Next::blocks;
 }
 
-void Synchronization::push(Queue& queue, std::uint32_t thread) {
-  threads_[thread].next = nobody;
-  if (queue.empty())
-    queue.head = thread;
-  else
-    threads_[queue.tail].next = thread;
-  queue.tail = thread;
-}
-
-std::uint32_t Synchronization::pop(Queue& queue) {
-  const std::uint32_t thread = queue.head;
-  queue.head = threads_[thread].next;
-  return thread;
-}
-
 void Synchronization::remove(Queue& queue, std::uint32_t thread) {
   std::uint32_t before = nobody;
   for (std::uint32_t at = queue.head; at != nobody; before = at, at = threads_[at].next) {
@@ -484,13 +456,6 @@ void Synchronization::remove(Queue& queue, std::uint32_t thread) {
       queue.tail = before;
     return;
   }
-}
-
-void Synchronization::release(std::uint32_t thread, Next next) {
-  if (threads_[thread].stopped || threads_[thread].finished)
-    return;
-  threads_[thread].at = nullptr;
-  released_.push_back({thread, next});
 }
 
 }  // namespace longpole::simulation
