@@ -1,6 +1,7 @@
 // The guided search (search.h): iterated local search (Lourenço, Martin, Stützle, 2003) whose steps aim
 // at what held up the program. To accept what is slightly slower for a while (threshold accepting) found
 // no more in as many tests.
+#include <cstdlib>
 #include <optional>
 
 #include "allocation/local_search.h"
@@ -30,9 +31,35 @@ const Delay& draw(const std::vector<Delay>& delays, Random& random) {
   return delays.back();
 }
 
+// A thread of `cpu` other than `apart` to trade for `thread`: of two at random the one after which the two
+// CPUs have more equal work. None where nobody is there.
+std::optional<std::size_t> partner(const Binding& from, std::size_t thread, std::uint32_t cpu,
+                                   std::size_t apart, const std::vector<Nanoseconds>& work,
+                                   Random& random) {
+  std::vector<std::size_t> there;
+  Nanoseconds surplus{};  // of the thread's CPU over the other
+  for (std::size_t one = 0; one < from.size(); ++one) {
+    if (from[one] == from[thread])
+      surplus += work[one];
+    if (from[one] != cpu)
+      continue;
+    surplus -= work[one];
+    if (one != apart)
+      there.push_back(one);
+  }
+  if (there.empty())
+    return std::nullopt;
+  const auto unevenness = [&](std::size_t one) {
+    return std::abs((surplus - 2 * (work[thread] - work[one])).count());
+  };
+  const std::size_t first = there[below(random, there.size())];
+  const std::size_t second = there[below(random, there.size())];
+  return unevenness(second) < unevenness(first) ? second : first;
+}
+
 // The threads that one CPU kept apart get two; those that were far from each other get one.
 Binding guided_neighbour(const Binding& from, const Trial& trial, std::uint32_t cpus,
-                         Random& random) {
+                         const std::vector<Nanoseconds>& work, Random& random) {
   if (cpus == 1 || !trial.delays || trial.delays->empty() || below(random, any_step) == 0)
     return random_neighbour(from, cpus, random);
   const Delay& delay = draw(*trial.delays, random);
@@ -44,13 +71,8 @@ Binding guided_neighbour(const Binding& from, const Trial& trial, std::uint32_t 
     cpu = from[other];
   Binding to = from;
   if (below(random, 2) == 0) {
-    std::vector<std::size_t> there;
-    for (std::size_t one = 0; one < from.size(); ++one) {
-      if (from[one] == cpu && one != other)
-        there.push_back(one);
-    }
-    if (!there.empty())
-      to[there[below(random, there.size())]] = from[thread];
+    if (const auto traded = partner(from, thread, cpu, other, work, random))
+      to[*traded] = from[thread];
   }
   to[thread] = cpu;
   return to;
@@ -71,13 +93,13 @@ std::optional<Binding> kicked(const Binding& from, std::uint32_t cpus, Walk& wal
 
 Expected<void> guided_search(TestBench& bench, const SearchOptions& options, Progress& progress) {
   Walk walk(bench, options, TestBench::Delays::yes, progress);
+  const std::vector<Nanoseconds> work = work_of_threads(bench.recording());
   const Walk::Propose propose = [&](const Binding& from, const Trial& trial, Random& random) {
-    return guided_neighbour(from, trial, bench.cpus(), random);
+    return guided_neighbour(from, trial, bench.cpus(), work, random);
   };
   const Walk::Decide decide = [](const Trial& base, const Trial& tested) {
     return tested.total <= base.total ? Walk::Verdict::keep : Walk::Verdict::back;
   };
-  const std::vector<Nanoseconds> work = work_of_threads(bench.recording());
   for (const Binding& plain :
        {block_binding(work.size(), bench.cpus()), round_robin_binding(work.size(), bench.cpus()),
         bin_packed_binding(work, bench.cpus())}) {
