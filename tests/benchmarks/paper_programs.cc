@@ -9,21 +9,24 @@
 namespace longpole {
 namespace {
 
+using Enters = PaperReading::Enters;
+using Groups = PaperReading::Groups;
+
 class Writer {
  public:
-  Writer(std::uint32_t threads, std::uint64_t seed, const PaperChoices& choices)
-      : choices_(choices), random_(seed * 64 + threads) {
+  Writer(std::uint32_t threads, std::uint64_t seed, const PaperReading& reading)
+      : reading_(reading), random_(seed * 64 + threads) {
     const std::uint32_t drawn = 1 + below(threads / 2);
-    const std::uint32_t groups = choices.one_group ? 1 : drawn;
+    const std::uint32_t groups = reading.groups == Groups::one ? 1 : drawn;
     const std::uint32_t sections = 2 * threads + below(threads + 1);
+    const bool even = reading.groups != Groups::chance;
     sections_of_.resize(groups);
     for (std::uint32_t section = 0; section < sections; ++section)
-      sections_of_[choices.even_groups || section < groups ? section % groups : below(groups)]
-          .push_back(section);
+      sections_of_[even || section < groups ? section % groups : below(groups)].push_back(section);
     for (std::uint32_t section = 0; section < sections; ++section)
       text_ += fmt::format("semaphore S{} = 1\n", section);
     for (std::uint32_t thread = 0; thread < threads; ++thread)
-      write_thread(thread, sections_of_[choices.even_groups ? thread % groups : below(groups)]);
+      write_thread(thread, sections_of_[even ? thread % groups : below(groups)]);
   }
   std::string text() && { return std::move(text_); }
 
@@ -32,7 +35,7 @@ class Writer {
   std::uint32_t below(std::size_t count) { return below(static_cast<std::uint32_t>(count)); }
 
   void compute() {
-    text_ += fmt::format("  run f {}ns\n", std::uint64_t{choices_.unit_ns} << below(16U));
+    text_ += fmt::format("  run f {}ns\n", std::uint64_t{reading_.unit_ns} << below(16U));
   }
 
   void write_thread(std::uint32_t thread, const std::vector<std::uint32_t>& sections) {
@@ -43,9 +46,9 @@ class Writer {
       const bool enters = below(2U) == 0;
       if (enters && enter(sections, entered))
         continue;
-      if ((!enters || choices_.does_the_other) && leave(entered))
+      if ((!enters || reading_.does_the_other) && leave(entered))
         continue;
-      if (!enters && choices_.does_the_other)
+      if (!enters && reading_.does_the_other)
         enter(sections, entered);
     } while (below(16U) != 0);
     while (!entered.empty()) {
@@ -63,12 +66,13 @@ class Writer {
     };
     std::vector<std::uint32_t> open;
     for (const std::uint32_t section : sections) {
-      if (choices_.draws_of_all || may_enter(section))
+      if (reading_.enters == Enters::draw || may_enter(section))
         open.push_back(section);
     }
     if (open.empty())
       return false;
-    const std::uint32_t section = open[below(open.size())];
+    const std::uint32_t section =
+        reading_.enters == Enters::first ? open.front() : open[below(open.size())];
     if (!may_enter(section))
       return false;
     entered.push_back(section);
@@ -80,13 +84,13 @@ class Writer {
     if (entered.empty())
       return false;
     const auto left =
-        choices_.leaves_any ? entered.begin() + below(entered.size()) : entered.end() - 1;
+        reading_.leaves_any ? entered.begin() + below(entered.size()) : entered.end() - 1;
     text_ += fmt::format("  post S{}\n", *left);
     entered.erase(left);
     return true;
   }
 
-  const PaperChoices& choices_;
+  const PaperReading& reading_;
   std::mt19937_64 random_;
   std::vector<std::vector<std::uint32_t>> sections_of_;  // per group
   std::string text_;
@@ -94,8 +98,8 @@ class Writer {
 
 }  // namespace
 
-std::string paper_program(std::uint32_t threads, std::uint64_t seed, const PaperChoices& choices) {
-  return Writer(threads, seed, choices).text();
+std::string paper_program(std::uint32_t threads, std::uint64_t seed, const PaperReading& reading) {
+  return Writer(threads, seed, reading).text();
 }
 
 }  // namespace longpole

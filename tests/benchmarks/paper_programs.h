@@ -6,19 +6,23 @@
 
 namespace longpole {
 
-// What the papers leave open.
-struct PaperChoices {
-  // Who is about to enter a section takes one of those that it may enter, or draws one of all of its
-  // group and enters it only if it may.
-  bool draws_of_all = false;
-  // Who leaves a section leaves the one that it entered last, or any that it is in.
-  bool leaves_any = false;
+// How the papers' text is read where it leaves something open; ALLOCATION.md tells how the defaults
+// were found.
+struct PaperReading {
+  enum class Enters {
+    first,   // the lowest-numbered section that it may enter, so that the low ones are the busiest
+    chance,  // one of those that it may enter
+    draw,    // draws one of all sections of its group, and enters it only if it may
+  };
+  Enters enters = Enters::first;
+  // Who leaves a section leaves any that it is in, or the one that it entered last.
+  bool leaves_any = true;
   // Enter or leave is drawn; who cannot do that does the other if possible, or neither.
-  bool does_the_other = false;
-  // All threads are in one group; or any number of groups up to half that of threads is as likely.
-  bool one_group = false;
-  // Threads and sections are dealt out to the groups one by one, or each goes to a group by chance.
-  bool even_groups = false;
+  bool does_the_other = true;
+  // Any number of groups up to half that of threads is as likely, and each thread and section goes to
+  // a group by chance; or they are dealt out one by one; or there is only one group.
+  enum class Groups { chance, even, one };
+  Groups groups = Groups::chance;
   std::uint32_t unit_ns = 1000;  // the papers' time unit
 };
 
@@ -28,6 +32,6 @@ struct PaperChoices {
 // is of one group. After each stretch a thread goes on to its end with a probability of 1/16. The same
 // arguments give the same program.
 [[nodiscard]] std::string paper_program(std::uint32_t threads, std::uint64_t seed,
-                                        const PaperChoices& choices = {});
+                                        const PaperReading& reading = {});
 
 }  // namespace longpole
