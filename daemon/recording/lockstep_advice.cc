@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
+#include <utility>
 
 namespace longpole::recording {
 namespace {
@@ -48,39 +48,88 @@ Nanoseconds cpu_time(const MergedThread& thread) {
   return sum;
 }
 
-// Locks, semaphores and conditions that a thread uses, by which work may be handed out.
-std::set<std::uint32_t> used_objects(const MergedThread& thread) {
-  std::set<std::uint32_t> objects;
-  for (const Event& event : thread.events)
-    if (event.kind == EventKind::mutex_lock || event.kind == EventKind::mutex_trylock ||
-        event.kind == EventKind::semaphore_wait)
-      objects.insert(event.subject);
-  return objects;
+constexpr std::uint64_t telling_turns = 4;
+
+// How often locks and semaphores, by which work may be handed out, are taken; and tried, whether or not
+// they were free.
+struct Use {
+  std::size_t threads = 0;
+  std::uint64_t taken = 0;
+  std::uint64_t tried = 0;
+};
+
+using Uses = std::map<std::uint32_t, Use>;
+
+Uses uses_of(const MergedThread& thread) {
+  Uses uses;
+  for (const Event& event : thread.events) {
+    const bool is_try = event.kind == EventKind::mutex_trylock;
+    if (!is_try && event.kind != EventKind::mutex_lock && event.kind != EventKind::semaphore_wait)
+      continue;
+    Use& use = uses[event.subject];
+    use.threads = 1;
+    use.taken += event.outcome == Outcome::ok ? 1 : 0;
+    use.tried += is_try ? 1 : 0;
+  }
+  return uses;
 }
 
-// Threads of one function that share a lock, the busiest of which has twice its share or more.
-bool took_unequal_shares(const std::vector<const MergedThread*>& threads, Nanoseconds whole_run) {
-  constexpr std::int64_t telling_share = 5;  // a part in so many of the run
-  constexpr std::int64_t unequal = 2;
-  if (threads.size() < 2)
-    return false;
-  Nanoseconds sum{};
-  Nanoseconds most{};
-  std::map<std::uint32_t, std::size_t> users;
+// Threads of one function, and what they use together.
+struct Workers {
+  std::size_t threads = 0;
+  Nanoseconds cpu{};
+  Uses uses;
+  Nanoseconds cpu_of_busiest{-1};
+  Uses uses_of_busiest;
+};
+
+Workers together(const std::vector<const MergedThread*>& threads) {
+  Workers workers;
+  workers.threads = threads.size();
   for (const MergedThread* thread : threads) {
-    const Nanoseconds used = cpu_time(*thread);
-    sum += used;
-    most = std::max(most, used);
-    for (const std::uint32_t object : used_objects(*thread))
-      ++users[object];
+    const Nanoseconds cpu = cpu_time(*thread);
+    Uses own = uses_of(*thread);
+    for (const auto& [object, use] : own) {
+      Use& sum = workers.uses[object];
+      sum.threads += use.threads;
+      sum.taken += use.taken;
+      sum.tried += use.tried;
+    }
+    workers.cpu += cpu;
+    if (cpu > workers.cpu_of_busiest) {
+      workers.cpu_of_busiest = cpu;
+      workers.uses_of_busiest = std::move(own);
+    }
   }
-  const bool all_share_one = std::any_of(users.begin(), users.end(), [&](const auto& object) {
-    return object.second == threads.size();
-  });
+  return workers;
+}
+
+// They take turns at a lock, and the busiest has twice its share of the work or more and came for it: who
+// takes a lock once for all that it does was given its work and not handed it out bit by bit, however
+// unequal the work is.
+bool took_unequal_shares(const Workers& workers) {
+  constexpr std::int64_t unequal = 2;
+  const bool came_for_it = std::any_of(
+      workers.uses_of_busiest.begin(), workers.uses_of_busiest.end(), [&](const auto& object) {
+        const Use& all = workers.uses.at(object.first);
+        const std::uint64_t own = object.second.taken;
+        return all.threads == workers.threads && own >= telling_turns &&
+               own * (workers.threads - 1) >= (all.taken - own) * unequal;
+      });
   // Two of them: all of it, or nearly.
-  const auto count = static_cast<std::int64_t>(threads.size());
-  const bool is_unequal = count == 2 ? most * 10 > sum * 9 : most * count > sum * unequal;
-  return all_share_one && is_unequal && sum * telling_share > whole_run;
+  const auto count = static_cast<std::int64_t>(workers.threads);
+  const bool is_unequal = count == 2 ? workers.cpu_of_busiest * 10 > workers.cpu * 9
+                                     : workers.cpu_of_busiest * count > workers.cpu * unequal;
+  return came_for_it && is_unequal;
+}
+
+// They try locks that others of them use, one of several after the other: a deque of each, say, from which
+// the others take when their own is empty.
+bool try_each_others_locks(const Workers& workers) {
+  return std::count_if(workers.uses.begin(), workers.uses.end(), [&](const auto& object) {
+           const Use& use = object.second;
+           return use.threads >= 2 && use.tried >= telling_turns;
+         }) >= 2;
 }
 
 }  // namespace
@@ -107,17 +156,31 @@ std::vector<Notice> lockstep_advice(const MergedRun& run) {
                        "another course than on "
                        "several. Record with --lockstep N to have it as on N CPUs.",
                        in_vain});
-  const auto unequal = std::count_if(
-      by_function.begin(), by_function.end(),
-      [&](const auto& function) { return took_unequal_shares(function.second, whole); });
-  if (unequal != 0)
+  std::uint64_t handed_out = 0;
+  std::uint64_t stolen = 0;
+  for (const auto& [function, threads] : by_function) {
+    constexpr std::int64_t telling_share = 5;  // a part in so many of the run
+    const Workers workers = together(threads);
+    if (workers.threads < 2 || workers.cpu * telling_share <= whole)
+      continue;
+    handed_out += took_unequal_shares(workers) ? 1U : 0U;
+    stolen += try_each_others_locks(workers) ? 1U : 0U;
+  }
+  if (handed_out != 0)
     notices.push_back({"work-handed-out",
                        "Threads that run the same function and share a lock got very unequal "
                        "shares of the work; if "
                        "they take it from each other, on one CPU whoever runs takes it all. Record "
                        "with --lockstep N to "
                        "have it as on N CPUs.",
-                       static_cast<std::uint64_t>(unequal)});
+                       handed_out});
+  if (stolen != 0)
+    notices.push_back({"work-stolen",
+                       "Threads that run the same function try each other's locks; if they take "
+                       "work from each other, "
+                       "on one CPU another thread gets it than on several. Record with --lockstep "
+                       "N to have it as on N CPUs.",
+                       stolen});
   return notices;
 }
 

@@ -7,10 +7,11 @@
 
 namespace longpole::recording {
 
-// Notices "spinning" (threads yield, or try in vain, again and again) and "work-handed-out" (threads that
-// run the same function and take turns at a lock got very unequal shares of the work, as the first to run
-// takes all where there is one CPU). Each names `--lockstep`. What spins without any recorded call, on a
-// variable, does not show.
+// Notices "spinning" (threads yield, or try in vain, again and again), "work-handed-out" (of threads that run
+// the same function and take turns at a lock, one took it far more often than the others and did far more
+// of the work, as the first to run takes all where there is one CPU) and "work-stolen" (threads that run
+// the same function try each other's locks, so that time decides who gets what). Each names `--lockstep`.
+// What spins without any recorded call, on a variable, does not show.
 [[nodiscard]] std::vector<Notice> lockstep_advice(const MergedRun& run);
 
 }  // namespace longpole::recording

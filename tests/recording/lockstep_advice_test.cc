@@ -64,27 +64,77 @@ TEST(LockstepAdvice, AttemptsInVainAreSpinningToo) {
               ElementsAre("spinning"));
 }
 
-TEST(LockstepAdvice, WorkersOfOneFunctionThatShareALockUnequally) {
+// A worker that takes a lock so many times, and computes for so long in all.
+struct Worker {
+  std::size_t turns;
+  std::int64_t ms;
+  std::uint32_t lock = 0;
+};
+
+MergedRun run_of(const std::vector<Worker>& workers) {
+  MergedRun run;
+  for (const Worker& worker : workers) {
+    MergedThread thread;
+    thread.creator = ThreadId{0};
+    thread.start_function = 0x1000;
+    const auto each = worker.ms * 1'000'000 / static_cast<std::int64_t>(worker.turns);
+    thread.events.assign(worker.turns,
+                         event_of(EventKind::mutex_lock, each, Outcome::ok, worker.lock));
+    run.threads.push_back(std::move(thread));
+  }
+  return run;
+}
+
+TEST(LockstepAdvice, WorkersOfOneFunctionThatTakeTurnsAtALockUnequally) {
   struct Case {
-    std::int64_t first_ms;
-    std::int64_t second_ms;
-    std::uint32_t object_of_second;
+    const char* what;
+    std::vector<Worker> workers;
     bool advised;
   };
-  for (const Case& tried : {Case{95, 5, 0, true}, Case{60, 40, 0, false}, Case{95, 5, 1, false}}) {
-    MergedRun run;
-    for (const std::int64_t ms : {tried.first_ms, tried.second_ms}) {
-      MergedThread thread;
-      thread.creator = ThreadId{0};
-      thread.start_function = 0x1000;
-      thread.events.push_back(event_of(EventKind::mutex_lock, ms * 1'000'000, Outcome::ok,
-                                       run.threads.empty() ? 0 : tried.object_of_second));
-      run.threads.push_back(std::move(thread));
-    }
-    SCOPED_TRACE(tried.first_ms);
-    SCOPED_TRACE(tried.object_of_second);
+  const Case cases[] = {
+      {"one of two took nearly all", {{95, 95}, {5, 5}}, true},
+      {"two alike", {{60, 60}, {40, 40}}, false},
+      {"no lock in common", {{95, 95}, {5, 5, 1}}, false},
+      {"unequal pieces, as many for each", {{50, 95}, {50, 5}}, false},
+      {"one of four took nearly all", {{2, 2}, {2, 2}, {90, 90}, {6, 6}}, true},
+      {"no one took more than twice a share", {{20, 20}, {20, 20}, {40, 40}, {20, 20}}, false},
+      // The threads of the sorter that merge: each inserts its numbers into a list that grows.
+      {"each its part, under the lock",
+       {{1, 1}, {1, 4}, {1, 7}, {1, 10}, {1, 13}, {1, 16}, {1, 60}},
+       false},
+  };
+  for (const Case& tried : cases) {
+    SCOPED_TRACE(tried.what);
     if (tried.advised)
-      EXPECT_THAT(advice(run), ElementsAre("work-handed-out"));
+      EXPECT_THAT(advice(run_of(tried.workers)), ElementsAre("work-handed-out"));
+    else
+      EXPECT_THAT(advice(run_of(tried.workers)), IsEmpty());
+  }
+}
+
+TEST(LockstepAdvice, WorkersThatTryEachOthersLocks) {
+  struct Case {
+    const char* what;
+    EventKind of_others;
+    std::size_t times;
+    std::uint32_t locks;
+    bool advised;
+  };
+  for (const Case& tried : {
+           Case{"a deque of each, tried by the other", EventKind::mutex_trylock, 5, 2, true},
+           Case{"waited for", EventKind::mutex_lock, 5, 2, false},
+           Case{"tried now and then", EventKind::mutex_trylock, 1, 2, false},
+           Case{"one lock", EventKind::mutex_trylock, 5, 1, false},
+       }) {
+    MergedRun run = run_of(std::vector<Worker>{{10, 50, 0}, {10, 50, 1 % tried.locks}});
+    for (std::uint32_t thread = 0; thread < 2; ++thread) {
+      const Event other = event_of(tried.of_others, 100, Outcome::ok, (thread + 1) % tried.locks);
+      auto& events = run.threads[thread].events;
+      events.insert(events.end(), tried.times, other);
+    }
+    SCOPED_TRACE(tried.what);
+    if (tried.advised)
+      EXPECT_THAT(advice(run), ElementsAre("work-stolen"));
     else
       EXPECT_THAT(advice(run), IsEmpty());
   }
