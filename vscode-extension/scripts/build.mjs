@@ -12,10 +12,11 @@ if (what === 'extension') {
   rmSync(join(here, 'dist'), { recursive: true, force: true });
   await build({
     ...common,
-    // gRPC takes longer to load than all the rest, so what needs it is loaded by itself, when the daemon is started.
-    entryPoints: { extension: 'src/extension.ts', client: 'src/daemon/client.ts' },
+    // Every window with C in it loads the first; the second once something of Longpole is used; gRPC, which takes longer to load than
+    // all the rest, with the daemon.
+    entryPoints: { extension: 'src/extension.ts', product: 'src/product.ts', client: 'src/daemon/client.ts' },
     outdir: 'dist',
-    external: ['vscode', './client.js'],
+    external: ['vscode', './product.js', './client.js'],
     minify: true,
     sourcemap: true,
     sourcesContent: false,

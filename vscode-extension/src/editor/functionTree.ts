@@ -9,7 +9,7 @@ import { functionShare, lineShare, type FunctionWeight, type LineWeight } from '
 import type { Session } from './session';
 import type { ChangeWish } from './whatIfPanel';
 
-type Node =
+export type FunctionNode =
   /** `change`: what the what-if panel is given. */
   | { readonly kind: 'function'; readonly weight: FunctionWeight; readonly change: ChangeWish }
   | { readonly kind: 'line'; readonly weight: FunctionWeight; readonly line: LineWeight; readonly change: ChangeWish }
@@ -19,15 +19,16 @@ type Node =
 const leastShare = 0.001;
 const barCharacters = 8;
 
-export class FunctionTree implements vscode.TreeDataProvider<Node>, vscode.Disposable {
+export class FunctionTree implements vscode.TreeDataProvider<FunctionNode>, vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<void>();
   private readonly subscriptions: vscode.Disposable[];
-  private readonly view: vscode.TreeView<Node>;
   readonly onDidChangeTreeData = this.changed.event;
 
-  constructor(private readonly session: Session) {
-    this.view = vscode.window.createTreeView('longpole.functions', { treeDataProvider: this });
-    this.subscriptions = [session.onDidChange(() => this.sessionChanged()), this.view, this.changed];
+  constructor(
+    private readonly session: Session,
+    private readonly view: vscode.TreeView<FunctionNode>,
+  ) {
+    this.subscriptions = [session.onDidChange(() => this.sessionChanged()), this.changed];
   }
 
   dispose(): void {
@@ -41,7 +42,7 @@ export class FunctionTree implements vscode.TreeDataProvider<Node>, vscode.Dispo
     this.changed.fire();
   }
 
-  getChildren(node?: Node): Node[] {
+  getChildren(node?: FunctionNode): FunctionNode[] {
     const weights = this.session.recording?.weights;
     const { cpus } = this.session;
     if (weights === undefined || !weights.has(cpus)) {
@@ -51,7 +52,7 @@ export class FunctionTree implements vscode.TreeDataProvider<Node>, vscode.Dispo
       const functions = [...weights.allFunctions()]
         .filter((weight) => Math.abs(functionShare(weights, weight, cpus)) >= leastShare)
         .sort((a, b) => functionShare(weights, b, cpus) - functionShare(weights, a, cpus))
-        .map((weight): Node => ({ kind: 'function', weight, change: { part: `function:${weight.name}`, label: weight.name } }));
+        .map((weight): FunctionNode => ({ kind: 'function', weight, change: { part: `function:${weight.name}`, label: weight.name } }));
       const waiting = weights.waitingNs(cpus) / (weights.totalNs(cpus) ?? 1);
       return Math.abs(waiting) >= leastShare ? [...functions, { kind: 'waiting', share: waiting }] : functions;
     }
@@ -68,7 +69,7 @@ export class FunctionTree implements vscode.TreeDataProvider<Node>, vscode.Dispo
       });
   }
 
-  getTreeItem(node: Node): vscode.TreeItem {
+  getTreeItem(node: FunctionNode): vscode.TreeItem {
     const weights = this.session.recording?.weights;
     const { cpus } = this.session;
     if (weights === undefined) {

@@ -8,9 +8,8 @@ import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import { parseRecordStatus, type RecordStatus } from '../core/recordStatus';
+import { taskType } from '../core/ids';
 import type { Recordings } from './recordings';
-
-export const taskType = 'longpole';
 
 export interface Run {
   readonly program: string;
@@ -61,7 +60,7 @@ export function recordTask(run: Run, recordings: Recordings, longpole: string): 
 }
 
 export class RecordTasks implements vscode.TaskProvider, vscode.Disposable {
-  private readonly subscriptions: vscode.Disposable[];
+  private readonly subscription: vscode.Disposable;
   /** Those that this class started itself hear of the end here; the others are told by `onRecorded`. */
   private readonly waiting = new Map<string, (followed: Promise<Recorded>) => void>();
 
@@ -71,14 +70,11 @@ export class RecordTasks implements vscode.TaskProvider, vscode.Disposable {
     private readonly known: () => Promise<Run[]>,
     private readonly onRecorded: (followed: Promise<Recorded>) => void,
   ) {
-    this.subscriptions = [
-      vscode.tasks.registerTaskProvider(taskType, this),
-      vscode.tasks.onDidStartTaskProcess((event) => this.started(event)),
-    ];
+    this.subscription = vscode.tasks.onDidStartTaskProcess((event) => this.started(event));
   }
 
   dispose(): void {
-    this.subscriptions.forEach((subscription) => void subscription.dispose());
+    this.subscription.dispose();
   }
 
   async provideTasks(): Promise<vscode.Task[]> {

@@ -10,8 +10,6 @@ import { usualCpuCounts, type Weights } from '../core/weights';
 import { pageFrame } from './pageFrame';
 import type { Session } from './session';
 
-export const recordingViewType = 'longpole.recording';
-
 interface PageMessage {
   /** The page's script listens; what was said before is said again. */
   readonly ready?: boolean;
@@ -20,17 +18,13 @@ interface PageMessage {
   readonly cpus?: number;
 }
 
-export class RecordingEditor implements vscode.CustomReadonlyEditorProvider {
+export class RecordingEditor {
   constructor(
     private readonly session: Session,
     private readonly report: (error: unknown) => void,
   ) {}
 
-  openCustomDocument(uri: vscode.Uri): vscode.CustomDocument {
-    return { uri, dispose: () => undefined };
-  }
-
-  async resolveCustomEditor(document: vscode.CustomDocument, panel: vscode.WebviewPanel): Promise<void> {
+  async show(document: vscode.CustomDocument, panel: vscode.WebviewPanel): Promise<void> {
     const path = document.uri.fsPath;
     const { webview } = panel;
     let last = '';

@@ -8,6 +8,7 @@ import { pickerCpuCounts, usualCpuCounts, Weights } from '../core/weights';
 import type { DaemonClient } from '../daemon/client';
 import type { Connection, Daemon } from '../daemon/daemon';
 import type { Recording } from '../protocol/longpole/v1/longpole';
+import { shownKey } from '../core/ids';
 
 export interface ShownRecording {
   readonly path: string;
@@ -25,8 +26,6 @@ interface OpenRecording extends ShownRecording {
 }
 
 const chosenKey = 'longpole.chosenCpus';
-/** The path of the recording that is shown, for the next time the window opens. */
-const shownKey = 'longpole.shownRecording';
 /** By path: the machine that a recording is simulated on, where it is not the usual one. */
 const machinesKey = 'longpole.machines';
 const mostMachines = 100;

@@ -8,24 +8,22 @@ import { machineSummary } from '../core/machineSettings';
 import { functionShare } from '../core/weights';
 import type { Daemon } from '../daemon/daemon';
 import type { Documents } from './documents';
+import { drawIdle } from './idleStatus';
 import type { Session, ShownRecording } from './session';
 
-const cLanguages: vscode.DocumentSelector = ['c', 'cpp'];
 const functionsInTooltip = 5;
 
 export class StatusBar implements vscode.Disposable {
-  private readonly item = vscode.window.createStatusBarItem('cpus', vscode.StatusBarAlignment.Left, 0);
   private readonly subscriptions: vscode.Disposable[];
 
   constructor(
+    private readonly item: vscode.StatusBarItem,
     private readonly session: Session,
     private readonly documents: Documents,
     private readonly daemon: Daemon,
   ) {
-    this.item.name = 'Longpole CPU Count';
     const draw = (): void => this.draw();
     this.subscriptions = [
-      this.item,
       session.onDidChange(draw),
       documents.onDidChange(draw),
       daemon.onDidChangeState(draw),
@@ -41,37 +39,29 @@ export class StatusBar implements vscode.Disposable {
 
   private draw(): void {
     const recording = this.session.recording;
-    if (recording === undefined && !isAnyCEditorVisible()) {
-      this.item.hide();
-      return;
-    }
     const failed = this.daemon.state === 'failed';
     this.item.backgroundColor = failed ? new vscode.ThemeColor('statusBarItem.warningBackground') : undefined;
     const icon = this.session.busy ? '$(loading~spin)' : failed ? '$(warning)' : '$(pulse)';
     if (recording === undefined) {
-      this.item.text = `${icon} Longpole`;
-      this.item.tooltip = failed
-        ? "Longpole's daemon does not run: select to start it again."
-        : 'Record a program and see what holds it back.';
-      this.item.command = failed ? 'longpole.restartDaemon' : 'longpole.record';
-    } else {
-      const { cpus } = this.session;
-      const prediction = recording.weights.prediction(cpus);
-      const parts = [formatCpus(cpus)];
-      if (prediction !== undefined) {
-        parts.push(prediction.deadlock === undefined ? formatSpeedup(prediction.speedup) : 'deadlock');
-      }
-      if (recording.change !== '') {
-        parts.push('what if');
-      }
-      const stale = this.staleness();
-      if (stale !== undefined) {
-        parts.push('stale');
-      }
-      this.item.text = `${icon} ${parts.join(' · ')}`;
-      this.item.tooltip = tooltip(recording, cpus, stale, machineSummary(this.session.machine));
-      this.item.command = 'longpole.setCpuCount';
+      drawIdle(this.item, icon, failed);
+      return;
     }
+    const { cpus } = this.session;
+    const prediction = recording.weights.prediction(cpus);
+    const parts = [formatCpus(cpus)];
+    if (prediction !== undefined) {
+      parts.push(prediction.deadlock === undefined ? formatSpeedup(prediction.speedup) : 'deadlock');
+    }
+    if (recording.change !== '') {
+      parts.push('what if');
+    }
+    const stale = this.staleness();
+    if (stale !== undefined) {
+      parts.push('stale');
+    }
+    this.item.text = `${icon} ${parts.join(' · ')}`;
+    this.item.tooltip = tooltip(recording, cpus, stale, machineSummary(this.session.machine));
+    this.item.command = 'longpole.setCpuCount';
     this.item.accessibilityInformation = { label: this.item.text.replace(/\$\([^)]*\)\s*/, 'Longpole: ') };
     this.item.show();
   }
@@ -88,10 +78,6 @@ export class StatusBar implements vscode.Disposable {
     }
     return state.lines.unchanged ? undefined : `${name} has changed since it was recorded.`;
   }
-}
-
-function isAnyCEditorVisible(): boolean {
-  return vscode.window.visibleTextEditors.some((editor) => vscode.languages.match(cLanguages, editor.document) > 0);
 }
 
 function tooltip(recording: ShownRecording, cpus: number, stale: string | undefined, machine: string): vscode.MarkdownString {

@@ -12,12 +12,11 @@ import type { DataRequest, FromPanel, ItemRequest, LaneInfo, PickThread, ToPanel
 import type { View } from '../core/timeline/model';
 import { pack } from '../core/timeline/pack';
 import type { SimulatedRun } from '../daemon/client';
+import { timelineViewId } from '../core/ids';
 import type { Recordings } from './recordings';
 import { recordingName } from './recordings';
 import type { Session } from './session';
 import { timelinePage } from './timelinePage';
-
-export const timelineViewId = 'longpole.timeline';
 
 interface LaneChoice {
   readonly scheduler: string;

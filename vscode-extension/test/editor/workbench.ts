@@ -2,7 +2,7 @@
 // everything it started is gone after stop().
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -138,6 +138,12 @@ export class Workbench {
     this.server.kill('SIGTERM');
     await ended;
     rmSync(this.home, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
+  }
+
+  /** Where the extension is installed. */
+  get extensionFolder(): string {
+    const extensions = join(this.home, 'xd');
+    return join(extensions, readdirSync(extensions).find((name) => name.startsWith('longpole.')) ?? '');
   }
 
   /** Settings may change while the editor runs. */
