@@ -15,6 +15,7 @@
 #include "recording/exact_functions.h"
 #include "recording/profiles.h"
 #include "recording/recorder_library.h"
+#include "symbols/names.h"
 
 namespace longpole::recording {
 namespace {
@@ -252,10 +253,12 @@ void Symbolizer::name_threads() {
     } else if (const std::string& name = run_.threads[i].name; !name.empty()) {
       thread.name = named[name] == 1 ? name : fmt::format("{}.{}", name, ++ordinals[name]);
     } else {
-      const std::string base =
+      const std::string function =
           thread.start_function.known()
               ? without_parameters(recording_.functions[thread.start_function.index()].name)
               : "thread";
+      // One such thread runs the bodies of many regions, and none of their names is the programmer's.
+      const std::string base = symbols::is_parallel_region(function) ? "OpenMP" : function;
       thread.name = fmt::format("{}.{}", base, ++ordinals[base]);
     }
     while (!taken.insert(thread.name).second)

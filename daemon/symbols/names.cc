@@ -75,6 +75,11 @@ std::string function_name(const char* symbol) {
   return demangled(name);
 }
 
+bool is_parallel_region(const std::string& name) {
+  return name.find(".omp_outlined") != std::string::npos ||
+         name.find("._omp_fn.") != std::string::npos;
+}
+
 std::string variable_name(const char* symbol) {
   std::string name = without_version(symbol);
   const std::size_t last = name.find_last_not_of("0123456789");

@@ -163,6 +163,10 @@ TEST_P(OpenMPRecording, CanBeSimulatedOnAnyNumberOfCpus) {
 TEST_P(OpenMPRecording, HasALoopsBarriersAndWhatEachThreadDidOfIt) {
   const Recording recording = recorded_way("loop");
   ASSERT_EQ(recording.threads.size(), openmp_threads);
+  std::vector<std::string> names;
+  for (const Thread& thread : recording.threads)
+    names.push_back(thread.name);
+  EXPECT_THAT(names, testing::UnorderedElementsAre("main", "OpenMP.1", "OpenMP.2", "OpenMP.3"));
   EXPECT_EQ(calls(recording, EventKind::semaphore_post), openmp_threads - 1);
   EXPECT_EQ(calls(recording, EventKind::semaphore_wait), openmp_threads - 1);
   EXPECT_EQ(calls(recording, EventKind::mutex_lock), openmp_threads);

@@ -405,6 +405,13 @@ std::string endless_rust_symbol() {
   return symbol + "E";
 }
 
+TEST(Names, BodiesOfParallelRegions) {
+  for (const char* name : {".omp_outlined.", ".omp_outlined..3", ".omp_outlined._debug__",
+                           "relax.omp_outlined", "relax._omp_fn.0"})
+    EXPECT_TRUE(is_parallel_region(name)) << name;
+  EXPECT_FALSE(is_parallel_region("relax"));
+}
+
 TEST(Names, AreThoseThatPeopleWrote) {
   EXPECT_EQ(function_name("_ZN5queue4pushEi"), "queue::push(int)");
   EXPECT_EQ(function_name("_ZN5queue4pushEi.constprop.0.isra.0"), "queue::push(int)");

@@ -1,8 +1,15 @@
 // Functions as a recording calls them ("Sorter::merge(List&, int) const [clone .constprop.0]") and as they stand in a
 // text ("merge").
 
+/** What the compilers call the body of a parallel region of OpenMP: ".omp_outlined..3", "relax.omp_outlined", "relax._omp_fn.0". */
+const parallelRegion = /^(.*?)(?: \[clone )?\.(?:omp_outlined|_omp_fn)/;
+
 /** The last part of a function's name: without scope, template arguments, parameters and what the compiler added. */
 export function shortName(name: string): string {
+  const region = parallelRegion.exec(name);
+  if (region !== null) {
+    return region[1] === '' ? 'parallel region' : `parallel region of ${shortName(region[1] ?? '')}`;
+  }
   const operator = /\boperator\s*(\(\)|\[\]|[^\w\s(]+)/.exec(name);
   if (operator !== null) {
     return `operator${operator[1]}`;

@@ -16,6 +16,11 @@ void test('the name as it stands in the text', () => {
     ['List::operator[](unsigned long)', 'operator[]'],
     ['operator<<(std::ostream&, List const&)', 'operator<<'],
     ['main::{lambda(int)#1}::operator()(int) const', 'operator()'],
+    ['.omp_outlined..3', 'parallel region'],
+    ['.omp_outlined._debug__', 'parallel region'],
+    ['relax.omp_outlined_debug__', 'parallel region of relax'],
+    ['relax._omp_fn.0', 'parallel region of relax'],
+    ['Plate::relax(double*, int) [clone .omp_outlined]', 'parallel region of relax'],
     ['', ''],
   ];
   for (const [name, short] of names) {
