@@ -181,13 +181,6 @@ Span Execution::span(std::uint32_t thread, const SpanIndex::Reader& reader) cons
   return span;
 }
 
-std::uint32_t Execution::event_of(std::uint32_t thread, const Span& span) const {
-  if (span.part == no_part)
-    return event_number(end(thread) - 1);
-  return event_number(span.state == SpanState::blocked && !span.is_of_part ? span.part - 1
-                                                                           : span.part);
-}
-
 bool Execution::makes_call(PartIndex index) const {
   const ExecutionPart now = simulated(index);
   if (!now.running || now.cut)
@@ -309,7 +302,8 @@ void Execution::find_stopped() {
 void Execution::make_index(const LargeArray<std::int64_t>& ends) {
   const std::size_t parts = begin_->back();
   calls_ = LargeArray<std::uint8_t>(parts, 0);
-  SpanIndex::Builder builder(parts);
+  shown_kinds_.assign(thread_count(), 0);
+  SpanIndex::Builder builder(parts, weight_scale_);
   for (std::uint32_t t = 0; t < thread_count(); ++t) {
     ExecutionPart before;
     Nanoseconds ideal_end{};
@@ -329,12 +323,14 @@ void Execution::make_index(const LargeArray<std::int64_t>& ends) {
       if (index == begin(t))
         builder.begin_thread(part.ready.count());
       builder.add(part.ready.count(), part.start.count(), part.end.count(), state_of(part),
-                  weight(index), part.length.count());
+                  scaled_weight(index), part.length.count());
       const EventKind kind = event(part).kind;
       if (part.running && !part.cut && made != part.event) {
         made = part.event;
-        if (is_shown_call(kind))
+        if (is_shown_call(kind)) {
           calls_[index] = static_cast<std::uint8_t>(kind) + 1;
+          shown_kinds_[t] |= std::uint64_t{1} << static_cast<unsigned>(kind);
+        }
       }
       before = part;
     }
@@ -347,7 +343,8 @@ void Execution::make_index(const LargeArray<std::int64_t>& ends) {
 }
 
 std::size_t Execution::bytes() const {
-  return index_.bytes() + calls_.size() + weights_.size() * sizeof(weights_.front()) +
+  return index_.bytes() + calls_.size() + shown_kinds_.size() * 8 +
+         weights_.size() * sizeof(weights_.front()) +
          large_weights_.capacity() * sizeof(large_weights_.front()) +
          path_.capacity() * sizeof(path_.front());
 }

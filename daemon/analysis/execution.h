@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -141,6 +142,13 @@ class Execution {
   [[nodiscard]] const SpanIndex& index() const { return index_; }
   // The kind of the shown call that the part ends in, plus one; 0: it ends in none.
   [[nodiscard]] std::uint8_t shown_call(PartIndex index) const { return calls_[index]; }
+  [[nodiscard]] std::span<const std::uint8_t> shown_calls(PartIndex first, PartIndex behind) const {
+    return {calls_.data() + first, calls_.data() + behind};
+  }
+  // The kinds that there are of them in the thread, a bit each.
+  [[nodiscard]] std::uint64_t shown_kinds(std::uint32_t thread) const {
+    return shown_kinds_[thread];
+  }
   // Memory beside the recording and its schedule.
   [[nodiscard]] std::size_t bytes() const;
 
@@ -157,8 +165,15 @@ class Execution {
     }
   }
   [[nodiscard]] Span span(std::uint32_t thread, const SpanIndex::Reader& reader) const;
-  // Span::event from the rest.
-  [[nodiscard]] std::uint32_t event_of(std::uint32_t thread, const Span& span) const;
+  // Span::event from the rest, and the part that is for.
+  [[nodiscard]] std::uint32_t event_of(std::uint32_t thread, const Span& span) const {
+    return event_number(part_of_event(thread, span));
+  }
+  [[nodiscard]] PartIndex part_of_event(std::uint32_t thread, const Span& span) const {
+    if (span.part == no_part)
+      return end(thread) - 1;
+    return span.state == SpanState::blocked && !span.is_of_part ? span.part - 1 : span.part;
+  }
 
  private:
   [[nodiscard]] double large_weight(PartIndex index) const;
@@ -182,6 +197,8 @@ class Execution {
   Nanoseconds total_{};
   SpanIndex index_;
   simulation::LargeArray<std::uint8_t> calls_;
+  static_assert(event_kind_count <= 64);
+  std::vector<std::uint64_t> shown_kinds_;  // by thread
   // Weights times the scale; those that do not fit are `large`, and in a table of their own.
   static constexpr std::int16_t large = -0x8000;
   simulation::LargeArray<std::int16_t> weights_;

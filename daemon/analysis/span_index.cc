@@ -1,6 +1,7 @@
 #include "analysis/span_index.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace longpole::analysis {
 
@@ -35,7 +36,8 @@ std::size_t SpanIndex::block_of(std::uint32_t thread, PartIndex part) const {
   return static_cast<std::size_t>((at == first ? first : at - 1) - blocks_.begin());
 }
 
-SpanIndex::Builder::Builder(std::size_t parts) {
+SpanIndex::Builder::Builder(std::size_t parts, std::uint32_t weight_scale)
+    : weight_scale_(weight_scale) {
   // What is not used costs no memory.
   index_.blocks_.reserve(parts / 6);
   index_.tokens_.reserve(parts * 5);
@@ -49,44 +51,50 @@ void SpanIndex::Builder::begin_thread(std::int64_t time) {
 void SpanIndex::Builder::open_block() {
   SpanBlock block;
   block.start = at_;
-  block.tokens = index_.tokens_.size();
+  block.tokens_low = static_cast<std::uint32_t>(index_.tokens_.size());
+  block.tokens_high = static_cast<std::uint8_t>(index_.tokens_.size() >> 32U);
   block.first_part = part_;
   index_.blocks_.push_back(block);
-  in_block_ = 0;
+  index_.tokens_.resize(index_.tokens_.size() + sizeof(codes_));
+  codes_ = 0;
   longest_run_ = longest_wait_ = -1;
   is_open_ = true;
 }
 
 void SpanIndex::Builder::token(std::int64_t end, SpanState state, std::uint8_t code) {
   const std::int64_t length = end - at_;
-  if (!is_open_ || in_block_ == block_spans || end - index_.blocks_.back().start >= long_block)
+  if (!is_open_ || index_.blocks_.back().spans == block_spans ||
+      end - index_.blocks_.back().start >= long_block)
     open_block();
   SpanBlock& block = index_.blocks_.back();
   const auto s = static_cast<std::size_t>(state);
   if (s < block.times.size())
     block.times[s] += static_cast<std::uint32_t>(length);
+  const SpanBlock::Token here{static_cast<std::uint8_t>((part_ - block.first_part) & 15U),
+                              (ending_codes >> code & 1U) != 0, code == code_standstill};
   if (state == SpanState::running) {
     if (length > longest_run_) {
       longest_run_ = length;
-      block.longest_run = static_cast<std::uint8_t>(in_block_);
+      block.longest_run = here;
     }
   } else if (state != SpanState::runnable && length > longest_wait_) {
     longest_wait_ = length;
-    block.longest_wait = static_cast<std::uint8_t>(in_block_);
+    block.longest_wait = here;
   }
-  auto rest = static_cast<std::uint64_t>(length);
-  auto byte = static_cast<std::uint8_t>(code | (rest & 15U) << 3U);
-  for (rest >>= 4U; rest != 0; rest >>= 7U) {
-    index_.tokens_.push_back(byte | 0x80U);
-    byte = static_cast<std::uint8_t>(rest & 0x7fU);
-  }
-  index_.tokens_.push_back(byte);
-  ++in_block_;
+  // Of one that is too long to be written down the length is that of its block.
+  auto rest = static_cast<std::uint32_t>(length);
+  std::uint64_t more = 0;
+  for (; rest > 0xffU; rest >>= 8U, ++more)
+    index_.tokens_.push_back(static_cast<std::uint8_t>(rest));
+  index_.tokens_.push_back(static_cast<std::uint8_t>(rest));
+  codes_ |= (code | more << 3U) << (bits_of_code * block.spans);
+  std::memcpy(&index_.tokens_[block.tokens()], &codes_, sizeof(codes_));
+  ++block.spans;
   at_ = end;
 }
 
 void SpanIndex::Builder::add(std::int64_t ready, std::int64_t start, std::int64_t end,
-                             SpanState main, double weight, std::int64_t length) {
+                             SpanState main, double scaled_weight, std::int64_t length) {
   if (ready > at_)
     token(ready, SpanState::blocked, static_cast<std::uint8_t>(SpanState::blocked));
   if (start > at_)
@@ -95,10 +103,15 @@ void SpanIndex::Builder::add(std::int64_t ready, std::int64_t start, std::int64_
     token(end, SpanState::running, code_nothing);
   else
     token(end, main, main == SpanState::blocked ? code_in_vain : static_cast<std::uint8_t>(main));
-  SpanBlock& block = index_.blocks_.back();
-  block.critical += static_cast<float>(weight * static_cast<double>(length));
-  if (main == SpanState::running)
-    block.weighted += static_cast<float>(weight * static_cast<double>(end - start));
+  if (scaled_weight != 0) {
+    SpanBlock& block = index_.blocks_.back();
+    block.critical +=
+        static_cast<float>(scaled_weight / weight_scale_ * static_cast<double>(length));
+    if (main == SpanState::running) {
+      block.weighted += scaled_weight * static_cast<double>(end - start);
+      block.has_weights = true;
+    }
+  }
   ++part_;
 }
 
@@ -114,8 +127,7 @@ void SpanIndex::Builder::end_thread_blocked_until(std::int64_t time) {
 }
 
 SpanIndex SpanIndex::Builder::take() {
-  index_.blocks_.shrink_to_fit();
-  index_.tokens_.shrink_to_fit();
+  index_.tokens_.resize(index_.tokens_.size() + sizeof(std::uint32_t), 0);  // read beyond the last
   return std::move(index_);
 }
 

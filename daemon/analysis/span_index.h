@@ -1,17 +1,22 @@
 // SpanIndex: what each thread does from moment to moment, in a few bytes a span, with sums over blocks
 // of spans, so that any interval can be told in as many steps as it has pixels.
 //
-//   tokens   │3 running│1 blocked│2 runnable│5 running│…     1 to 3 bytes each, all of a thread together
+//   tokens   │3 running│1 blocked│2 runnable│5 running│…     2 to 3 bytes each, all of a thread together
 //   blocks   └─────────────── sums of 12 ──────────────┘
 //
-// A token is a span: its state, its length, and whether it is the last of its part. Written in order by
-// a Builder, then immutable; safe for any number of threads.
+// A token is a span: its state, its length, and whether it is the last of its part. The tokens of a block
+// are a word that says of each its code, in three bits, and the bytes of its length less one, in two; then
+// the lengths, the lowest byte first: a length is read without a look at the one before, so that none is
+// waited for. Written in order by a Builder, then immutable; safe for any number of threads.
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
+#include "simulation/large_array.h"
 #include "trace/types.h"
 
 namespace longpole::analysis {
@@ -25,15 +30,29 @@ inline constexpr std::size_t span_state_count = 5;
 using SpanTimes = std::array<Nanoseconds, span_state_count>;
 
 struct SpanBlock {
-  std::int64_t start = 0;    // of its first span; its end is the start of the next, or the thread's
-  std::uint64_t tokens = 0;  // where they begin
-  PartIndex first_part = 0;  // that its first token is of
+  // A token of the block by the part that it is of.
+  struct Token {
+    std::uint8_t part : 4 = 0;  // less the block's first
+    bool is_of_part : 1 = false;
+    bool is_standstill : 1 = false;  // behind the last part
+  };
+
+  std::int64_t start = 0;  // of its first span; its end is the start of the next, or the thread's
+  double weighted = 0;     // Σ scaled weight · time of what it runs
+  std::uint32_t first_part = 0;  // that its first token is of
   // By state but the last, whose time is what is left. Only of blocks shorter than `long_block`.
   std::array<std::uint32_t, span_state_count - 1> times{};
   float critical = 0;            // Σ weight · length of its parts' main spans
-  float weighted = 0;            // Σ weight · time of what it runs
-  std::uint8_t longest_run = 0;  // tokens, from the block's first; meaningless where there is none
-  std::uint8_t longest_wait = 0;
+  std::uint32_t tokens_low = 0;  // where they begin
+  std::uint8_t tokens_high = 0;  // in 2^32
+  std::uint8_t spans : 7 = 0;
+  bool has_weights : 1 = false;
+  Token longest_run;  // meaningless where there is none
+  Token longest_wait;
+
+  [[nodiscard]] std::uint64_t tokens() const {
+    return std::uint64_t{tokens_high} << 32U | tokens_low;
+  }
 };
 static_assert(sizeof(SpanBlock) == 48);
 
@@ -57,52 +76,37 @@ class SpanIndex {
   [[nodiscard]] std::size_t block_of(std::uint32_t thread, PartIndex part) const;
 
   [[nodiscard]] std::size_t bytes() const {
-    return blocks_.capacity() * sizeof(SpanBlock) + tokens_.capacity() +
-           (begin_.size() + ends_.size()) * 8;
+    return blocks_.size() * sizeof(SpanBlock) + tokens_.size() + (begin_.size() + ends_.size()) * 8;
   }
 
   // Reads the tokens of a thread from the beginning of a block on.
   class Reader {
    public:
     Reader(const SpanIndex& index, std::uint32_t thread, std::size_t block)
-        : index_(&index),
-          at_(index.tokens_.data() + index.tokens_begin(block)),
-          last_(index.tokens_.data() + index.tokens_begin(index.last_block(thread))) {
-      if (block < index.last_block(thread)) {
-        end = index.blocks_[block].start;
-        next_part_ = index.blocks_[block].first_part;
-      }
+        : index_(&index), thread_(thread), block_(block), last_(index.last_block(thread)) {
+      if (block_ < last_)
+        begin_block();
     }
 
     // False: there is none.
     bool next() {
-      if (at_ == last_)
-        return false;
-      std::uint8_t byte = *at_++;
-      const std::uint8_t code = byte & 7U;
-      std::uint64_t length = byte >> 3U & 15U;
-      for (unsigned shift = 4; (byte & 0x80U) != 0; shift += 7) {
-        byte = *at_++;
-        length |= static_cast<std::uint64_t>(byte & 0x7fU) << shift;
+      if (left_ == 0) {
+        if (block_ + 1 >= last_)
+          return false;
+        ++block_;
+        begin_block();
       }
+      --left_;
+      const auto code = static_cast<std::uint8_t>(codes_ & 7U);
       start = end;
-      end += static_cast<std::int64_t>(length);
+      end = has_one_ ? index_->block_end(thread_, block_) : end + length(codes_, at_);
+      codes_ >>= bits_of_code;
       state = states[code];
       part = code == code_standstill ? no_part : next_part_;
       ends_part = (ending_codes >> code & 1U) != 0;
       next_part_ += ends_part ? 1 : 0;
       return true;
     }
-    // On to the beginning of a later block of the thread.
-    void skip_to(std::size_t block) {
-      at_ = index_->tokens_.data() + index_->tokens_begin(block);
-      end = index_->blocks_[block].start;
-      next_part_ = index_->blocks_[block].first_part;
-    }
-    [[nodiscard]] bool is_at(std::size_t block) const {
-      return at_ == index_->tokens_.data() + index_->tokens_begin(block);
-    }
-    [[nodiscard]] PartIndex next_part() const { return next_part_; }
 
     std::int64_t start = 0;
     std::int64_t end = 0;  // equal: the part has no length
@@ -111,15 +115,68 @@ class SpanIndex {
     bool ends_part = false;
 
    private:
+    void begin_block() {
+      const SpanBlock& block = index_->blocks_[block_];
+      at_ = index_->tokens_.data() + block.tokens();
+      codes_ = codes(at_);
+      left_ = block.spans;
+      has_one_ = left_ == 1;
+      end = block.start;
+      next_part_ = block.first_part;
+    }
+
     const SpanIndex* index_;
-    const std::uint8_t* at_;
-    const std::uint8_t* last_;
+    std::uint32_t thread_;
+    std::size_t block_;
+    std::size_t last_;
+    const std::uint8_t* at_ = nullptr;
+    std::uint64_t codes_ = 0;
+    std::uint32_t left_ = 0;  // in the block
+    bool has_one_ = false;    // it may be too long to be written down: it is as long as the block
     PartIndex next_part_ = 0;
+  };
+
+  // The tokens of a block shorter than long_block, one after the other, without a branch.
+  class Tokens {
+   public:
+    Tokens(const SpanIndex& index, const SpanBlock& block)
+        : at_(index.tokens_.data() + block.tokens()), codes_(codes(at_)) {}
+
+    [[nodiscard]] SpanState state() const { return states[codes_ & 7U]; }
+    [[nodiscard]] bool ends_part() const { return (ending_codes >> (codes_ & 7U) & 1U) != 0; }
+    [[nodiscard]] bool is_standstill() const { return (codes_ & 7U) == code_standstill; }
+    // Once, then next().
+    [[nodiscard]] std::int64_t length() { return SpanIndex::length(codes_, at_); }
+    void next() { codes_ >>= bits_of_code; }
+
+   private:
+    const std::uint8_t* at_;
+    std::uint64_t codes_;
   };
 
   class Builder;
 
  private:
+  static_assert(std::endian::native == std::endian::little);
+  static constexpr unsigned bits_of_code = 5;
+  static_assert(block_spans * bits_of_code <= 64);
+
+  // Leaves `at` behind the codes.
+  static std::uint64_t codes(const std::uint8_t*& at) {
+    std::uint64_t codes = 0;
+    std::memcpy(&codes, at, sizeof(codes));
+    at += sizeof(codes);
+    return codes;
+  }
+  // Leaves `at` behind the length.
+  static std::int64_t length(std::uint64_t codes, const std::uint8_t*& at) {
+    std::uint32_t length = 0;
+    std::memcpy(&length, at, sizeof(length));
+    const auto more = static_cast<unsigned>(codes >> 3U & 3U);
+    at += more + 1;
+    return length & 0xffffffffU >> (24U - 8U * more);
+  }
+
   // Codes of tokens. A wait of fixed length in vain ends its part, a wait for others does not.
   static constexpr std::uint8_t code_nothing = 5;     // the part ends, and has no length
   static constexpr std::uint8_t code_in_vain = 6;     // blocked, and the end of its part
@@ -129,26 +186,22 @@ class SpanIndex {
       SpanState::running,  SpanState::runnable, SpanState::blocked, SpanState::io,
       SpanState::sleeping, SpanState::running,  SpanState::blocked, SpanState::blocked};
 
-  [[nodiscard]] std::uint64_t tokens_begin(std::size_t block) const {
-    return block < blocks_.size() ? blocks_[block].tokens : tokens_.size();
-  }
-
   std::vector<std::size_t> begin_{0};  // by thread, and the end: its first block
   std::vector<std::int64_t> ends_;     // by thread
-  std::vector<SpanBlock> blocks_;
-  std::vector<std::uint8_t> tokens_;
+  simulation::LargeArray<SpanBlock> blocks_;
+  simulation::LargeArray<std::uint8_t> tokens_;
 };
 
 // Takes the parts of all threads in order.
 class SpanIndex::Builder {
  public:
-  explicit Builder(std::size_t parts);
+  Builder(std::size_t parts, std::uint32_t weight_scale);
 
   void begin_thread(std::int64_t time);
   // The next part of the thread, from where the one before ended. `main`: its state from `start` on.
   // `length`: what its weight is per unit of.
-  void add(std::int64_t ready, std::int64_t start, std::int64_t end, SpanState main, double weight,
-           std::int64_t length);
+  void add(std::int64_t ready, std::int64_t start, std::int64_t end, SpanState main,
+           double scaled_weight, std::int64_t length);
   void end_thread();
   // In which it never goes on.
   void end_thread_blocked_until(std::int64_t time);
@@ -159,9 +212,10 @@ class SpanIndex::Builder {
   void open_block();
 
   SpanIndex index_;
+  double weight_scale_;
   std::int64_t at_ = 0;
   PartIndex part_ = 0;
-  std::uint32_t in_block_ = 0;  // tokens
+  std::uint64_t codes_ = 0;  // of the block
   std::int64_t longest_run_ = 0;
   std::int64_t longest_wait_ = 0;
   bool is_open_ = false;

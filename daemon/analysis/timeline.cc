@@ -153,11 +153,6 @@ const CpuTurns& Timeline::cpu_turns() const {
   return *cpu_turns_->turns;
 }
 
-// A call at the end of the run is in the view that ends there.
-bool Timeline::is_behind(Nanoseconds call, const TimelineView& view) const {
-  return call > view.to || (call == view.to && call != execution_->total());
-}
-
 std::size_t Timeline::bytes() const {
   return execution_->bytes() + parallelism_.bytes() + critical_.capacity() * sizeof(double) +
          longest_of_path_.capacity() * sizeof(std::uint32_t);

@@ -124,7 +124,6 @@ class Timeline {
   // The first of the longest parts of the path from `begin` up to `end`; `begin` where there is none.
   [[nodiscard]] std::size_t longest_one_by_one(std::size_t begin, std::size_t end) const;
   [[nodiscard]] std::uint32_t thread_of_longest(std::size_t begin, std::size_t end) const;
-  [[nodiscard]] bool is_behind(Nanoseconds call, const TimelineView& view) const;
 
   struct TurnsOnDemand {
     std::once_flag once;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "analysis/timeline.h"
+#include "analysis/timeline_calls.h"
 
 namespace longpole::analysis {
 namespace {
@@ -10,27 +11,27 @@ constexpr std::size_t index_of(SpanState state) {
   return static_cast<std::size_t>(state);
 }
 
-// In parts of whole_pixel: none is lost, and all of it is whole.
-std::array<std::uint8_t, span_state_count> shares_of(const SpanTimes& times, Nanoseconds width) {
-  std::array<std::uint8_t, span_state_count> shares{};
-  const double scale = whole_pixel / static_cast<double>(width.count());
+// In parts of whole_pixel: none is lost, and all of it is whole. `scale`: whole_pixel by `width`.
+std::array<std::uint8_t, span_state_count> shares_of(const SpanTimes& times, Nanoseconds width,
+                                                     double scale) {
+  std::array<std::uint32_t, span_state_count> shares{};
   std::uint32_t sum = 0;
   Nanoseconds all{};
+  Nanoseconds longest{};
   std::size_t most = 0;
   for (std::size_t s = 0; s < times.size(); ++s) {
-    if (times[s] == Nanoseconds{})
-      continue;
-    const auto share =
-        std::max(1U, static_cast<std::uint32_t>(static_cast<double>(times[s].count()) * scale));
-    shares[s] = static_cast<std::uint8_t>(share);
-    sum += share;
+    const auto share = static_cast<std::uint32_t>(static_cast<double>(times[s].count()) * scale);
+    shares[s] = std::max(share, times[s] > Nanoseconds{} ? 1U : 0U);
+    sum += shares[s];
     all += times[s];
-    if (times[s] > times[most])
-      most = s;
+    most = times[s] > longest ? s : most;
+    longest = std::max(longest, times[s]);
   }
-  const std::uint32_t goal = all == width ? whole_pixel : std::min(sum, whole_pixel - 1);
-  shares[most] = static_cast<std::uint8_t>(shares[most] + goal - sum);
-  return shares;
+  shares[most] += (all == width ? whole_pixel : std::min(sum, whole_pixel - 1)) - sum;
+  std::array<std::uint8_t, span_state_count> bytes{};
+  for (std::size_t s = 0; s < shares.size(); ++s)
+    bytes[s] = static_cast<std::uint8_t>(shares[s]);
+  return bytes;
 }
 
 // The pixel at hand. From one to the next goes without a division, which is dear: there are as many
@@ -40,11 +41,22 @@ class Pixel {
   explicit Pixel(const TimelineView& view)
       : view_(view),
         step_((view.to - view.from).count() / view.pixels),
-        step_rest_((view.to - view.from).count() % view.pixels) {}
+        step_rest_((view.to - view.from).count() % view.pixels),
+        share_scale_(whole_pixel / static_cast<double>(step_)),
+        share_scale_of_longer_(whole_pixel / static_cast<double>(step_ + 1)) {}
 
   [[nodiscard]] std::uint32_t number() const { return number_; }
   [[nodiscard]] Nanoseconds left() const { return left_; }
   [[nodiscard]] Nanoseconds right() const { return right_; }
+  // Of the pixel behind it, which there must be.
+  [[nodiscard]] Nanoseconds next_right() const {
+    return right_ + Nanoseconds{step_ + (rest_ + step_rest_ >= view_.pixels ? 1 : 0)};
+  }
+  [[nodiscard]] bool is_last() const { return number_ + 1 == view_.pixels; }
+  // whole_pixel by its width.
+  [[nodiscard]] double share_scale() const {
+    return (right_ - left_).count() == step_ ? share_scale_ : share_scale_of_longer_;
+  }
   // That of a time that is not before this one.
   [[nodiscard]] std::uint32_t of(Nanoseconds time) const {
     if (time < right_)
@@ -79,6 +91,8 @@ class Pixel {
   const TimelineView& view_;
   std::int64_t step_;
   std::int64_t step_rest_;
+  double share_scale_;
+  double share_scale_of_longer_;
   std::uint32_t number_ = 0;
   Nanoseconds left_{};
   Nanoseconds right_{};  // 0: no pixel yet
@@ -86,7 +100,7 @@ class Pixel {
   bool has_begun_ = false;
 };
 
-// Takes the spans of a row, and its calls, in order of time.
+// Takes the spans of a row in order of time: as many blocks as it can by their sums.
 class RowBuilder {
  public:
   RowBuilder(const Execution& execution, std::uint32_t thread, const TimelineView& view,
@@ -94,66 +108,28 @@ class RowBuilder {
       : execution_(execution),
         index_(execution.index()),
         thread_(thread),
+        last_(index_.last_block(thread)),
         view_(view),
         with_names_(with_names),
         row_(row),
         pixel_(view) {}
 
-  // All of it is in the pixel at hand, and none of its calls is to be shown one by one.
-  [[nodiscard]] bool can_take(std::size_t block) const {
-    const std::int64_t start = index_.block(block).start;
-    const std::int64_t end = index_.block_end(thread_, block);
-    if (start < pixel_.left().count() || end >= pixel_.right().count() ||
-        end - start >= SpanIndex::long_block)
-      return false;
-    const bool is_in_cell = cell_ == pixel_.number() / cell_pixels;
-    if (is_in_cell && calls_ > most_calls_of_a_cell)
-      return true;
-    const std::size_t calls = calls_of(block);
-    return calls == 0 || (is_in_cell && calls + calls_ > most_calls_of_a_cell);
-  }
-  void take(std::size_t block) {
-    const SpanTimes times = index_.times(thread_, block);
-    for (std::size_t s = 0; s < times.size(); ++s)
-      times_[s] += times[s];
-    crowded_ |= index_.block_end(thread_, block) > index_.block(block).start;
-    weighted_ += static_cast<double>(index_.block(block).weighted) * execution_.weight_scale();
-    if (times[index_of(SpanState::running)] > most_run_) {
-      most_run_ = times[index_of(SpanState::running)];
-      run_.block = block;
+  void build() {
+    std::size_t block = index_.block_at(thread_, view_.from.count());
+    while (block < last_ && index_.block(block).start < view_.to.count()) {
+      const std::size_t taken = take_whole(block);
+      if (taken != block) {
+        block = taken;
+      } else {
+        if (!take_split(block))
+          take_one_by_one(block);
+        ++block;
+      }
     }
-    const Nanoseconds waited = times[index_of(SpanState::blocked)] +
-                               times[index_of(SpanState::io)] +
-                               times[index_of(SpanState::sleeping)];
-    if (waited > most_wait_) {
-      most_wait_ = waited;
-      wait_.block = block;
-    }
-    const bool is_crowded = cell_ == pixel_.number() / cell_pixels && calls_ > most_calls_of_a_cell;
-    const std::size_t calls = is_crowded ? 0 : calls_of(block);
-    calls_ += calls;  // of a cell that is crowded already, how many more does not matter
-    if (is_crowded || calls > 0)
-      count_calls(index_.block(block).first_part, behind(block));
-  }
-
-  void add(const SpanIndex::Reader& reader, bool with_call) {
-    if (reader.end > reader.start && reader.end > view_.from.count() &&
-        reader.start < view_.to.count())
-      add_span(reader);
-    if (!with_call || !reader.ends_part || reader.end < view_.from.count())
-      return;
-    if (const std::uint8_t kind = execution_.shown_call(reader.part); kind != 0) {
-      const Nanoseconds time{reader.end};
-      const bool is_here = time >= pixel_.left() && time < pixel_.right();
-      const std::uint32_t pixel = is_here ? pixel_.number() : view_.pixel(time);
-      add_call({reader.part, 0, time}, pixel / cell_pixels, kind);
-    }
-  }
-  void finish() {
     settle();
     if (crowded_)
       flush();
-    flush_cell();
+    find_events();
   }
 
  private:
@@ -165,15 +141,122 @@ class RowBuilder {
     std::size_t block = no_block;
   };
 
-  [[nodiscard]] PartIndex behind(std::size_t block) const {
-    return block + 1 < index_.last_block(thread_) ? index_.block(block + 1).first_part
-                                                  : execution_.end(thread_);
+  // Blocks that are in the pixel at hand, from that one on; answers which it does not take.
+  std::size_t take_whole(std::size_t block) {
+    const std::int64_t right = pixel_.right().count();
+    const std::int64_t from = index_.block(block).start;
+    if (from < pixel_.left().count() || from >= right)
+      return block;
+    std::array<std::int64_t, span_state_count - 1> sums{};
+    double weighted = 0;
+    const std::size_t first = block;
+    std::int64_t start = from;
+    // The thread's last block ends elsewhere.
+    for (; block + 1 < last_; ++block) {
+      const SpanBlock& here = index_.block(block);
+      const std::int64_t end = index_.block(block + 1).start;
+      if (end >= right || end - start >= SpanIndex::long_block)
+        break;
+      for (std::size_t s = 0; s < sums.size(); ++s)
+        sums[s] += here.times[s];
+      weighted += here.weighted;
+      if (with_names_)
+        remember(here, block, end - start);
+      start = end;
+    }
+    if (block == first)
+      return block;
+    std::int64_t rest = start - from;
+    for (std::size_t s = 0; s < sums.size(); ++s) {
+      times_[s] += Nanoseconds{sums[s]};
+      rest -= sums[s];
+    }
+    times_.back() += Nanoseconds{rest};
+    weighted_ += weighted;
+    crowded_ |= start > from;
+    return block;
   }
-  [[nodiscard]] std::size_t calls_of(std::size_t block) const {
-    std::size_t calls = 0;
-    for (PartIndex part = index_.block(block).first_part; part < behind(block); ++part)
-      calls += execution_.shown_call(part) != 0 ? 1U : 0U;
-    return calls;
+
+  // A block that reaches over the edge to the next pixel, which it ends in, where both are summarised:
+  // what is on the left is counted, and the rest of its sums is on the right.
+  bool take_split(std::size_t number) {
+    const SpanBlock& block = index_.block(number);
+    const std::int64_t block_end = index_.block_end(thread_, number);
+    const std::int64_t right = pixel_.right().count();
+    if (pixel_.is_last() || block.start < pixel_.left().count() || block.start >= right ||
+        block_end <= right || block_end >= pixel_.next_right().count() ||
+        block_end - block.start >= SpanIndex::long_block)
+      return false;
+    SpanTimes left{};
+    double left_weighted = 0;
+    SpanIndex::Tokens token(index_, block);
+    PartIndex part = block.first_part;
+    std::int64_t start = block.start;
+    std::int64_t end = start + token.length();
+    const auto count = [&](std::int64_t until) {
+      left[index_of(token.state())] += Nanoseconds{until - start};
+      if (block.has_weights && token.state() == SpanState::running)
+        left_weighted += execution_.scaled_weight(part) * static_cast<double>(until - start);
+    };
+    const auto see = [&](std::int64_t from, std::int64_t to) {
+      if (with_names_)
+        remember(token.state(), {token.is_standstill() ? no_part : part, token.ends_part()},
+                 Nanoseconds{to - from});
+    };
+    const auto next = [&] {
+      part += token.ends_part() ? 1U : 0U;
+      token.next();
+      start = end;
+      end += token.length();
+    };
+    while (end <= right) {
+      count(end);
+      see(start, end);
+      next();
+    }
+    // What fills a pixel is no crowd.
+    if (!crowded_ && (start == block.start || block.start == pixel_.left().count()))
+      return false;
+    const bool is_within = start == right;
+    if (!is_within) {
+      count(right);
+      see(start, right);
+    }
+    for (std::size_t s = 0; s < left.size(); ++s)
+      times_[s] += left[s];
+    weighted_ += left_weighted;
+    crowded_ = true;
+    enter(pixel_.number() + 1);
+    times_ = index_.times(thread_, number);
+    for (std::size_t s = 0; s < left.size(); ++s)
+      times_[s] -= left[s];
+    weighted_ = block.weighted - left_weighted;
+    crowded_ = is_within || end < block_end;
+    if (!crowded_) {
+      SpanIndex::Reader reader(index_, thread_, number);
+      while (reader.end < block_end)
+        static_cast<void>(reader.next());
+      pending_.push_back(reader);
+    }
+    if (with_names_) {
+      see(right, end);
+      while (end < block_end) {
+        next();
+        see(start, end);
+      }
+    }
+    return true;
+  }
+
+  void take_one_by_one(std::size_t block) {
+    SpanIndex::Reader reader(index_, thread_, block);
+    for (std::uint32_t left = index_.block(block).spans; left > 0; --left) {
+      static_cast<void>(reader.next());
+      if (reader.start >= view_.to.count())
+        return;
+      if (reader.end > reader.start && reader.end > view_.from.count())
+        add_span(reader);
+    }
   }
 
   void add_span(const SpanIndex::Reader& reader) {
@@ -198,7 +281,7 @@ class RowBuilder {
       crowded_ = true;
     } else if (covers || (leaves && (!crowded_ || last > pixel_.number() + 1))) {
       settle();
-      row_.spans.push_back(execution_.span(thread_, reader));
+      show(reader);
     } else if (!leaves) {
       pending_.push_back(reader);
     } else {
@@ -221,9 +304,30 @@ class RowBuilder {
   void settle() {
     if (!crowded_) {
       for (const SpanIndex::Reader& reader : pending_)
-        row_.spans.push_back(execution_.span(thread_, reader));
+        show(reader);
     }
     pending_.clear();
+  }
+  // With the part of the event in place of the event.
+  void show(const SpanIndex::Reader& reader) {
+    Span& span = row_.spans.emplace_back();
+    span.start = Nanoseconds{reader.start};
+    span.end = Nanoseconds{reader.end};
+    span.state = reader.state;
+    span.part = reader.part;
+    span.is_of_part = reader.ends_part;
+    span.event = execution_.part_of_event(thread_, span);
+  }
+  // All together: they are far from each other in memory, and here one does not wait for the other.
+  void find_events() {
+    for (Span& span : row_.spans)
+      span.event = execution_.event_number(span.event);
+    if (!with_names_)
+      return;
+    for (PixelSummary& summary : row_.summaries) {
+      if (summary.wait)
+        summary.wait = execution_.event_number(*summary.wait);
+    }
   }
   void enter(std::uint32_t pixel) {
     settle();
@@ -241,34 +345,47 @@ class RowBuilder {
   void count(const SpanIndex::Reader& reader, Nanoseconds start, Nanoseconds end) {
     const Nanoseconds length = end - start;
     times_[index_of(reader.state)] += length;
-    if (reader.state == SpanState::running) {
+    if (reader.state == SpanState::running)
       weighted_ += execution_.scaled_weight(reader.part) * static_cast<double>(length.count());
-      remember(reader, length, most_run_, run_);
-    } else if (reader.state != SpanState::runnable) {
-      remember(reader, length, most_wait_, wait_);
+    remember(reader.state, {reader.part, reader.ends_part}, length);
+  }
+
+  void remember(SpanState state, Seen seen, Nanoseconds length) {
+    if (state == SpanState::running) {
+      if (length > most_run_) {
+        most_run_ = length;
+        run_ = seen;
+      }
+    } else if (state != SpanState::runnable && length > most_wait_) {
+      most_wait_ = length;
+      wait_ = seen;
     }
   }
-  static void remember(const SpanIndex::Reader& reader, Nanoseconds length, Nanoseconds& most,
-                       Seen& seen) {
-    if (length <= most)
-      return;
-    most = length;
-    seen = {reader.part, reader.ends_part, no_block};
+  void remember(const SpanBlock& block, std::size_t number, std::int64_t length) {
+    const Nanoseconds ran{block.times[index_of(SpanState::running)]};
+    if (ran > most_run_) {
+      most_run_ = ran;
+      run_.block = number;
+    }
+    const Nanoseconds waited =
+        Nanoseconds{length - block.times[index_of(SpanState::runnable)]} - ran;
+    if (waited > most_wait_) {
+      most_wait_ = waited;
+      wait_.block = number;
+    }
   }
+  // What a block, if it is one, has seen.
   [[nodiscard]] Seen in_block(Seen seen, bool waits) const {
     if (seen.block == no_block)
       return seen;
-    SpanIndex::Reader reader(index_, thread_, seen.block);
     const SpanBlock& block = index_.block(seen.block);
-    const std::uint8_t token = waits ? block.longest_wait : block.longest_run;
-    for (std::uint32_t i = 0; i <= token; ++i)
-      static_cast<void>(reader.next());
-    return {reader.part, reader.ends_part, no_block};
+    const SpanBlock::Token token = waits ? block.longest_wait : block.longest_run;
+    return {token.is_standstill ? no_part : block.first_part + token.part, token.is_of_part};
   }
   void flush() {
     PixelSummary summary;
     summary.pixel = pixel_.number();
-    summary.shares = shares_of(times_, pixel_.right() - pixel_.left());
+    summary.shares = shares_of(times_, pixel_.right() - pixel_.left(), pixel_.share_scale());
     const auto ran = static_cast<double>(times_[index_of(SpanState::running)].count());
     summary.weight =
         ran > 0 ? static_cast<float>(weighted_ / (ran * execution_.weight_scale())) : 0.0F;
@@ -276,53 +393,16 @@ class RowBuilder {
       summary.run = in_block(run_, false).part;
     if (with_names_ && most_wait_ > Nanoseconds{}) {
       const Seen wait = in_block(wait_, true);
-      summary.wait = execution_.event_of(
+      summary.wait = execution_.part_of_event(
           thread_, {.state = SpanState::blocked, .part = wait.part, .is_of_part = wait.is_of_part});
     }
     row_.summaries.push_back(summary);
   }
 
-  void add_call(TimelineCall call, std::uint32_t cell, std::uint8_t kind) {
-    if (cell != cell_) {
-      flush_cell();
-      cell_ = cell;
-    }
-    if (calls_ < most_calls_of_a_cell)
-      listed_[calls_] = call;
-    ++calls_;
-    ++kinds_[0][kind];
-  }
-  // In four tables by turns: calls of one kind often follow each other, and a sum waits for the one before.
-  void count_calls(PartIndex part, PartIndex behind) {
-    for (; part + kinds_.size() <= behind; part += static_cast<PartIndex>(kinds_.size())) {
-      for (std::size_t i = 0; i < kinds_.size(); ++i)
-        ++kinds_[i][execution_.shown_call(part + static_cast<PartIndex>(i))];
-    }
-    for (; part < behind; ++part)
-      ++kinds_[0][execution_.shown_call(part)];
-  }
-  void flush_cell() {
-    if (calls_ <= most_calls_of_a_cell) {
-      row_.calls.insert(row_.calls.end(), listed_.begin(),
-                        listed_.begin() + static_cast<std::ptrdiff_t>(calls_));
-    } else {
-      auto& sums = kinds_[0];
-      for (std::size_t table = 1; table < kinds_.size(); ++table) {
-        for (std::size_t kind = 0; kind < sums.size(); ++kind)
-          sums[kind] += kinds_[table][kind];
-      }
-      for (std::size_t kind = 0; kind < event_kind_count; ++kind) {
-        if (sums[kind + 1] > 0)
-          row_.counts.push_back({cell_, static_cast<EventKind>(kind), sums[kind + 1]});
-      }
-    }
-    calls_ = 0;
-    kinds_ = {};
-  }
-
   const Execution& execution_;
   const SpanIndex& index_;
   std::uint32_t thread_;
+  std::size_t last_;
   const TimelineView& view_;
   bool with_names_;
   TimelineRow& row_;
@@ -334,125 +414,71 @@ class RowBuilder {
   Seen wait_;
   Nanoseconds most_run_{};
   Nanoseconds most_wait_{};
-  double weighted_ = 0;
-  std::uint32_t cell_ = 0;
-  std::size_t calls_ = 0;
-  std::array<TimelineCall, most_calls_of_a_cell> listed_{};
-  // By kind plus one: Execution::shown_call.
-  std::array<std::array<std::uint32_t, event_kind_count + 1>, 4> kinds_{};
+  double weighted_ = 0;  // scaled
 };
-
-// Hands out the tokens of a thread that the view shows, and whole blocks where `can_take` says so.
-template <typename CanTake, typename TakeBlock, typename TakeSpan>
-void walk(const SpanIndex& index, std::uint32_t thread, const TimelineView& view,
-          const CanTake& can_take, const TakeBlock& take_block, const TakeSpan& take_span) {
-  // A call at the left edge may be of the block before.
-  std::size_t block = index.block_at(thread, view.from.count() - 1);
-  const std::size_t last = index.last_block(thread);
-  SpanIndex::Reader reader(index, thread, block);
-  while (true) {
-    if (block < last && reader.is_at(block)) {
-      if (can_take(block)) {
-        take_block(block);
-        if (++block == last)
-          return;
-        reader.skip_to(block);
-        continue;
-      }
-      ++block;
-    }
-    if (!reader.next() || reader.start > view.to.count())
-      return;
-    take_span(reader);
-  }
-}
 
 }  // namespace
 
 TimelineRow Timeline::row(std::uint32_t thread, const TimelineView& view, WithNames names) const {
   TimelineRow row;
   row.summaries.reserve(view.pixels);
-  RowBuilder builder(*execution_, thread, view, names == WithNames::yes, row);
-  walk(
-      execution_->index(), thread, view, [&](std::size_t block) { return builder.can_take(block); },
-      [&](std::size_t block) { builder.take(block); },
-      [&](const SpanIndex::Reader& reader) {
-        builder.add(reader, !is_behind(Nanoseconds{reader.end}, view));
-      });
-  builder.finish();
-  for (TimelineCall& call : row.calls)
-    call.event = execution_->event_number(call.part);
+  RowBuilder(*execution_, thread, view, names == WithNames::yes, row).build();
+  find_calls(*execution_, thread, view, row);
   return row;
 }
 
 bool Timeline::is_active(std::uint32_t thread, const TimelineView& view) const {
-  // A call at the left edge may be of the block before.
   const SpanIndex& index = execution_->index();
-  SpanIndex::Reader reader(index, thread, index.block_at(thread, view.from.count() - 1));
-  while (reader.next() && reader.start <= view.to.count()) {
-    const bool overlaps = reader.start < view.to.count() && reader.end > view.from.count() &&
-                          reader.end > reader.start;
-    if (overlaps && (reader.state == SpanState::running || reader.state == SpanState::runnable))
-      return true;
-    if (reader.ends_part && reader.end >= view.from.count() &&
-        !is_behind(Nanoseconds{reader.end}, view) && execution_->shown_call(reader.part) != 0)
+  SpanIndex::Reader reader(index, thread, index.block_at(thread, view.from.count()));
+  while (reader.next() && reader.start < view.to.count()) {
+    if (reader.end > view.from.count() && reader.end > reader.start &&
+        (reader.state == SpanState::running || reader.state == SpanState::runnable))
       return true;
   }
-  return false;
+  return count_calls(*execution_, thread, view) > 0;
 }
 
 TimelineThread Timeline::thread(std::uint32_t thread, const TimelineView& view) const {
   TimelineThread result;
   const SpanIndex& index = execution_->index();
-  if (index.first_block(thread) == index.last_block(thread))
+  const std::size_t last = index.last_block(thread);
+  if (index.first_block(thread) == last)
     return result;
   result.started = true;
   result.start = Nanoseconds{index.block(index.first_block(thread)).start};
   result.end = Nanoseconds{index.end(thread)};
   result.critical_ns = critical_[thread];
-  // Calls are counted over neighbouring blocks in one go, which takes a fraction of the time.
-  PartIndex counted = 0;
-  PartIndex to_count = 0;
-  const auto count_calls = [&] {
-    for (; counted < to_count; ++counted)
-      result.calls += execution_->shown_call(counted) != 0 ? 1U : 0U;
+  result.calls = count_calls(*execution_, thread, view);
+  const auto add = [&](const SpanIndex::Reader& reader) {
+    const std::int64_t from = std::max(reader.start, view.from.count());
+    const std::int64_t to = std::min(reader.end, view.to.count());
+    if (to <= from)
+      return;
+    result.times[index_of(reader.state)] += Nanoseconds{to - from};
+    if (reader.ends_part)
+      result.critical_in_view_ns +=
+          execution_->weight(reader.part) *
+          static_cast<double>(execution_->length_of(reader.part).count()) *
+          static_cast<double>(to - from) / static_cast<double>(reader.end - reader.start);
   };
-  walk(
-      index, thread, view,
-      [&](std::size_t block) {
-        const std::int64_t start = index.block(block).start;
-        const std::int64_t end = index.block_end(thread, block);
-        return start >= view.from.count() && end < view.to.count() &&
-               end - start < SpanIndex::long_block;
-      },
-      [&](std::size_t block) {
-        const SpanTimes times = index.times(thread, block);
-        for (std::size_t s = 0; s < times.size(); ++s)
-          result.times[s] += times[s];
-        result.critical_in_view_ns += static_cast<double>(index.block(block).critical);
-        if (to_count != index.block(block).first_part) {
-          count_calls();
-          counted = index.block(block).first_part;
-        }
-        to_count = block + 1 < index.last_block(thread) ? index.block(block + 1).first_part
-                                                        : execution_->end(thread);
-      },
-      [&](const SpanIndex::Reader& reader) {
-        const std::int64_t from = std::max(reader.start, view.from.count());
-        const std::int64_t to = std::min(reader.end, view.to.count());
-        if (to > from) {
-          result.times[index_of(reader.state)] += Nanoseconds{to - from};
-          if (reader.ends_part)
-            result.critical_in_view_ns +=
-                execution_->weight(reader.part) *
-                static_cast<double>(execution_->length_of(reader.part).count()) *
-                static_cast<double>(to - from) / static_cast<double>(reader.end - reader.start);
-        }
-        if (reader.ends_part && reader.end >= view.from.count() &&
-            !is_behind(Nanoseconds{reader.end}, view) && execution_->shown_call(reader.part) != 0)
-          ++result.calls;
-      });
-  count_calls();
+  for (std::size_t number = index.block_at(thread, view.from.count());
+       number < last && index.block(number).start < view.to.count(); ++number) {
+    const SpanBlock& block = index.block(number);
+    const std::int64_t end = index.block_end(thread, number);
+    if (block.start < view.from.count() || end > view.to.count() ||
+        end - block.start >= SpanIndex::long_block) {
+      SpanIndex::Reader reader(index, thread, number);
+      for (std::uint32_t left = block.spans; left > 0; --left) {
+        static_cast<void>(reader.next());
+        add(reader);
+      }
+      continue;
+    }
+    const SpanTimes times = index.times(thread, number);
+    for (std::size_t s = 0; s < times.size(); ++s)
+      result.times[s] += times[s];
+    result.critical_in_view_ns += static_cast<double>(block.critical);
+  }
   result.active = result.calls > 0 || result.times[index_of(SpanState::running)] > Nanoseconds{} ||
                   result.times[index_of(SpanState::runnable)] > Nanoseconds{};
   return result;
