@@ -123,7 +123,7 @@ export class Product implements vscode.Disposable {
       this.tasks,
       timeline,
       vscode.window.registerWebviewViewProvider(timelineViewId, timeline),
-      vscode.languages.registerHoverProvider([{ scheme: 'file' }], new Hovers(session, documents)),
+      vscode.languages.registerHoverProvider([{ scheme: 'file' }], new Hovers(session, documents, analyses)),
       session.onDidChange(() => {
         const has = session.recording !== undefined;
         void vscode.commands.executeCommand('setContext', 'longpole.hasRecording', has);

@@ -18,6 +18,9 @@ const width = 420;
 // Low: a hover that has to be scrolled is not read.
 const height = 46;
 const margin = { left: 8, right: 88, top: 5, bottom: 15 };
+/** Where the middle of a name may be. */
+const labelTop = 5;
+const labelBottom = height - margin.bottom + 0.5;
 
 /** An SVG document. Columns are evenly apart, with a tick each; `chosen` is the index of the one that is marked. */
 export function shareChart(
@@ -51,8 +54,9 @@ export function shareChart(
     if (Math.abs(otherLabel - seriesLabel) < 12) {
       const middle = (otherLabel + seriesLabel) / 2;
       const above = otherLabel < seriesLabel ? -1 : 1;
-      otherLabel = middle + above * 6;
-      seriesLabel = middle - above * 6;
+      const both = Math.max(labelTop + 6, Math.min(labelBottom - 6, middle));
+      otherLabel = both + above * 6;
+      seriesLabel = both - above * 6;
     }
     parts.push(
       `<polyline points="${points(other.shares)}" fill="none" stroke="${colours.other}" stroke-width="1.3" stroke-dasharray="4 3"/>`,
@@ -70,6 +74,6 @@ export function shareChart(
 function label(name: string, at: number, colour: string): string {
   const longest = 13;
   const text = name.length > longest ? `${name.slice(0, longest - 1)}…` : name;
-  const inside = Math.max(8.5, Math.min(height - margin.bottom + 4, at + 3.5));
-  return `<text x="${width - margin.right + 6}" y="${inside.toFixed(1)}" fill="${colour}" font-family="sans-serif" font-size="11">${escapeHtml(text)}</text>`;
+  const inside = Math.max(labelTop, Math.min(labelBottom, at));
+  return `<text x="${width - margin.right + 6}" y="${(inside + 3.5).toFixed(1)}" fill="${colour}" font-family="sans-serif" font-size="11">${escapeHtml(text)}</text>`;
 }

@@ -1,8 +1,13 @@
 // What a hover says about a function and a line: Markdown, without an editor.
 import { basename } from 'node:path';
-import { effectSentence, formatCount, formatShare, formatTime, shareSentence } from './format';
+import { effectSentence, formatCount, formatShare, formatTime, isNothing, shareSentence } from './format';
 import { shortName } from './functionNames';
+import type { LockWait } from './lockWaits';
+import { gainWords } from './rankings';
 import { functionShare, lineShare, type FunctionWeight, type LineWeight, type Weights } from './weights';
+
+/** A hover that has to be scrolled is not read. */
+const mostLocks = 2;
 
 export interface HoverSubject {
   /** The line the pointer is on, when it has weight of its own. */
@@ -22,6 +27,10 @@ export interface HoverOptions {
   readonly timeline: string;
   /** The address that opens the what-if panel on it; empty: none. */
   readonly whatIf: string;
+  /** What is taken on the line that the pointer is on, and what the function waits for. */
+  readonly locks: { readonly ofLine: readonly LockWait[]; readonly ofFunction: readonly LockWait[] };
+  /** The address that opens the what-if panel on a lock; empty: none. */
+  readonly freed: (lock: string) => string;
 }
 
 /** The hover's text; undefined when there is nothing to say. */
@@ -44,10 +53,10 @@ export function hoverMarkdown(weights: Weights, subject: HoverSubject, options: 
       heading(linked(shortName(weight.name), weight, options), escapeMarkdown(place), options) + verdict(functionCriticalNs(weight, options.cpus), totalNs, options.cpus),
     );
   }
-  parts.push(table(weights, subject, options));
+  parts.push(...options.locks.ofLine.slice(0, mostLocks).map((lock) => lockSentence(lock, options)), table(weights, subject, options));
   const facts =
     weight !== undefined
-      ? functionFacts(weight, line !== undefined, options.cpus)
+      ? functionFacts(weight, line !== undefined, options)
       : quiet(`${formatTime(line?.selfNs ?? 0)} of CPU time`);
   parts.push(options.chart === '' ? facts : `${options.chart}  \n${facts}`);
   return parts.join('\n\n');
@@ -93,7 +102,19 @@ function table(weights: Weights, subject: HoverSubject, options: HoverOptions): 
   return rows.join('\n');
 }
 
-function functionFacts(weight: FunctionWeight, named: boolean, cpus: number): string {
+/** What a line takes: how long it waits, and what that costs the program. */
+function lockSentence({ name, waitNs, calls, gain }: LockWait, { freed }: HoverOptions): string {
+  const address = freed(name);
+  const title = address === '' ? escapeMarkdown(name) : `[${escapeMarkdown(name)}](${address})`;
+  const times = `${formatCount(calls)} ${calls === 1n ? 'call' : 'calls'}`;
+  if (waitNs <= 0) {
+    return `Takes ${title} in ${times}, and never waits for it.`;
+  }
+  const saved = gain === undefined || isNothing(gain) ? '' : `; if nobody did, the program would take **${gainWords(gain)}**`;
+  return `Waits ${formatTime(waitNs)} for ${title} in ${times}${saved}.`;
+}
+
+function functionFacts(weight: FunctionWeight, named: boolean, { cpus, locks }: HoverOptions): string {
   const facts: string[] = [];
   if (weight.calls !== undefined) {
     const calls = `${formatCount(weight.calls)} ${weight.calls === 1n ? 'call' : 'calls'}`;
@@ -102,7 +123,8 @@ function functionFacts(weight: FunctionWeight, named: boolean, cpus: number): st
   }
   facts.push(`self ${formatTime(weight.selfNs)}`);
   facts.push(`with descendants ${formatTime(weight.selfAndDescendantsNs)}`);
-  const text = `${facts.join(' · ')} of CPU time`;
+  const waits = locks.ofFunction.slice(0, mostLocks).map(({ name, waitNs }) => `waits ${formatTime(waitNs)} for ${escapeMarkdown(name)}`);
+  const text = waits.length === 0 ? `${facts.join(' · ')} of CPU time` : [...facts, ...waits].join(' · ');
   return quiet(named ? `${escapeMarkdown(shortName(weight.name))}: ${text}` : text);
 }
 

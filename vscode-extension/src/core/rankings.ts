@@ -21,6 +21,11 @@ export function objectGain(row: ObjectRow, totalNs: number): number | undefined 
   return row.freedTotalNs === undefined || totalNs <= 0 ? undefined : 1 - row.freedTotalNs / totalNs;
 }
 
+/** "heat.c:17", "heat.c:14#3": of an object that is no variable. */
+function isPlace(name: string): boolean {
+  return /^[^\s:]+:\d+(#\d+)?$/.test(name);
+}
+
 export function objectText(row: ObjectRow, totalNs: number, cpus: number): RowText {
   const gain = objectGain(row, totalNs);
   const saved = gain === undefined || isNothing(gain) ? '' : `${gain > 0 ? '−' : '+'}${formatShare(Math.abs(gain))} ${textBar(gain, barCharacters)}`;
@@ -47,7 +52,7 @@ export function objectText(row: ObjectRow, totalNs: number, cpus: number): RowTe
     facts.push(`up to ${longestQueue} threads wait at once`);
   }
   return {
-    label: row.name,
+    label: isPlace(row.name) ? `${row.kind} ${row.name}` : row.name,
     description: [saved, waited].filter((text) => text !== '').join('  '),
     tooltip: [`${row.kind} ${row.name}`, verdict, facts.join('\n'), 'Waiting times are those with a CPU for each thread.'],
     spoken: `${row.kind} ${row.name}: ${gain === undefined || isNothing(gain) ? 'nothing to gain' : gainWords(gain)} if nobody waited, ${waited}`,
@@ -55,7 +60,7 @@ export function objectText(row: ObjectRow, totalNs: number, cpus: number): RowTe
 }
 
 /** "12% less"; a program that gets slower when nobody waits is one that waiting kept apart. */
-function gainWords(gain: number): string {
+export function gainWords(gain: number): string {
   return gain < 0 ? `${formatShare(-gain)} more` : `${formatShare(gain)} less`;
 }
 
@@ -86,7 +91,8 @@ export function threadText(row: ThreadRow, totalNs: number, cpus: number): RowTe
   ];
   return {
     label: row.name,
-    description: started === '' || started === row.name ? path : `${path}  ${started}`,
+    // A thread that the program gave no name is called after that function.
+    description: started === '' || row.name === started || row.name.startsWith(`${started}.`) ? path : `${path}  ${started}`,
     tooltip: [
       `${row.name}${row.function === '' ? '' : `, started with ${row.function}`}`,
       onPath,

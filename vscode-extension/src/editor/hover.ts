@@ -3,18 +3,24 @@ import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { shareChart, type ChartColours } from '../core/chart';
 import { shortName } from '../core/functionNames';
-import { escapeMarkdown, hoverMarkdown, type HoverSubject } from '../core/hoverText';
+import { escapeMarkdown, hoverMarkdown, type HoverOptions, type HoverSubject } from '../core/hoverText';
+import { waitsOfFunction, waitsOfLine } from '../core/lockWaits';
 import { functionShare, type FunctionWeight, type LineWeight, type Weights } from '../core/weights';
+import type { Analyses } from './analyses';
+import { commandLink } from './commandLink';
 import type { Documents } from './documents';
 import type { Session } from './session';
+
+const locksPatienceMs = 500;
 
 export class Hovers implements vscode.HoverProvider {
   constructor(
     private readonly session: Session,
     private readonly documents: Documents,
+    private readonly analyses: Analyses,
   ) {}
 
-  provideHover(document: vscode.TextDocument, position: vscode.Position): vscode.Hover | undefined {
+  async provideHover(document: vscode.TextDocument, position: vscode.Position): Promise<vscode.Hover | undefined> {
     const weights = this.session.recording?.weights;
     const state = this.documents.stateOf(document);
     if (
@@ -34,7 +40,13 @@ export class Hovers implements vscode.HoverProvider {
     const subject =
       named !== undefined ? { weight: named, line: undefined } : { weight: around, line: visibleLine(line) };
 
+    if (subject.weight === undefined && subject.line === undefined) {
+      return undefined;
+    }
+    const locks = await this.locks(state.file, named === undefined ? number : undefined, subject.weight);
     const text = hoverMarkdown(weights, subject, {
+      locks,
+      freed: (lock) => commandLink('longpole.whatIf', { freed: lock }),
       cpus: this.session.cpus,
       columns: this.session.columns,
       linkTo: (weight) => (weight.file === '' || weight.firstLine === 0 ? '' : definitionLink(weight)),
@@ -53,6 +65,16 @@ export class Hovers implements vscode.HoverProvider {
     content.supportHtml = true;
     content.isTrusted = { enabledCommands: ['longpole.goToLine', 'longpole.showLineInTimeline', 'longpole.whatIf', 'longpole.takeBackWhatIf'] };
     return new vscode.Hover(content, wordRange);
+  }
+
+  /** Known once the daemon has looked for them: a hover that comes before that does without. */
+  private async locks(file: string, line: number | undefined, weight: FunctionWeight | undefined): Promise<HoverOptions['locks']> {
+    const late = new Promise<undefined>((resolve) => setTimeout(resolve, locksPatienceMs, undefined));
+    const objects = await Promise.race([this.analyses.objects().catch(() => undefined), late]);
+    return {
+      ofLine: objects === undefined || line === undefined ? [] : waitsOfLine(objects, file, line),
+      ofFunction: objects === undefined || weight === undefined ? [] : waitsOfFunction(objects, weight.file, weight.name),
+    };
   }
 
   private chart(weights: Weights, weight: FunctionWeight): string {
@@ -112,12 +134,12 @@ function visibleLine(line: LineWeight | undefined): LineWeight | undefined {
 }
 
 function definitionLink(weight: FunctionWeight): string {
-  return `command:longpole.goToLine?${encodeURIComponent(JSON.stringify([weight.file, weight.firstLine]))}`;
+  return commandLink('longpole.goToLine', weight.file, weight.firstLine);
 }
 
 function timelineLink(file: string, { line, weight }: HoverSubject): string {
   const place = line !== undefined ? [file, line.line] : weight !== undefined ? [weight.file, weight.firstLine, weight.name] : [];
-  return `command:longpole.showLineInTimeline?${encodeURIComponent(JSON.stringify(place))}`;
+  return commandLink('longpole.showLineInTimeline', ...place);
 }
 
 function whatIfLink(file: string, { line, weight }: HoverSubject): string {
@@ -125,7 +147,7 @@ function whatIfLink(file: string, { line, weight }: HoverSubject): string {
     line !== undefined
       ? { part: `line:${file}:${line.line}`, label: `${basename(file)}:${line.line}` }
       : { part: `function:${weight?.name ?? ''}`, label: weight?.name ?? '' };
-  return `command:longpole.whatIf?${encodeURIComponent(JSON.stringify([wish]))}`;
+  return commandLink('longpole.whatIf', wish);
 }
 
 /** An image knows no theme colours. */

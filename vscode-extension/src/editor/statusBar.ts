@@ -7,6 +7,7 @@ import { shortName } from '../core/functionNames';
 import { machineSummary } from '../core/machineSettings';
 import { functionShare } from '../core/weights';
 import type { Daemon } from '../daemon/daemon';
+import { commandLink } from './commandLink';
 import type { Documents } from './documents';
 import { drawIdle } from './idleStatus';
 import type { Session, ShownRecording } from './session';
@@ -121,7 +122,7 @@ function tooltip(recording: ShownRecording, cpus: number, stale: string | undefi
     lines.push(`$(info) ${escapeMarkdown(notice.text)}`);
   }
   lines.push(
-    '[Record again](command:longpole.record) · [Speed-up and functions](command:longpole.showOverview) · [CPU count](command:longpole.setCpuCount) · ' +
+    '[Record again](command:longpole.record) · [Speed-up and functions](command:longpole.showOverview) · [Timeline](command:longpole.showTimeline) · [CPU count](command:longpole.setCpuCount) · ' +
       '[Machine](command:longpole.setMachine) · [What if](command:longpole.whatIf) · [Annotations on or off](command:longpole.toggleAnnotations) · [Log](command:longpole.showLog)',
   );
   const markdown = new vscode.MarkdownString(lines.join('\n\n'), true);
@@ -129,6 +130,7 @@ function tooltip(recording: ShownRecording, cpus: number, stale: string | undefi
     enabledCommands: [
       'longpole.record',
       'longpole.showOverview',
+      'longpole.showTimeline',
       'longpole.setCpuCount',
       'longpole.setMachine',
       'longpole.whatIf',
@@ -139,8 +141,4 @@ function tooltip(recording: ShownRecording, cpus: number, stale: string | undefi
     ],
   };
   return markdown;
-}
-
-function commandLink(command: string, ...args: unknown[]): string {
-  return `command:${command}?${encodeURIComponent(JSON.stringify(args))}`;
 }

@@ -181,6 +181,7 @@ void describe('views', () => {
     await workbench.openFile('pipeline.c');
     await workbench.goToLine(8);
     const hover = await workbench.hover(8, 'consume');
+    await hover.getByText(/waits 4\.1\d? s for items/).waitFor();
     await hover.getByText('What if it were faster?').click();
     await workbench.webview().getByRole('slider', { name: 'How much of its time consume saves' }).waitFor();
     await closePanel();

@@ -14,10 +14,15 @@ void test('a larger share is higher up', () => {
   assert.ok(heights?.every((height, at) => at === 0 || height < (heights[at - 1] ?? 0)));
 });
 
-void test('names that would lie on each other are moved apart', () => {
-  const svg = shareChart({ name: 'a', shares: [0.4, 0.3] }, { name: 'b', shares: [0.1, 0.3] }, 0, [], colours);
-  const [first, second] = labels(svg);
-  assert.ok(first && second && Math.abs(first.y - second.y) >= 9, JSON.stringify(labels(svg)));
+void test('names that would lie on each other are moved apart, at the top and the bottom, too', () => {
+  for (const [own, others] of [
+    [[0.4, 0.3], [0.1, 0.3]],
+    [[0.1, 0.5], [0.1, 0.48]],
+    [[0.5, 0], [0.4, 0.01]],
+  ] as const) {
+    const [first, second] = labels(shareChart({ name: 'a', shares: own }, { name: 'b', shares: others }, 0, [], colours));
+    assert.ok(first && second && Math.abs(first.y - second.y) >= 11, JSON.stringify([first, second]));
+  }
 });
 
 void test('a single column, equal shares and names with markup are drawn all the same', () => {

@@ -1,11 +1,22 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { escapeMarkdown, hoverMarkdown } from '../../src/core/hoverText';
+import { escapeMarkdown, hoverMarkdown, type HoverOptions } from '../../src/core/hoverText';
+import { waitsOfFunction, waitsOfLine } from '../../src/core/lockWaits';
+import { GetObjectsResponse } from '../../src/protocol/longpole/v1/longpole';
 import { file, weights } from './numbers';
 
 const all = weights();
 const merge = all.functionsOf(file).find(({ name }) => name === 'merge');
-const options = { cpus: 8, columns: [1, 2, 8], chart: '', linkTo: () => '', timeline: '', whatIf: '' };
+const options: HoverOptions = {
+  cpus: 8,
+  columns: [1, 2, 8],
+  chart: '',
+  linkTo: () => '',
+  timeline: '',
+  whatIf: '',
+  locks: { ofLine: [], ofFunction: [] },
+  freed: () => '',
+};
 
 /** The text without colours and entities. */
 function plain(markdown: string | undefined): string {
@@ -65,4 +76,34 @@ void test('the name of the function leads to it', () => {
   assert.match(text ?? '', /^\*\*\[merge\]\(command:go\)\*\*/);
   const shown = hoverMarkdown(known, { line: undefined, weight: merge }, { ...options, timeline: 'command:show' });
   assert.match(shown ?? '', /^\*\*merge\*\*[^\n]*sorter[^\n]*\[Show in timeline\]\(command:show\) {2}\n/);
+});
+
+const objects = GetObjectsResponse.fromPartial({
+  totalNs: 400,
+  objects: [
+    {
+      name: 'list_lock',
+      freedTotalNs: 300,
+      uses: [
+        { place: { file, line: 11, function: 'merge' }, acquisitions: 7n, waitNs: 50 },
+        { place: { file, line: 13, function: 'merge' }, acquisitions: 1n, waitNs: 0 },
+        { place: { file: '/elsewhere.c', line: 11, function: 'merge' }, acquisitions: 1n, waitNs: 9 },
+      ],
+    },
+    { name: 'idle_lock', uses: [{ place: { file, line: 13, function: 'merge' }, acquisitions: 2n, waitNs: 0 }] },
+  ],
+});
+
+void test('a line that takes a lock says how long it waits for it, and what that costs', () => {
+  const ofLine = waitsOfLine(objects, file, 11);
+  const text = plain(hoverMarkdown(all, { weight: merge, line: undefined }, { ...options, locks: { ofLine, ofFunction: [] }, freed: () => 'command:x' }));
+  assert.match(text, /\n\nWaits 50 ns for \[list_lock\]\(command:x\) in 7 calls; if nobody did, the program would take \*\*25% less\*\*\.\n\n\| CPUs/);
+  const idle = plain(hoverMarkdown(all, { weight: merge, line: undefined }, { ...options, locks: { ofLine: waitsOfLine(objects, file, 13), ofFunction: [] } }));
+  assert.match(idle, /Takes list_lock in 1 call, and never waits for it\.\n\nTakes idle_lock in 2 calls, and never waits for it\./);
+});
+
+void test('a function names what it waits for', () => {
+  const ofFunction = waitsOfFunction(objects, file, 'merge');
+  const text = plain(hoverMarkdown(all, { weight: merge, line: undefined }, { ...options, locks: { ofLine: [], ofFunction } }));
+  assert.match(text, /self 212 ns · with descendants 212 ns · waits 50 ns for list_lock$/);
 });
