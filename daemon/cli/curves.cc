@@ -50,6 +50,14 @@ Range round_range(double low, double high) {
   return {std::floor(low / step + 1e-9) * step, std::ceil(high / step - 1e-9) * step, step};
 }
 
+// Just what there is, with marks at round numbers, at whole ones where all there is is whole.
+Range snug_range(double low, double high, bool whole) {
+  if (high <= low)
+    high = low + 1;
+  const Range round = round_range(low, high);
+  return {low, high, whole ? std::max(1.0, round.step) : round.step};
+}
+
 std::string escaped(std::string_view text) {
   // Bytes that are not UTF-8, of a file name say, are replaced.
   const Json valid =
@@ -79,14 +87,16 @@ class Drawing {
     constexpr double infinity = std::numeric_limits<double>::infinity();
     Range xs{infinity, -infinity, 1};
     Range ys{infinity, -infinity, 1};
+    bool whole = true;
     for (const Curve& curve : chart.curves) {
       for (const auto& [x, y] : curve.points) {
         xs = {std::min(xs.low, x), std::max(xs.high, x), 1};
         ys = {std::min(ys.low, y), std::max(ys.high, y), 1};
+        whole = whole && x == std::floor(x);
       }
     }
     if (xs.high >= xs.low) {
-      xs_ = round_range(xs.low, xs.high);
+      xs_ = snug_range(xs.low, xs.high, whole);
       ys_ = round_range(ys.low, ys.high);
     }
   }
@@ -97,7 +107,8 @@ class Drawing {
       add("<line x1=\"{0}\" x2=\"{1}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\" stroke=\"#ddd\"/>"
           "<text x=\"{3}\" y=\"{4:.1f}\" text-anchor=\"end\">{5:.4g}</text>\n",
           left, width - right, y_of(y), left - 5, y_of(y) + 4, y);
-    for (double x = xs_.low; x <= xs_.high + xs_.step / 2; x += xs_.step)
+    for (double x = std::ceil(xs_.low / xs_.step - 1e-9) * xs_.step; x <= xs_.high + 1e-9;
+         x += xs_.step)
       add("<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{:.4g}</text>\n", x_of(x),
           height - bottom + 16, x);
     add("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n", (left + width - right) / 2,

@@ -20,6 +20,15 @@ TEST(Curves, AreLinesThroughTheirPoints) {
   EXPECT_THAT(svg, HasSubstr(">one</text>"));
 }
 
+TEST(Curves, OfNumbersOfCpusHaveWholeNumbersAndEndWithTheLast) {
+  const std::string three = svg_of({{"", "CPUs", "", {{"", {{1, 10}, {3, 20}}}}}});
+  EXPECT_THAT(three, HasSubstr(">3</text>"));
+  EXPECT_THAT(three, Not(HasSubstr(">1.5</text>")));
+  const std::string sixteen = svg_of({{"", "CPUs", "", {{"", {{1, 100}, {16, 200}}}}}});
+  EXPECT_THAT(sixteen, HasSubstr(">15</text>"));
+  EXPECT_THAT(sixteen, Not(HasSubstr(">20</text>")));
+}
+
 TEST(Curves, NamesMayBeAnything) {
   const std::string svg = svg_of({{"<a> & \xff", "x", "y", {}}});
   EXPECT_THAT(svg, HasSubstr(">&lt;a&gt; &amp; \xef\xbf\xbd</text>"));
