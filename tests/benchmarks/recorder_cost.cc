@@ -7,11 +7,20 @@
 //   twin       a library that stands in between and does nothing else
 //   stopped    the recorder, after its recording has come to an end
 //   …in_two    two threads at once, each on a mutex of its own: nothing may be shared
+//   lttng      LTTng with its wrapper of pthread calls, liblttng-ust-pthread-wrapper; where Debian's
+//              lttng-tools are installed
+//   uftrace    of the calls into libraries; where it is installed
 //
 // Each round runs the program anew in every setting, so that a slow moment hits all of them alike.
 #include <benchmark/benchmark.h>
+#include <unistd.h>
 
+#include <array>
+#include <cstdio>
+#include <cstdlib>
 #include <sstream>
+#include <stdexcept>
+#include <string>
 
 #include "../recorder/specimen.h"
 
@@ -66,6 +75,62 @@ Cost recorded_portably(const Specimen& specimen) {
   return recorded_under(specimen, LONGPOLE_CPU_CLOCK_THREAD, 1000);
 }
 
+bool succeeds(const std::string& shell_command) {
+  return std::system((shell_command + " >/dev/null 2>&1").c_str()) == 0;
+}
+
+void require(const std::string& shell_command) {
+  if (!succeeds(shell_command))
+    throw std::runtime_error("failed: " + shell_command);
+}
+
+// What the shell command prints is what the specimen does.
+Cost printed_by(const std::string& shell_command) {
+  std::FILE* const pipe = popen(shell_command.c_str(), "r");
+  if (pipe == nullptr)
+    throw std::runtime_error("cannot run: " + shell_command);
+  Outcome outcome;
+  std::array<char, 256> part{};
+  while (std::fgets(part.data(), part.size(), pipe) != nullptr)
+    outcome.output += part.data();
+  pclose(pipe);
+  return cost_in(outcome);
+}
+
+// A recording session of LTTng, with a daemon of its own where none runs yet.
+class LttngSession {
+ public:
+  LttngSession() {
+    succeeds("lttng-sessiond --no-kernel --daemonize --pidfile=" + pid_file_);
+    require("lttng create " + name_ + " --output=" + directory_.path().string() + "/trace");
+    require("lttng enable-event --session=" + name_ + " --userspace 'lttng_ust_pthread:*'");
+    require("lttng start " + name_);
+  }
+  LttngSession(const LttngSession&) = delete;
+  LttngSession& operator=(const LttngSession&) = delete;
+  ~LttngSession() {
+    succeeds("lttng destroy " + name_);
+    succeeds("test -s " + pid_file_ + " && kill $(cat " + pid_file_ + ")");
+  }
+
+ private:
+  RunDirectory directory_;
+  std::string name_ = "longpole-benchmark-" + std::to_string(getpid());
+  std::string pid_file_ = directory_.path().string() + "/pid";
+};
+
+Cost lttng(const Specimen& specimen) {
+  const LttngSession session;
+  return printed_by("LD_PRELOAD=liblttng-ust-pthread-wrapper.so.1 " +
+                    longpole::test::path_of(specimen.name));
+}
+
+Cost uftrace(const Specimen& specimen) {
+  const RunDirectory directory;
+  return printed_by("uftrace record --force --data=" + directory.path().string() + "/trace " +
+                    longpole::test::path_of(specimen.name));
+}
+
 void lock_and_unlock(benchmark::State& state, const Specimen& specimen,
                      Cost (*setting)(const Specimen&)) {
   constexpr double kNanosecond = 1e-9;
@@ -98,5 +163,17 @@ BENCHMARK_CAPTURE(lock_and_unlock, recorded_portably, kOne, &recorded_portably)-
 BENCHMARK_CAPTURE(lock_and_unlock, bare_in_two, kTwo, &bare)->Apply(rounds);
 BENCHMARK_CAPTURE(lock_and_unlock, twin_in_two, kTwo, &twin)->Apply(rounds);
 BENCHMARK_CAPTURE(lock_and_unlock, recorded_in_two, kTwo, &recorded)->Apply(rounds);
+
+[[maybe_unused]] const bool others_are_registered = [] {
+  const auto measure = [](const char* name, Cost (*setting)(const Specimen&)) {
+    const auto run = [setting](benchmark::State& state) { lock_and_unlock(state, kOne, setting); };
+    rounds(benchmark::RegisterBenchmark(name, run));
+  };
+  if (succeeds("command -v lttng-sessiond lttng"))
+    measure("lock_and_unlock/lttng", &lttng);
+  if (succeeds("command -v uftrace"))
+    measure("lock_and_unlock/uftrace", &uftrace);
+  return true;
+}();
 
 }  // namespace
