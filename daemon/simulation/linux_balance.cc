@@ -104,13 +104,13 @@ bool LinuxFair::balance_to(std::uint32_t cpu, std::int64_t now) {
     if (queues_[other].ready() > 0 && load_of(other) > load_of(busiest))
       busiest = other;
   }
-  if (load_of(busiest) * 100 <= load_of(cpu) * imbalance_percent)
-    return false;
   const std::int64_t average = total / cpus_.count();
   const std::int64_t imbalance = std::min(load_of(busiest) - average, average - load_of(cpu));
-  if (imbalance <= 0)
-    return false;
   std::uint32_t& failed = queues_[cpu].failed_balances;
+  if (imbalance <= 0 || load_of(busiest) * 100 <= load_of(cpu) * imbalance_percent) {
+    failed = 0;
+    return false;
+  }
   // Each failure lets something twice as heavy pass.
   const std::int64_t limit = ((imbalance + 1) << std::min(failed, 8U)) - 1;
   const std::uint32_t thread = movable(busiest, cpu, limit, now);

@@ -715,5 +715,21 @@ B: blocked 0-7.7 by A, cpu1 7.7-13.6 lock, cpu1 13.6-14.6 run, end@14.6
 )"}),
     name_of);
 
+// Ping and Pong make the CPUs' loads waver around balance: looks that are in vain add up only where no
+// other comes between. The kernel moves such threads a few times in three seconds.
+TEST(LinuxFair, ForgetsLooksInVainOnceItFindsNothingToEvenOut) {
+  std::string ping = "thread Ping\n";
+  std::string pong = "thread Pong\n";
+  for (int round = 0; round < 6000; ++round) {
+    ping += "  run f 200us\n  post There\n  wait Back\n";
+    pong += "  wait There\n  run f 100us\n  post Back\n";
+  }
+  const Recording recording =
+      *read_program(ping + pong + "thread A\n  run f 2s\nthread B\n  run f 2s\n", "test");
+  const auto run = simulate(recording, on_cpus(SchedulerKind::linux_fair, 2));
+  ASSERT_TRUE(run);
+  EXPECT_LT(run->end.migrations, 20);
+}
+
 }  // namespace
 }  // namespace longpole::simulation
