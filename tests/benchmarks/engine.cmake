@@ -4,8 +4,9 @@ longpole_benchmark(timeline_benchmark
 longpole_benchmark(engine_benchmark
   SOURCES engine_benchmark.cc engine_recordings.cc quartz_benchmark.cc
   LIBRARIES longpole_analysis fmt::fmt)
-add_executable(scheduler_validation scheduler_validation.cc)
-target_link_libraries(scheduler_validation PRIVATE longpole_simulation fmt::fmt longpole_settings)
+add_executable(scheduler_validation scheduler_validation.cc kernel_run.cc)
+target_link_libraries(scheduler_validation PRIVATE
+  longpole_simulation longpole_calibration fmt::fmt Threads::Threads longpole_settings)
 
 # Beside SimGrid, where Debian's libsimgrid-dev is installed.
 find_path(LONGPOLE_SIMGRID_HEADERS simgrid/s4u.hpp)

@@ -1,173 +1,59 @@
 // Compares the `linux` scheduler with the kernel that it runs on.
 //
-//   scheduler_validation [SECONDS]        of each program; 3 by default
+//   scheduler_validation [SECONDS [RUNS [NAME]]]        2 seconds, 7 runs; programs with that in their name
 //
-// Runs small programs pinned to one and to two CPUs, reads each thread's CPU clock, simulates the same
-// programs, and prints the share of the CPU time that each thread got: what the kernel gave it, what
-// `linux` gives it and what a round robin with one slice would (SCHED_RR). A share that is off by more
-// than a twentieth is marked; the exit status says whether `linux` is right throughout and the round
-// robin is not. The machine must have nothing else to do; where others run, give this their share:
+// Runs small programs pinned to one and to two CPUs, simulates the same programs over the same length, and prints
+// what the kernel gave each thread, what `linux` gives it and what a round robin with one slice would (SCHED_RR):
+// first its share of the CPU time, then, with a fixed amount of work, when it ended.
+//
+// Which of several equal threads the kernel favours is chance. So each program is run and simulated RUNS times,
+// from another moment between two ticks each time, and equal threads are compared as the mean of their kind,
+// and one by one in order of what they got, the mean of the first of each run and so on. Beside the kernel's mean
+// stands from where to where its runs went.
+//
+// What is off by more than a twentieth is marked, of a single one among equals only where it also lies
+// outside what the kernel's own runs showed. The exit status says whether `linux` is right throughout and the
+// round robin is not. The machine must have nothing else to do; where others run, give this their share:
 //
 //   setsid sh -c 'echo -20 > /proc/self/autogroup; scheduler_validation'       (as root)
 #include <fmt/format.h>
-#include <pthread.h>
-#include <sched.h>
-#include <semaphore.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <bit>
 #include <cmath>
-#include <ctime>
 #include <random>
 #include <string>
-#include <thread>
+#include <string_view>
 #include <vector>
 
+#include "calibration/host_costs.h"
+#include "kernel_run.h"
 #include "simulation/simulator.h"
 
 namespace longpole {
 namespace {
 
 constexpr double tolerance = 0.05;
-constexpr std::int64_t second = 1'000'000'000;
+constexpr std::int64_t tick = 4'000'000;
 
-// What a thread does again and again: computes, then sleeps or passes the turn to a partner.
-struct Part {
-  std::string name;
-  std::int64_t work = 0;   // 0: computes all the time
-  std::int64_t sleep = 0;  // 0: it does not sleep
-  std::int32_t nice = 0;
-  std::int32_t partner = -1;  // that it wakes, and waits for, after its work
-  bool has_first_turn = false;
-};
+// What a thread got, in any unit: a value for each run and each thread.
+using Runs = std::vector<std::vector<double>>;
 
-struct Program {
-  std::string name;
-  std::uint32_t cpus;
-  std::vector<Part> parts;
-};
-
-std::int64_t now(clockid_t clock) {
-  timespec time{};
-  clock_gettime(clock, &time);
-  return time.tv_sec * second + time.tv_nsec;
-}
-
-void compute(std::int64_t steps) {
-  for (std::int64_t i = 0; i < steps; ++i)
-    asm volatile("");
-}
-
-std::int64_t steps_in(std::int64_t nanoseconds) {
-  static const double steps_a_nanosecond = [] {
-    constexpr std::int64_t steps = 20'000'000;
-    const std::int64_t begin = now(CLOCK_THREAD_CPUTIME_ID);
-    compute(steps);
-    return steps / static_cast<double>(now(CLOCK_THREAD_CPUTIME_ID) - begin);
-  }();
-  return static_cast<std::int64_t>(steps_a_nanosecond * static_cast<double>(nanoseconds));
-}
-
-struct Used {
-  std::vector<double> time;
-  std::vector<std::int64_t> rounds;
-};
-
-class KernelRun {
- public:
-  KernelRun(const Program& program, std::int64_t length)
-      : program_(program),
-        length_(length),
-        turns_(program.parts.size()),
-        used_{std::vector<double>(turns_.size()), std::vector<std::int64_t>(turns_.size())} {
-    for (std::size_t i = 0; i < turns_.size(); ++i)
-      sem_init(&turns_[i], 0, program.parts[i].has_first_turn ? 1 : 0);
-    pthread_barrier_init(&start_, nullptr, static_cast<unsigned>(turns_.size()) + 1);
-  }
-  KernelRun(const KernelRun&) = delete;
-  KernelRun& operator=(const KernelRun&) = delete;
-  ~KernelRun() {
-    for (sem_t& turn : turns_)
-      sem_destroy(&turn);
-    pthread_barrier_destroy(&start_);
-  }
-
-  Used used() {
-    bind_to(0, program_.cpus);
-    std::vector<std::thread> threads;
-    for (std::size_t i = 0; i < turns_.size(); ++i)
-      threads.emplace_back([this, i] { run(i); });
-    end_ = now(CLOCK_MONOTONIC) + second / 10 + length_;
-    pthread_barrier_wait(&start_);
-    for (std::thread& thread : threads)
-      thread.join();
-    return used_;
-  }
-
- private:
-  static void bind_to(std::uint32_t first, std::uint32_t count) {
-    cpu_set_t cpus;
-    CPU_ZERO(&cpus);
-    for (std::uint32_t cpu = first; cpu < first + count; ++cpu)
-      CPU_SET(cpu, &cpus);
-    sched_setaffinity(0, sizeof cpus, &cpus);
-  }
-
-  void run(std::size_t index) {
-    const Part& part = program_.parts[index];
-    // Each starts where it does in the simulation: which CPUs they share may last.
-    bind_to(static_cast<std::uint32_t>(index) % program_.cpus, 1);
-    prctl(PR_SET_TIMERSLACK, 1UL);
-    setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), part.nice);
-    pthread_barrier_wait(&start_);
-    bind_to(0, program_.cpus);
-    const std::int64_t begin = now(CLOCK_THREAD_CPUTIME_ID);
-    while (now(CLOCK_MONOTONIC) < end_ - second / 10) {
-      // Nothing here reads the CPU clock: the kernel ends slices then that would last until the tick.
-      if (part.work == 0) {
-        compute(steps_in(10'000));
-        continue;
-      }
-      if (part.partner >= 0)
-        sem_wait(&turns_[index]);
-      compute(steps_in(part.work));
-      ++used_.rounds[index];
-      if (part.partner >= 0)
-        sem_post(&turns_[static_cast<std::size_t>(part.partner)]);
-      if (part.sleep > 0) {
-        const timespec time{part.sleep / second, part.sleep % second};
-        clock_nanosleep(CLOCK_MONOTONIC, 0, &time, nullptr);
-      }
-    }
-    used_.time[index] = static_cast<double>(now(CLOCK_THREAD_CPUTIME_ID) - begin);
-    if (part.partner >= 0)
-      sem_post(&turns_[static_cast<std::size_t>(part.partner)]);
-  }
-
-  const Program& program_;
-  std::int64_t length_;
-  std::int64_t end_ = 0;
-  pthread_barrier_t start_{};
-  std::vector<sem_t> turns_;
-  Used used_;
-};
-
-Recording recording_of(const Program& program, std::int64_t length) {
+// The same program, with the work as fast as the CPU was. It starts `offset` after a tick.
+Recording recording_of(const Program& program, const KernelTimes& real, bool has_end,
+                       std::int64_t length, std::int64_t offset, std::mt19937& random) {
   // A timer is late by a little, and never by the same; else sleeps would keep step with the tick.
-  std::mt19937 random(1);
   std::uniform_int_distribution<std::int64_t> timers_late(0, 100'000);
   Recording recording;
   recording.run.source = Source::kernel;
+  recording.run.costs.wake_up = calibration::host_costs().wake_up;
   for (std::size_t i = 0; i < program.parts.size(); ++i) {
     const Part& part = program.parts[i];
     recording.objects.push_back(
         {ObjectKind::semaphore, part.name, {}, part.has_first_turn ? 1U : 0U});
     Thread thread;
-    thread.name = part.name;
+    thread.name = fmt::format("{} {}", part.name, i);
     const auto add = [&](EventKind kind, std::int64_t cpu, std::size_t object) {
       Event event;
       event.kind = kind;
@@ -175,42 +61,52 @@ Recording recording_of(const Program& program, std::int64_t length) {
       event.subject = static_cast<std::uint32_t>(object);
       thread.events.push_back(event);
     };
-    const std::int64_t rounds = part.work == 0 ? 0 : length / (part.work + part.sleep) + 1;
+    const auto sleep = [&](std::int64_t cpu, std::int64_t time) {
+      add(EventKind::sleep, cpu, unknown_count);
+      thread.events.back().duration = Nanoseconds{time};
+    };
+    sleep(0, offset);
+    const std::int64_t work = real.rounds[i] == 0 ? part.work : real.cpu[i] / real.rounds[i];
+    const std::int64_t rounds = has_end || work == 0 ? real.rounds[i] : length / work + 1;
     for (std::int64_t round = 0; round < rounds; ++round) {
       if (part.partner >= 0)
         add(EventKind::semaphore_wait, 0, i);
       if (part.partner >= 0)
-        add(EventKind::semaphore_post, part.work, static_cast<std::size_t>(part.partner));
-      if (part.sleep > 0) {
-        add(EventKind::sleep, part.partner >= 0 ? 0 : part.work, unknown_count);
-        thread.events.back().duration = Nanoseconds{part.sleep + timers_late(random)};
-      }
+        add(EventKind::semaphore_post, work, static_cast<std::size_t>(part.partner));
+      if (part.sleep > 0)
+        sleep(part.partner >= 0 ? 0 : work, part.sleep + timers_late(random));
     }
-    add(EventKind::thread_end, part.work == 0 ? length : 0, unknown_count);
+    const std::int64_t rest = has_end ? real.cpu[i] : length;
+    add(EventKind::thread_end, part.work == 0 ? rest : 0, unknown_count);
     recording.threads.push_back(std::move(thread));
   }
   return recording;
 }
 
-// CPU time of each thread up to a moment.
-class UsedUntil final : public simulation::StretchConsumer {
+// CPU time of each thread up to a moment, and when it last had a CPU.
+class TimesOfThreads final : public simulation::StretchConsumer {
  public:
-  UsedUntil(std::size_t threads, std::int64_t end) : used_(threads), end_(end) {}
+  TimesOfThreads(std::size_t threads, std::int64_t until)
+      : cpu_(threads), end_(threads), until_(until) {}
   void add(const simulation::Stretch& stretch) override {
-    const std::int64_t until = std::min(stretch.end.count(), end_);
+    const std::int64_t until = std::min(stretch.end.count(), until_);
     if (stretch.running() && stretch.start.count() < until)
-      used_[stretch.thread] += static_cast<double>(until - stretch.start.count());
+      cpu_[stretch.thread] += static_cast<double>(until - stretch.start.count());
+    end_[stretch.thread] = static_cast<double>(stretch.end.count());
   }
-  [[nodiscard]] const std::vector<double>& used() const { return used_; }
+  [[nodiscard]] const std::vector<double>& cpu() const { return cpu_; }
+  [[nodiscard]] const std::vector<double>& end() const { return end_; }
 
  private:
-  std::vector<double> used_;
-  std::int64_t end_;
+  std::vector<double> cpu_;
+  std::vector<double> end_;
+  std::int64_t until_;
 };
 
-std::vector<double> simulated(const Program& program, std::int64_t length, bool round_robin) {
+simulation::Machine machine_for(const Program& program, bool round_robin) {
   simulation::Machine machine;
   machine.cpus = program.cpus;
+  machine.tick = Nanoseconds{tick};
   // The kernel chooses its slice by all CPUs of the system, also for programs that may use a few.
   const auto system_cpus = static_cast<unsigned>(sysconf(_SC_NPROCESSORS_ONLN));
   machine.slice = Nanoseconds{700'000} * std::bit_width(std::min(system_cpus, 8U));
@@ -224,11 +120,7 @@ std::vector<double> simulated(const Program& program, std::int64_t length, bool 
     }
     machine.threads.push_back(settings);
   }
-  UsedUntil used(program.parts.size(), length);
-  const Recording recording = recording_of(program, length);
-  if (const auto end = simulation::simulate(recording, machine, used); !end)
-    fmt::print(stderr, "{}\n", end.error().text());
-  return used.used();
+  return machine;
 }
 
 std::vector<double> as_shares(std::vector<double> used) {
@@ -239,6 +131,149 @@ std::vector<double> as_shares(std::vector<double> used) {
     one /= sum;
   return used;
 }
+
+struct Measured {
+  Runs kernel;
+  Runs fair;
+  Runs in_turns;
+};
+
+// Shares of the CPU time over `length`, or, with an end, when each thread ended, in seconds.
+Measured measure(const Program& program, std::int64_t length, std::size_t runs, bool has_end) {
+  Measured measured;
+  std::mt19937 random(1);
+  const auto threads = static_cast<std::int64_t>(program.parts.size());
+  Amount amount{.length = length};
+  if (has_end)
+    amount.cpu_time = length * program.cpus / threads;
+  for (std::size_t run = 0; run < runs; ++run) {
+    const KernelTimes real = run_under_kernel(program, amount);
+    const auto numbers = [&](const std::vector<double>& cpu, const std::vector<double>& end,
+                             std::int64_t start) {
+      if (!has_end)
+        return as_shares(cpu);
+      std::vector<double> seconds;
+      for (const double one : end)
+        seconds.push_back((one - static_cast<double>(start)) / nanoseconds_a_second);
+      return seconds;
+    };
+    measured.kernel.push_back(
+        numbers({real.cpu.begin(), real.cpu.end()}, {real.end.begin(), real.end.end()}, 0));
+    const std::int64_t offset = std::uniform_int_distribution<std::int64_t>(1, tick)(random);
+    const Recording recording = recording_of(program, real, has_end, length, offset, random);
+    for (const bool round_robin : {false, true}) {
+      TimesOfThreads times(program.parts.size(), offset + length);
+      if (const auto end =
+              simulation::simulate(recording, machine_for(program, round_robin), times);
+          !end)
+        fmt::print(stderr, "{}\n", end.error().text());
+      (round_robin ? measured.in_turns : measured.fair)
+          .push_back(numbers(times.cpu(), times.end(), offset));
+    }
+  }
+  return measured;
+}
+
+struct Summary {
+  double mean = 0;
+  double least = 0;
+  double most = 0;
+};
+
+Summary summary_of(const std::vector<double>& values) {
+  Summary summary{0, values.front(), values.front()};
+  for (const double value : values) {
+    summary.mean += value / static_cast<double>(values.size());
+    summary.least = std::min(summary.least, value);
+    summary.most = std::max(summary.most, value);
+  }
+  return summary;
+}
+
+// The mean of the threads from `first` on of each run, or, of these in order, the one in that place.
+std::vector<double> of_kind(const Runs& runs, std::size_t first, std::size_t count) {
+  std::vector<double> means;
+  for (const std::vector<double>& run : runs) {
+    double sum = 0;
+    for (std::size_t i = first; i < first + count; ++i)
+      sum += run[i];
+    means.push_back(sum / static_cast<double>(count));
+  }
+  return means;
+}
+std::vector<double> in_place(const Runs& runs, std::size_t first, std::size_t count,
+                             std::size_t place) {
+  std::vector<double> values;
+  for (std::vector<double> run : runs) {
+    const auto begin = run.begin() + static_cast<std::ptrdiff_t>(first);
+    std::sort(begin, begin + static_cast<std::ptrdiff_t>(count));
+    values.push_back(begin[static_cast<std::ptrdiff_t>(place)]);
+  }
+  return values;
+}
+
+class Table {
+ public:
+  explicit Table(bool shares) : shares_(shares) {
+    fmt::print("\n{:<40}{:>8} {:<16}{:>8}{:>9}{:>9}{:>9}\n",
+               shares ? "share of the CPU time" : "when it ended, in s", "kernel", "(its runs)",
+               "linux", "off", "in turns", "off");
+  }
+
+  void add(const Program& program, const Measured& measured) {
+    fmt::print("{}, {} CPU{}\n", program.name, program.cpus, program.cpus == 1 ? "" : "s");
+    for (std::size_t first = 0; first < program.parts.size();) {
+      const std::string& name = program.parts[first].name;
+      std::size_t end = first;
+      while (end < program.parts.size() && program.parts[end].name == name)
+        ++end;
+      const std::size_t count = end - first;
+      row(count == 1 ? name : fmt::format("{}, mean of {}", name, count), false,
+          of_kind(measured.kernel, first, count), of_kind(measured.fair, first, count),
+          of_kind(measured.in_turns, first, count));
+      for (std::size_t place = 0; count > 1 && place < count; ++place)
+        row(fmt::format("  {} of {}", place + 1, count), true,
+            in_place(measured.kernel, first, count, place),
+            in_place(measured.fair, first, count, place),
+            in_place(measured.in_turns, first, count, place));
+      first = end;
+    }
+    if (!shares_)
+      row("the program", false,
+          in_place(measured.kernel, 0, program.parts.size(), program.parts.size() - 1),
+          in_place(measured.fair, 0, program.parts.size(), program.parts.size() - 1),
+          in_place(measured.in_turns, 0, program.parts.size(), program.parts.size() - 1));
+  }
+
+  [[nodiscard]] std::uint32_t wrong() const { return wrong_; }
+  [[nodiscard]] std::uint32_t wrong_in_turns() const { return wrong_in_turns_; }
+
+ private:
+  [[nodiscard]] std::string text(double value) const {
+    return shares_ ? fmt::format("{:.1f}%", 100 * value) : fmt::format("{:.3f}", value);
+  }
+
+  void row(const std::string& name, bool one_of_equals, const std::vector<double>& kernel,
+           const std::vector<double>& fair, const std::vector<double>& in_turns) {
+    const Summary real = summary_of(kernel);
+    const auto off = [&](const std::vector<double>& simulated, std::uint32_t& count) {
+      const double mean = summary_of(simulated).mean;
+      const double error = mean / real.mean - 1;
+      const bool is_chance = one_of_equals && real.least <= mean && mean <= real.most;
+      const bool is_wrong = std::abs(error) > tolerance && !is_chance;
+      count += is_wrong ? 1U : 0U;
+      return fmt::format("{:>8} {:>+7.1f}%{}", text(mean), 100 * error, is_wrong ? "!" : " ");
+    };
+    const std::string range = fmt::format("({} to {})", text(real.least), text(real.most));
+    const std::string linux_text = off(fair, wrong_);
+    fmt::print("  {:<38}{:>8} {:<16}{}{}\n", name, text(real.mean), range, linux_text,
+               off(in_turns, wrong_in_turns_));
+  }
+
+  bool shares_;
+  std::uint32_t wrong_ = 0;
+  std::uint32_t wrong_in_turns_ = 0;
+};
 
 std::vector<Program> programs() {
   const Part hog{"hog"};
@@ -264,37 +299,22 @@ std::vector<Program> programs() {
 
 int main(int argc, char** argv) {
   using namespace longpole;
-  const std::int64_t length = (argc > 1 ? std::stoll(argv[1]) : 3) * second;
+  const std::int64_t length = (argc > 1 ? std::stoll(argv[1]) : 2) * nanoseconds_a_second;
+  const std::size_t runs = argc > 2 ? std::stoul(argv[2]) : 7;
+  const std::string_view wanted = argc > 3 ? argv[3] : "";
   std::uint32_t wrong = 0;
   std::uint32_t wrong_in_turns = 0;
-  const auto verdict = [](double simulated, double real, std::uint32_t& count) {
-    const double off = simulated / real - 1;
-    count += std::abs(off) > tolerance ? 1U : 0U;
-    return fmt::format("{:6.1f}% {:+6.1f}%{}", 100 * simulated, 100 * off,
-                       std::abs(off) > tolerance ? "!" : " ");
-  };
-  fmt::print("{:<28}{:<14}{:>8}{:>17}{:>17}\n", "program", "thread", "kernel", "linux",
-             "round robin");
-  steps_in(0);
-  for (Program& program : programs()) {
-    const Used used = KernelRun(program, length).used();
-    // As fast as the CPU was.
-    for (std::size_t i = 0; i < used.rounds.size(); ++i) {
-      if (used.rounds[i] > 0)
-        program.parts[i].work = std::llround(used.time[i] / static_cast<double>(used.rounds[i]));
+  for (const bool has_end : {false, true}) {
+    Table table(!has_end);
+    for (const Program& program : programs()) {
+      if (program.name.find(wanted) == std::string::npos)
+        continue;
+      table.add(program, measure(program, length, runs, has_end));
     }
-    const std::vector<double> real = as_shares(used.time);
-    const std::vector<double> fair = as_shares(simulated(program, length, false));
-    const std::vector<double> in_turns = as_shares(simulated(program, length, true));
-    for (std::size_t i = 0; i < real.size(); ++i) {
-      const std::string name =
-          fmt::format("{}, {} CPU{}", program.name, program.cpus, program.cpus == 1 ? "" : "s");
-      fmt::print("{:<34}{:<14}{:>6.1f}% {} {}\n", i == 0 ? name : "", program.parts[i].name,
-                 100 * real[i], verdict(fair[i], real[i], wrong),
-                 verdict(in_turns[i], real[i], wrong_in_turns));
-    }
+    wrong += table.wrong();
+    wrong_in_turns += table.wrong_in_turns();
   }
-  fmt::print("more than {:.0f}% off: linux {}, round robin {}\n", 100 * tolerance, wrong,
+  fmt::print("\nmore than {:.0f}% off: linux {}, round robin {}\n", 100 * tolerance, wrong,
              wrong_in_turns);
   return wrong == 0 && wrong_in_turns > 0 ? 0 : 1;
 }

@@ -1,0 +1,48 @@
+// Small programs that scheduler_validation runs for real, and what the kernel made of them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace longpole {
+
+inline constexpr std::int64_t nanoseconds_a_second = 1'000'000'000;
+
+// What a thread does again and again: computes, then sleeps or passes the turn to a partner. Those of
+// one name are interchangeable.
+struct Part {
+  std::string name;
+  std::int64_t work = 0;   // nanoseconds; 0: computes all the time
+  std::int64_t sleep = 0;  // 0: it does not sleep
+  std::int32_t nice = 0;
+  std::int32_t partner = -1;  // that it wakes, and waits for, after its work
+  bool has_first_turn = false;
+};
+
+struct Program {
+  std::string name;
+  std::uint32_t cpus;
+  std::vector<Part> parts;
+};
+
+// How much each thread is to do: all that it can in `length`, or what takes about so much CPU time (of a
+// thread and its partner together).
+struct Amount {
+  std::int64_t length = 0;
+  std::optional<std::int64_t> cpu_time{};
+};
+
+// Of each thread.
+struct KernelTimes {
+  std::vector<std::int64_t> cpu;     // what it had of the CPUs, by its own clock
+  std::vector<std::int64_t> end;     // since the first of them began
+  std::vector<std::int64_t> rounds;  // of `work`
+};
+
+// Bound to the first CPUs, of which there must be so many, and the calling thread with them. Nothing
+// here reads a CPU clock while it is measured: the kernel ends slices then that would last until the tick.
+[[nodiscard]] KernelTimes run_under_kernel(const Program& program, const Amount& amount);
+
+}  // namespace longpole
