@@ -20,13 +20,23 @@ using simulation::TimesCpus;
 
 namespace {
 
-void add(std::vector<PathPart>& path, const PathPart& part) {
-  if (!path.empty() && part.arrival == Arrival::onward && path.back().thread == part.thread &&
-      path.back().end == part.start)
-    path.back().end = part.end;
-  else
-    path.push_back(part);
-}
+// From where the path came to a part without length, it came to the next.
+class PathOfParts {
+ public:
+  explicit PathOfParts(PathIndex& path) : path_(path) {}
+
+  void add(PathPart part, bool is_empty) {
+    if (part.arrival == Arrival::onward)
+      part.arrival = arrival_;
+    arrival_ = is_empty ? part.arrival : Arrival::onward;
+    if (!is_empty)
+      path_.add(part);
+  }
+
+ private:
+  PathIndex& path_;
+  Arrival arrival_ = Arrival::onward;
+};
 
 }  // namespace
 
@@ -54,14 +64,7 @@ Execution::Execution(std::shared_ptr<const Recording> recording,
   last_part_ = schedule_->by_end.empty() ? no_part : schedule_->by_end.back();
   find_stopped();
   Weights weights = extended_critical_path(*schedule_, useful);
-  for (const PathStep& step : heaviest_path(*schedule_, weights)) {
-    const auto moved = [&](Nanoseconds time, SegmentIndex ending) {
-      return ends.empty() || ending == no_segment ? time : Nanoseconds{ends[ending]};
-    };
-    add(path_, {step.thread.value, moved(step.start, schedule_->segments[step.segment].released_by),
-                moved(step.end, step.segment),
-                step.woken_by.known() ? Arrival::released : Arrival::onward});
-  }
+  find_path_of_ideal(heaviest_chain(*schedule_, weights), ends);
   set_weights(weights.scaled, weights.cpus);
   weights.scaled = {};
   make_index(ends);
@@ -264,27 +267,47 @@ LargeArray<std::int64_t> Execution::stretched_ends() const {
   return ends;
 }
 
+void Execution::find_path_of_ideal(const LargeArray<PartIndex>& chain,
+                                   const LargeArray<std::int64_t>& ends) {
+  PathOfParts path(path_);
+  const auto moved = [&](Nanoseconds time, SegmentIndex ending) {
+    return ends.empty() || ending == no_segment ? time : Nanoseconds{ends[ending]};
+  };
+  for (const PartIndex index : chain) {
+    const Segment& segment = schedule_->segments[index];
+    const SegmentIndex before = segment.released_by;
+    const bool woken = before != no_segment && schedule_->segments[before].thread != segment.thread;
+    path.add({segment.thread.value, moved(segment.start, before), moved(segment.end, index),
+              woken ? Arrival::released : Arrival::onward},
+             segment.start == segment.end);
+  }
+  path_.end();
+}
+
 // A thread that waited for a CPU hangs on the one that gave it up.
 void Execution::find_path_of_machine(PartIndex last) {
   weights_ = LargeArray<std::int16_t>(run_.stretches.size(), 0);
-  std::vector<PathPart> backwards;
-  for (PartIndex index = last; index != no_part;) {
-    const Stretch& stretch = run_.stretches[index];
+  const auto before = [](const Stretch& stretch) {
     const bool waited = stretch.start > stretch.ready && stretch.given_by != no_part;
-    const PartIndex before = waited ? stretch.given_by : stretch.released_by;
-    Arrival arrival = Arrival::onward;
-    if (before != no_part && run_.stretches[before].thread != stretch.thread)
-      arrival = waited ? Arrival::given : Arrival::released;
+    return waited ? stretch.given_by : stretch.released_by;
+  };
+  LargeArray<PartIndex> chain;
+  for (PartIndex index = last; index != no_part; index = before(run_.stretches[index])) {
     weights_[index] = 1;
-    if (stretch.end > stretch.start)
-      backwards.push_back({stretch.thread, stretch.start, stretch.end, arrival});
-    else if (!backwards.empty() && backwards.back().arrival == Arrival::onward)
-      backwards.back().arrival = arrival;
-    index = before;
+    chain.push_back(index);
   }
-  std::reverse(backwards.begin(), backwards.end());
-  for (const PathPart& part : backwards)
-    add(path_, part);
+  std::reverse(chain.begin(), chain.end());
+  PathOfParts path(path_);
+  for (const PartIndex index : chain) {
+    const Stretch& stretch = run_.stretches[index];
+    const PartIndex from = before(stretch);
+    Arrival arrival = Arrival::onward;
+    if (from != no_part && run_.stretches[from].thread != stretch.thread)
+      arrival = from == stretch.given_by && stretch.start > stretch.ready ? Arrival::given
+                                                                          : Arrival::released;
+    path.add({stretch.thread, stretch.start, stretch.end, arrival}, stretch.start == stretch.end);
+  }
+  path_.end();
 }
 
 void Execution::find_stopped() {
@@ -345,8 +368,7 @@ void Execution::make_index(const LargeArray<std::int64_t>& ends) {
 std::size_t Execution::bytes() const {
   return index_.bytes() + calls_.size() + shown_kinds_.size() * 8 +
          weights_.size() * sizeof(weights_.front()) +
-         large_weights_.capacity() * sizeof(large_weights_.front()) +
-         path_.capacity() * sizeof(path_.front());
+         large_weights_.capacity() * sizeof(large_weights_.front()) + path_.bytes();
 }
 
 }  // namespace longpole::analysis

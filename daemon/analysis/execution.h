@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "analysis/completion.h"
+#include "analysis/path_index.h"
 #include "analysis/span_index.h"
 #include "simulation/schedule.h"
 #include "simulation/simulator.h"
@@ -55,20 +56,6 @@ struct Span {
   PartIndex part = no_part;  // that it is in, or before; behind the last part: no_part
   std::uint32_t event = 0;   // that it computes towards or waits in
   bool is_of_part = false;   // false: before it, blocked or runnable
-};
-
-// How the critical path came to a part.
-enum class Arrival : std::uint8_t {
-  onward,    // in its own thread, or at the start
-  released,  // another thread's call let this one go
-  given,     // another thread gave up the CPU that this one waited for
-};
-// Neighbouring parts of one thread that go on into each other are one.
-struct PathPart {
-  std::uint32_t thread = 0;
-  Nanoseconds start{};
-  Nanoseconds end{};
-  Arrival arrival = Arrival::onward;
 };
 
 [[nodiscard]] bool is_shown_call(EventKind kind);
@@ -136,8 +123,7 @@ class Execution {
     return scaled == large ? large_weight(index) : static_cast<double>(scaled);
   }
   [[nodiscard]] std::uint32_t weight_scale() const { return weight_scale_; }
-  // In order of time.
-  [[nodiscard]] const std::vector<PathPart>& path() const { return path_; }
+  [[nodiscard]] const PathIndex& path() const { return path_; }
 
   [[nodiscard]] const SpanIndex& index() const { return index_; }
   // The kind of the shown call that the part ends in, plus one; 0: it ends in none.
@@ -181,6 +167,8 @@ class Execution {
   [[nodiscard]] ExecutionPart simulated(PartIndex index) const;
   [[nodiscard]] SpanState state_of(const ExecutionPart& part) const;
   [[nodiscard]] simulation::LargeArray<std::int64_t> stretched_ends() const;
+  void find_path_of_ideal(const simulation::LargeArray<PartIndex>& chain,
+                          const simulation::LargeArray<std::int64_t>& ends);
   void find_path_of_machine(PartIndex last);
   void find_stopped();
   void set_weights(const simulation::LargeArray<std::int64_t>& scaled, std::uint32_t scale);
@@ -205,7 +193,7 @@ class Execution {
   std::vector<std::pair<PartIndex, std::int64_t>> large_weights_;
   std::uint32_t weight_scale_ = 1;
   PartIndex last_part_ = no_part;
-  std::vector<PathPart> path_;
+  PathIndex path_;
   std::vector<bool> stands_still_;
 };
 

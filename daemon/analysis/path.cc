@@ -33,9 +33,10 @@ std::vector<PathStep> without_empty_steps(std::vector<PathStep> path) {
 
 }  // namespace
 
-std::vector<PathStep> heaviest_path(const simulation::Schedule& ideal, const Weights& weights) {
+simulation::LargeArray<SegmentIndex> heaviest_chain(const simulation::Schedule& ideal,
+                                                    const Weights& weights) {
   // By segment: what the path to its end weighs. What released it comes before it in by_end.
-  simulation::LargeArray<TimesCpus> so_far(ideal.segments.size(), 0);
+  simulation::LargeArray<TimesCpus> so_far(ideal.segments.size());
   SegmentIndex last = no_segment;
   for (const SegmentIndex index : ideal.by_end) {
     const Segment& segment = ideal.segments[index];
@@ -44,10 +45,16 @@ std::vector<PathStep> heaviest_path(const simulation::Schedule& ideal, const Wei
     if (last == no_segment || so_far[index] >= so_far[last])
       last = index;
   }
+  simulation::LargeArray<SegmentIndex> chain;
+  for (SegmentIndex index = last; index != no_segment; index = ideal.segments[index].released_by)
+    chain.push_back(index);
+  std::reverse(chain.begin(), chain.end());
+  return chain;
+}
 
+std::vector<PathStep> heaviest_path(const simulation::Schedule& ideal, const Weights& weights) {
   std::vector<PathStep> path;
-  // Looking back, the call that a later step was woken by may belong to a segment without length.
-  for (SegmentIndex index = last; index != no_segment;) {
+  for (const SegmentIndex index : heaviest_chain(ideal, weights)) {
     const Segment& segment = ideal.segments[index];
     PathStep step;
     step.segment = index;
@@ -65,10 +72,7 @@ std::vector<PathStep> heaviest_path(const simulation::Schedule& ideal, const Wei
       }
     }
     path.push_back(step);
-    index = segment.released_by;
   }
-  std::reverse(path.begin(), path.end());
-
   return without_empty_steps(std::move(path));
 }
 

@@ -35,6 +35,10 @@ struct PathStep {
 [[nodiscard]] std::vector<PathStep> heaviest_path(const simulation::Schedule& ideal,
                                                   const Weights& weights);
 
+// Its segments, with those without length.
+[[nodiscard]] simulation::LargeArray<simulation::SegmentIndex> heaviest_chain(
+    const simulation::Schedule& ideal, const Weights& weights);
+
 class Execution;
 // Of a run on a machine, where each step weighs 1. In order of time; each starts where the one before
 // ends, or later by what it takes to wake a CPU up and to take a thread up there.

@@ -56,6 +56,15 @@ struct SpanBlock {
 };
 static_assert(sizeof(SpanBlock) == 48);
 
+// A span as a token has it.
+struct SpanToken {
+  std::int64_t start = 0;
+  std::int64_t end = 0;  // equal: the part has no length
+  PartIndex part = no_part;
+  SpanState state = SpanState::running;
+  bool ends_part = false;
+};
+
 class SpanIndex {
  public:
   static constexpr std::uint32_t block_spans = 12;
@@ -80,7 +89,7 @@ class SpanIndex {
   }
 
   // Reads the tokens of a thread from the beginning of a block on.
-  class Reader {
+  class Reader : public SpanToken {
    public:
     Reader(const SpanIndex& index, std::uint32_t thread, std::size_t block)
         : index_(&index), thread_(thread), block_(block), last_(index.last_block(thread)) {
@@ -107,12 +116,6 @@ class SpanIndex {
       next_part_ += ends_part ? 1 : 0;
       return true;
     }
-
-    std::int64_t start = 0;
-    std::int64_t end = 0;  // equal: the part has no length
-    PartIndex part = no_part;
-    SpanState state = SpanState::running;
-    bool ends_part = false;
 
    private:
     void begin_block() {

@@ -33,7 +33,6 @@ std::uint32_t TimelineView::pixel(Nanoseconds time) const {
 Timeline::Timeline(std::shared_ptr<const Execution> execution)
     : execution_(std::move(execution)), critical_(execution_->thread_count(), 0) {
   find_parallelism();
-  find_longest_of_path();
   for (std::uint32_t t = 0; t < execution_->thread_count(); ++t) {
     for (PartIndex index = execution_->begin(t); index < execution_->end(t); ++index)
       critical_[t] +=
@@ -154,62 +153,11 @@ const CpuTurns& Timeline::cpu_turns() const {
 }
 
 std::size_t Timeline::bytes() const {
-  return execution_->bytes() + parallelism_.bytes() + critical_.capacity() * sizeof(double) +
-         longest_of_path_.capacity() * sizeof(std::uint32_t);
-}
-
-void Timeline::find_longest_of_path() {
-  const std::vector<PathPart>& path = execution_->path();
-  longest_of_path_.reserve(path.size() / path_block + 1);
-  for (std::size_t begin = 0; begin < path.size(); begin += path_block)
-    longest_of_path_.push_back(static_cast<std::uint32_t>(
-        longest_one_by_one(begin, std::min(begin + path_block, path.size()))));
-}
-
-std::size_t Timeline::longest_one_by_one(std::size_t begin, std::size_t end) const {
-  const auto path = execution_->path().begin();
-  const auto length = [](const PathPart& part) { return part.end - part.start; };
-  return static_cast<std::size_t>(
-      std::max_element(path + static_cast<std::ptrdiff_t>(begin),
-                       path + static_cast<std::ptrdiff_t>(end),
-                       [&](const auto& a, const auto& b) { return length(a) < length(b); }) -
-      path);
-}
-
-std::uint32_t Timeline::thread_of_longest(std::size_t begin, std::size_t end) const {
-  const std::vector<PathPart>& path = execution_->path();
-  std::size_t longest = begin;
-  const auto see = [&](std::size_t other) {
-    if (path[other].end - path[other].start > path[longest].end - path[longest].start)
-      longest = other;
-  };
-  const std::size_t first_block = (begin + path_block - 1) / path_block;
-  const std::size_t last_block = std::max(first_block, end / path_block);
-  see(longest_one_by_one(begin, std::min(end, first_block * path_block)));
-  for (std::size_t block = first_block; block < last_block; ++block)
-    see(longest_of_path_[block]);
-  if (last_block * path_block < end)
-    see(longest_one_by_one(std::max(begin, last_block * path_block), end));
-  return path[longest].thread;
+  return execution_->bytes() + parallelism_.bytes() + critical_.capacity() * sizeof(double);
 }
 
 std::vector<PathPiece> Timeline::path(const TimelineView& view) const {
-  const std::vector<PathPart>& path = execution_->path();
-  const auto ends_behind = [](Nanoseconds time, const PathPart& part) { return time < part.end; };
-  std::vector<PathPiece> pieces;
-  auto at = std::upper_bound(path.begin(), path.end(), view.from, ends_behind);
-  while (at != path.end() && at->start < view.to) {
-    auto next = at + 1;
-    if (at->start >= view.from)
-      next = std::max(next, std::upper_bound(at, path.end(), view.edge(view.pixel(at->start) + 1),
-                                             ends_behind));
-    const auto begin = static_cast<std::size_t>(at - path.begin());
-    const auto end = static_cast<std::size_t>(next - path.begin());
-    pieces.push_back({thread_of_longest(begin, end), at->start, (next - 1)->end,
-                      static_cast<std::uint32_t>(end - begin), at->arrival});
-    at = next;
-  }
-  return pieces;
+  return execution_->path().pieces(view);
 }
 
 }  // namespace longpole::analysis

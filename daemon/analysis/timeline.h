@@ -72,15 +72,6 @@ struct TimelineLevels {
   std::array<Nanoseconds, concurrency_class_count> classes{};
 };
 
-// Of the path: a part as it is, or those within one pixel, with the thread of the longest.
-struct PathPiece {
-  std::uint32_t thread = 0;
-  Nanoseconds start{};
-  Nanoseconds end{};
-  std::uint32_t parts = 1;
-  Arrival arrival = Arrival::onward;
-};
-
 // A thread of which much is summarised: its critical time in the view is right to seven digits.
 struct TimelineThread {
   bool started = false;
@@ -117,13 +108,7 @@ class Timeline {
   [[nodiscard]] std::size_t bytes() const;
 
  private:
-  static constexpr std::size_t path_block = 64;
-
   void find_parallelism();
-  void find_longest_of_path();
-  // The first of the longest parts of the path from `begin` up to `end`; `begin` where there is none.
-  [[nodiscard]] std::size_t longest_one_by_one(std::size_t begin, std::size_t end) const;
-  [[nodiscard]] std::uint32_t thread_of_longest(std::size_t begin, std::size_t end) const;
 
   struct TurnsOnDemand {
     std::once_flag once;
@@ -132,8 +117,7 @@ class Timeline {
 
   std::shared_ptr<const Execution> execution_;
   ParallelismIndex parallelism_;
-  std::vector<double> critical_;                // by thread
-  std::vector<std::uint32_t> longest_of_path_;  // by block of the path: its place
+  std::vector<double> critical_;  // by thread
   std::unique_ptr<TurnsOnDemand> cpu_turns_ = std::make_unique<TurnsOnDemand>();
 };
 

@@ -12,6 +12,8 @@ namespace {
 
 using Kinds = std::span<const std::uint8_t>;  // Execution::shown_calls
 
+constexpr std::size_t most_of_byte = 255;
+
 // Counts the calls of a thread by kind: eight of its kinds in the bytes of a word, that is one addition
 // for a call. Most threads make calls of fewer.
 class CallCounter {
@@ -53,7 +55,6 @@ class CallCounter {
 
  private:
   static constexpr std::size_t kinds_of_word = 8;
-  static constexpr std::size_t most_of_byte = 255;
 
   std::size_t kinds_ = 0;
   std::array<EventKind, event_kind_count> kind_{};
@@ -188,8 +189,17 @@ std::uint64_t count_calls(const Execution& execution, std::uint32_t thread,
   PartsByEnd parts(execution, thread, view.from.count());
   const PartIndex first = parts.part();
   parts.go_to(end_of_calls(execution, view));
-  const Kinds calls = execution.shown_calls(first, parts.part());
-  return calls.size() - static_cast<std::size_t>(std::count(calls.begin(), calls.end(), 0));
+  // In sums of a byte, which take an eighth of the time of those of a word.
+  std::uint64_t sum = 0;
+  for (Kinds left = execution.shown_calls(first, parts.part()); !left.empty();) {
+    const Kinds some = left.first(std::min(left.size(), most_of_byte));
+    std::uint8_t few = 0;
+    for (const std::uint8_t call : some)
+      few = static_cast<std::uint8_t>(few + (call != 0 ? 1U : 0U));
+    sum += few;
+    left = left.subspan(some.size());
+  }
+  return sum;
 }
 
 }  // namespace longpole::analysis

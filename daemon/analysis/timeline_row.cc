@@ -232,12 +232,9 @@ class RowBuilder {
       times_[s] -= left[s];
     weighted_ = block.weighted - left_weighted;
     crowded_ = is_within || end < block_end;
-    if (!crowded_) {
-      SpanIndex::Reader reader(index_, thread_, number);
-      while (reader.end < block_end)
-        static_cast<void>(reader.next());
-      pending_.push_back(reader);
-    }
+    if (!crowded_)
+      pending_.push_back(
+          {start, end, token.is_standstill() ? no_part : part, token.state(), token.ends_part()});
     if (with_names_) {
       see(right, end);
       while (end < block_end) {
@@ -248,20 +245,38 @@ class RowBuilder {
     return true;
   }
 
-  void take_one_by_one(std::size_t block) {
-    SpanIndex::Reader reader(index_, thread_, block);
-    for (std::uint32_t left = index_.block(block).spans; left > 0; --left) {
-      static_cast<void>(reader.next());
-      if (reader.start >= view_.to.count())
-        return;
-      if (reader.end > reader.start && reader.end > view_.from.count())
-        add_span(reader);
+  void take_one_by_one(std::size_t number) {
+    const SpanBlock& block = index_.block(number);
+    has_weights_ = block.has_weights;
+    if (index_.block_end(thread_, number) - block.start >= SpanIndex::long_block) {
+      SpanIndex::Reader reader(index_, thread_, number);
+      for (std::uint32_t left = block.spans; left > 0 && reader.next(); --left)
+        add(reader);
+      return;
+    }
+    SpanIndex::Tokens token(index_, block);
+    PartIndex part = block.first_part;
+    SpanToken span;
+    span.end = block.start;
+    for (std::uint32_t left = block.spans; left > 0; --left) {
+      span.start = span.end;
+      span.end += token.length();
+      span.part = token.is_standstill() ? no_part : part;
+      span.state = token.state();
+      span.ends_part = token.ends_part();
+      part += token.ends_part() ? 1U : 0U;
+      token.next();
+      add(span);
     }
   }
 
-  void add_span(const SpanIndex::Reader& reader) {
-    const Nanoseconds whole_start{reader.start};
-    const Nanoseconds whole_end{reader.end};
+  void add(const SpanToken& span) {
+    if (span.end > span.start && span.end > view_.from.count() && span.start < view_.to.count())
+      add_span(span);
+  }
+  void add_span(const SpanToken& token) {
+    const Nanoseconds whole_start{token.start};
+    const Nanoseconds whole_end{token.end};
     const Nanoseconds start = std::max(whole_start, view_.from);
     const Nanoseconds end = std::min(whole_end, view_.to);
     if (start >= pixel_.right())
@@ -270,7 +285,7 @@ class RowBuilder {
     const Nanoseconds right = pixel_.right();
     if (whole_start > left && whole_end <= right) {  // as most do
       crowded_ = true;
-      count(reader, whole_start, whole_end);
+      count(token, whole_start, whole_end);
       return;
     }
     const Nanoseconds here = std::min(end, right);
@@ -281,41 +296,41 @@ class RowBuilder {
       crowded_ = true;
     } else if (covers || (leaves && (!crowded_ || last > pixel_.number() + 1))) {
       settle();
-      show(reader);
+      show(token);
     } else if (!leaves) {
-      pending_.push_back(reader);
+      pending_.push_back(token);
     } else {
-      pending_.assign(1, reader);  // the others are in this pixel only, which is crowded
-      count(reader, start, here);
+      pending_.assign(1, token);  // the others are in this pixel only, which is crowded
+      count(token, start, here);
       flush();
       crowded_ = false;
       begin(last);
-      count(reader, pixel_.left(), end);
+      count(token, pixel_.left(), end);
       return;
     }
-    count(reader, start, here);
+    count(token, start, here);
     if (leaves) {
       enter(last);
-      count(reader, pixel_.left(), end);
+      count(token, pixel_.left(), end);
     }
   }
   // Those that reach into the pixel at hand, of which all is known: they are shown where it is not
   // summarised.
   void settle() {
     if (!crowded_) {
-      for (const SpanIndex::Reader& reader : pending_)
-        show(reader);
+      for (const SpanToken& token : pending_)
+        show(token);
     }
     pending_.clear();
   }
   // With the part of the event in place of the event.
-  void show(const SpanIndex::Reader& reader) {
+  void show(const SpanToken& token) {
     Span& span = row_.spans.emplace_back();
-    span.start = Nanoseconds{reader.start};
-    span.end = Nanoseconds{reader.end};
-    span.state = reader.state;
-    span.part = reader.part;
-    span.is_of_part = reader.ends_part;
+    span.start = Nanoseconds{token.start};
+    span.end = Nanoseconds{token.end};
+    span.state = token.state;
+    span.part = token.part;
+    span.is_of_part = token.ends_part;
     span.event = execution_.part_of_event(thread_, span);
   }
   // All together: they are far from each other in memory, and here one does not wait for the other.
@@ -342,12 +357,12 @@ class RowBuilder {
     most_run_ = most_wait_ = Nanoseconds{};
     weighted_ = 0;
   }
-  void count(const SpanIndex::Reader& reader, Nanoseconds start, Nanoseconds end) {
+  void count(const SpanToken& token, Nanoseconds start, Nanoseconds end) {
     const Nanoseconds length = end - start;
-    times_[index_of(reader.state)] += length;
-    if (reader.state == SpanState::running)
-      weighted_ += execution_.scaled_weight(reader.part) * static_cast<double>(length.count());
-    remember(reader.state, {reader.part, reader.ends_part}, length);
+    times_[index_of(token.state)] += length;
+    if (has_weights_ && token.state == SpanState::running)
+      weighted_ += execution_.scaled_weight(token.part) * static_cast<double>(length.count());
+    remember(token.state, {token.part, token.ends_part}, length);
   }
 
   void remember(SpanState state, Seen seen, Nanoseconds length) {
@@ -407,8 +422,9 @@ class RowBuilder {
   bool with_names_;
   TimelineRow& row_;
   Pixel pixel_;
+  bool has_weights_ = false;  // the block at hand
   bool crowded_ = false;
-  std::vector<SpanIndex::Reader> pending_;  // at spans from the pixel before, or out of the view
+  std::vector<SpanToken> pending_;  // at spans from the pixel before, or out of the view
   SpanTimes times_{};
   Seen run_;
   Seen wait_;
@@ -449,7 +465,7 @@ TimelineThread Timeline::thread(std::uint32_t thread, const TimelineView& view) 
   result.end = Nanoseconds{index.end(thread)};
   result.critical_ns = critical_[thread];
   result.calls = count_calls(*execution_, thread, view);
-  const auto add = [&](const SpanIndex::Reader& reader) {
+  const auto add = [&](const SpanToken& reader) {
     const std::int64_t from = std::max(reader.start, view.from.count());
     const std::int64_t to = std::min(reader.end, view.to.count());
     if (to <= from)

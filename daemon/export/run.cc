@@ -192,7 +192,7 @@ Run simulated_run(const Execution& execution, std::string program, const std::st
   run.total = execution.total();
   for (std::uint32_t t = 0; t < execution.thread_count(); ++t)
     run.threads.push_back(simulated_thread(execution, t, run.wakes));
-  run.path = execution.path();
+  run.path = execution.path().parts();
   return run;
 }
 

@@ -307,7 +307,7 @@ std::string wrong_path(const Timeline& timeline, const TimelineView& view) {
   std::vector<PathPiece> expected;
   std::optional<std::uint32_t> shared;  // the pixel that the last of them lies in
   Nanoseconds longest{};
-  for (const PathPart& part : timeline.execution().path()) {
+  for (const PathPart& part : timeline.execution().path().parts()) {
     if (part.end <= view.from || part.start >= view.to)
       continue;
     const std::uint32_t pixel = part.start < view.from ? 0 : view.pixel(part.start);

@@ -78,7 +78,7 @@ void viewport(benchmark::State& state, const analysis::Timeline& timeline,
     benchmark::DoNotOptimize(timeline.parallelism(view));
     benchmark::DoNotOptimize(timeline.levels(view));
     benchmark::DoNotOptimize(timeline.path(view));
-    from = (from + total / 7) % total;
+    from = (from + total / 7) % (total - width + Nanoseconds{1});
   }
 }
 
