@@ -2,7 +2,7 @@
 // pictures of it in out/screenshots, in every kind of theme.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { eventually, Workbench, type Annotation } from './workbench';
@@ -250,6 +250,25 @@ void describe('recording the sorter', () => {
     await workbench.toast(/sorter was stopped\. What it did until then is kept: [1-9][\d,]* events\./).waitFor();
     await eventually(async () => /^1 CPU · 1\.0×/.test(await workbench.statusText()), () => 'the prediction');
     await eventually(() => Promise.resolve(!processes().includes(`${workbench.folder}/sorter`)), () => "the program's end");
+  });
+
+  void test('what will go wrong is said before the program runs', async () => {
+    const { folder } = workbench;
+    execFileSync('cc', ['-O1', '-D_GNU_SOURCE', 'sorter.c', '-o', 'plain', '-pthread'], { cwd: folder });
+    await workbench.recordAnother('./plain numbers');
+    const question = workbench.toast(/plain was built without debug information: .* Build it with -g\./);
+    await question.waitFor();
+    await workbench.runCommand('Notifications: Clear All Notifications');
+    await question.waitFor({ state: 'detached' });
+    // Saved after the program was built.
+    const later = new Date(Date.now() + 60_000);
+    utimesSync(join(folder, 'sorter.c'), later, later);
+    await workbench.recordAnother('./sorter numbers');
+    await workbench.toast(/sorter\.c was edited after sorter was built: .* Build it first\./).waitFor();
+    await workbench.runCommand('Notifications: Clear All Notifications');
+    // Neither was run: nothing took the place of what is shown.
+    assert.match(await workbench.statusText(), /^1 CPU · 1\.0×/);
+    assert.doesNotMatch(processes(), /(plain|sorter) numbers/);
   });
 
   void test('nothing is left behind when the editor is closed', async () => {

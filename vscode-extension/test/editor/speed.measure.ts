@@ -178,8 +178,8 @@ void describe('speed', () => {
     }
   });
 
-  // What the editor counts as loading begins with writing out its own log, and what it says of a machine that is busy says more of that:
-  // so what was the extension's is printed, too.
+  // What the editor counts as loading begins before it writes out its own log and loads whatever else is activated at the same moment,
+  // and what it says of a machine that is busy says more of that: so what was the extension's is printed, too.
   void test('activation', async (context) => {
     const folder = mkdtempSync(join(tmpdir(), 'activation-'));
     writeFileSync(join(folder, 'count.c'), program(1, 1));
