@@ -142,8 +142,9 @@ class Tables {
   std::vector<std::uint32_t> places_;
 };
 
+// All but what is in the tables.
 void write_row(const Execution& execution, std::uint32_t thread, const analysis::TimelineRow& row,
-               Tables& tables, v1::TimelineRow& message) {
+               v1::TimelineRow& message) {
   const std::vector<Event>& events_of = execution.recording().threads[thread].events;
   message.set_thread(thread);
   v1::TimelineStretches& stretches = *message.mutable_stretches();
@@ -155,36 +156,62 @@ void write_row(const Execution& execution, std::uint32_t thread, const analysis:
                                   ? execution.cpu_of(span.part)
                                   : simulation::no_cpu;
     stretches.add_cpu(cpu == simulation::no_cpu ? 0 : cpu + 1);
-    stretches.add_object(tables.object_of(thread, span));
-    stretches.add_place(tables.place_of(thread, span));
     stretches.add_weight(span.is_of_part ? static_cast<float>(execution.weight(span.part)) : 0.0F);
     stretches.add_event(span.event);
   }
   v1::TimelineSummaries& summaries = *message.mutable_summaries();
+  const auto count = static_cast<int>(row.summaries.size());
+  summaries.mutable_pixel()->Reserve(count);
+  summaries.mutable_weight()->Reserve(count);
+  std::string& shares = *summaries.mutable_shares();
+  shares.reserve(row.summaries.size() * analysis::span_state_count);
   for (const analysis::PixelSummary& summary : row.summaries) {
     summaries.add_pixel(summary.pixel);
-    for (const std::uint8_t share : summary.shares)
-      summaries.mutable_shares()->push_back(static_cast<char>(share));
     summaries.add_weight(summary.weight);
-    summaries.add_place(summary.run == analysis::no_part
-                            ? 0
-                            : tables.work_place(events_of[execution.event_number(summary.run)]));
-    summaries.add_object(summary.wait ? tables.object(events_of[*summary.wait]) : 0);
+    shares.append(summary.shares.begin(), summary.shares.end());
   }
   v1::TimelineEvents& events = *message.mutable_events();
   for (const analysis::TimelineCall& call : row.calls) {
-    const Event& event = events_of[call.event];
     events.add_event(call.event);
     events.add_time_ns(to_double(call.time));
-    events.mutable_kind()->push_back(static_cast<char>(event.kind));
-    events.add_object(tables.object(event));
-    events.add_place(tables.call_place(event));
+    events.mutable_kind()->push_back(static_cast<char>(events_of[call.event].kind));
   }
   v1::TimelineEventCounts& counts = *message.mutable_event_counts();
-  for (const analysis::CallCount& count : row.counts) {
-    counts.add_cell(count.cell);
-    counts.mutable_kind()->push_back(static_cast<char>(count.kind));
-    counts.add_count(count.count);
+  for (const analysis::CallCount& of_kind : row.counts) {
+    counts.add_cell(of_kind.cell);
+    counts.mutable_kind()->push_back(static_cast<char>(of_kind.kind));
+    counts.add_count(of_kind.count);
+  }
+}
+
+void write_names(const Execution& execution, const analysis::TimelineRow& row,
+                 analysis::WithNames names, Tables& tables, v1::TimelineRow& message) {
+  const std::uint32_t thread = message.thread();
+  const std::vector<Event>& events_of = execution.recording().threads[thread].events;
+  v1::TimelineStretches& stretches = *message.mutable_stretches();
+  for (const Span& span : row.spans) {
+    stretches.add_object(tables.object_of(thread, span));
+    stretches.add_place(tables.place_of(thread, span));
+  }
+  v1::TimelineSummaries& summaries = *message.mutable_summaries();
+  const auto count = static_cast<int>(row.summaries.size());
+  if (names == analysis::WithNames::no) {
+    summaries.mutable_place()->Resize(count, 0);
+    summaries.mutable_object()->Resize(count, 0);
+  } else {
+    summaries.mutable_place()->Reserve(count);
+    summaries.mutable_object()->Reserve(count);
+    for (const analysis::PixelSummary& summary : row.summaries) {
+      summaries.add_place(summary.run == analysis::no_part
+                              ? 0
+                              : tables.work_place(events_of[execution.event_number(summary.run)]));
+      summaries.add_object(summary.wait ? tables.object(events_of[*summary.wait]) : 0);
+    }
+  }
+  v1::TimelineEvents& events = *message.mutable_events();
+  for (const analysis::TimelineCall& call : row.calls) {
+    events.add_object(tables.object(events_of[call.event]));
+    events.add_place(tables.call_place(events_of[call.event]));
   }
 }
 
@@ -326,10 +353,16 @@ void write_timeline(const OpenRecording& opened, const OpenRecording::Drawn& dra
   Tables tables(opened, message);
   const auto names = request.without_names() ? analysis::WithNames::no : analysis::WithNames::yes;
   std::vector<analysis::TimelineRow> drawn_rows(rows.threads.size());
-  on_all_cpus(drawn_rows.size(),
-              [&](std::size_t i) { drawn_rows[i] = timeline.row(rows.threads[i], view, names); });
   for (std::size_t i = 0; i < drawn_rows.size(); ++i)
-    write_row(execution, rows.threads[i], drawn_rows[i], tables, *message.add_rows());
+    message.add_rows();
+  on_all_cpus(drawn_rows.size(), [&](std::size_t i) {
+    drawn_rows[i] = timeline.row(rows.threads[i], view, names);
+    write_row(execution, rows.threads[i], drawn_rows[i],
+              *message.mutable_rows(static_cast<int>(i)));
+  });
+  for (std::size_t i = 0; i < drawn_rows.size(); ++i)
+    write_names(execution, drawn_rows[i], names, tables,
+                *message.mutable_rows(static_cast<int>(i)));
   message.set_rows_left(rows.left);
   if (!cpus.empty()) {
     const analysis::CpuTurns& turns = timeline.cpu_turns();
