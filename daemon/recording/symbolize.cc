@@ -77,6 +77,7 @@ class Symbolizer {
   std::string place_name(StackId stack) const;
   void finish_exact_threads();
   void name_threads();
+  [[nodiscard]] bool is_of_openmp(std::size_t thread) const;
   [[nodiscard]] std::string stand_in_name(const MergedObject& object,
                                           const std::string& place) const;
   void name_objects();
@@ -240,6 +241,15 @@ void Symbolizer::finish_exact_threads() {
   exact.finish(recording_.threads);
 }
 
+bool Symbolizer::is_of_openmp(std::size_t thread) const {
+  const StackId start = starts_[thread];
+  if (!start.known())
+    return false;
+  const ModuleId module =
+      recording_.functions[recording_.stacks[start.index()].function.index()].module;
+  return module.known() && symbols::is_openmp_runtime(recording_.modules[module.index()].path);
+}
+
 void Symbolizer::name_threads() {
   std::map<std::string, int> ordinals;
   std::set<std::string> taken;
@@ -258,7 +268,7 @@ void Symbolizer::name_threads() {
               ? without_parameters(recording_.functions[thread.start_function.index()].name)
               : "thread";
       // One such thread runs the bodies of many regions, and none of their names is the programmer's.
-      const std::string base = symbols::is_parallel_region(function) ? "OpenMP" : function;
+      const std::string base = is_of_openmp(i) ? "OpenMP" : function;
       thread.name = fmt::format("{}.{}", base, ++ordinals[base]);
     }
     while (!taken.insert(thread.name).second)

@@ -75,9 +75,9 @@ std::string function_name(const char* symbol) {
   return demangled(name);
 }
 
-bool is_parallel_region(const std::string& name) {
-  return name.find(".omp_outlined") != std::string::npos ||
-         name.find("._omp_fn.") != std::string::npos;
+bool is_openmp_runtime(const std::string& path) {
+  const std::string name = path.substr(path.find_last_of('/') + 1);
+  return name.starts_with("libomp") || name.starts_with("libgomp.") || name.starts_with("libiomp");
 }
 
 std::string variable_name(const char* symbol) {

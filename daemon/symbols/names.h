@@ -10,9 +10,8 @@ namespace longpole::symbols {
 // split in two is one function to its author.
 [[nodiscard]] std::string function_name(const char* symbol);
 
-// Whether a function, by its name, is the body of a parallel region of OpenMP, which the compiler made and named:
-// ".omp_outlined..3" or "relax.omp_outlined" (clang), "relax._omp_fn.0" (gcc).
-[[nodiscard]] bool is_parallel_region(const std::string& name);
+// Whether a library, by its path, is the runtime of OpenMP: of LLVM, of GCC or of Intel's compilers.
+[[nodiscard]] bool is_openmp_runtime(const std::string& path);
 
 // The name of a variable: likewise, and "count.0", a static of a C function, becomes "count".
 [[nodiscard]] std::string variable_name(const char* symbol);

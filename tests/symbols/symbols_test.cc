@@ -405,11 +405,11 @@ std::string endless_rust_symbol() {
   return symbol + "E";
 }
 
-TEST(Names, BodiesOfParallelRegions) {
-  for (const char* name : {".omp_outlined.", ".omp_outlined..3", ".omp_outlined._debug__",
-                           "relax.omp_outlined", "relax._omp_fn.0"})
-    EXPECT_TRUE(is_parallel_region(name)) << name;
-  EXPECT_FALSE(is_parallel_region("relax"));
+TEST(Names, LibrariesOfOpenMP) {
+  for (const char* path : {"/usr/lib/llvm-14/lib/libomp.so.5", "/usr/lib/libomp-14.so.5",
+                           "/usr/lib/x86_64-linux-gnu/libgomp.so.1.0.0", "libiomp5.so"})
+    EXPECT_TRUE(is_openmp_runtime(path)) << path;
+  EXPECT_FALSE(is_openmp_runtime("/opt/libomp/libpthread.so.0"));
 }
 
 TEST(Names, AreThoseThatPeopleWrote) {
