@@ -177,8 +177,9 @@ void begin_recording() {
   longpole_control& control = *mapped_control;
   if (control.parent != 0) {
     describe_process();
-    describe_mappings();
   }
+  // The launcher looks at them from time to time, and may come too late for a process that is short.
+  describe_mappings();
   control.start = read_clock_pair();
   control.start_thread_cpu_ns = thread_cpu_time();
   control.start_process_cpu_ns = process_cpu_time();
@@ -279,9 +280,7 @@ void mark_ending(longpole_ending ending) {
   }
   longpole_control& control = *mapped_control;
   if (ending != LONGPOLE_ENDING_UNKNOWN) {
-    if (control.parent != 0) {
-      describe_mappings();
-    }
+    describe_mappings();
     control.end_process_cpu_ns = process_cpu_time();
     control.end = read_clock_pair();
   }

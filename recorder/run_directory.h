@@ -25,6 +25,7 @@ int events_descriptor();
 
 // What the launcher, which looks after the first process alone, cannot see of this one.
 void describe_process();
+// As they are now. The launcher looks at those of the first process from time to time.
 void describe_mappings();
 
 // That process `pid` is about to become `program`, or that it came to nothing. Async-signal-safe.
