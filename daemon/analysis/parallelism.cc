@@ -4,24 +4,10 @@
 #include <map>
 #include <tuple>
 
+#include "trace/byte_stream.h"
+
 namespace longpole::analysis {
 namespace {
-
-void put(std::vector<std::uint8_t>& bytes, std::uint64_t value) {
-  for (; value > 0x7fU; value >>= 7U)
-    bytes.push_back(static_cast<std::uint8_t>(value | 0x80U));
-  bytes.push_back(static_cast<std::uint8_t>(value));
-}
-
-std::uint64_t get(const std::uint8_t*& at) {
-  std::uint64_t value = 0;
-  for (unsigned shift = 0;; shift += 7) {
-    const std::uint8_t byte = *at++;
-    value |= static_cast<std::uint64_t>(byte & 0x7fU) << shift;
-    if ((byte & 0x80U) == 0)
-      return value;
-  }
-}
 
 // Small numbers of either sign as small numbers; differences modulo 2^32.
 std::uint64_t folded(std::uint32_t difference) {
@@ -62,9 +48,9 @@ class ParallelismIndex::Reader {
     if (at_ == last_)
       return false;
     start = end;
-    static_cast<void>(get(at_));
-    active.running += unfolded(get(at_));
-    active.runnable += unfolded(get(at_));
+    static_cast<void>(take_number(at_));
+    active.running += unfolded(take_number(at_));
+    active.runnable += unfolded(take_number(at_));
     find_end();
     return true;
   }
@@ -80,7 +66,7 @@ class ParallelismIndex::Reader {
       return;
     }
     const std::uint8_t* ahead = at_;
-    end = start + static_cast<std::int64_t>(get(ahead));
+    end = start + static_cast<std::int64_t>(take_number(ahead));
   }
 
   const ParallelismIndex& index_;
@@ -103,9 +89,9 @@ void ParallelismIndex::add(std::int64_t time, ActiveThreads active) {
 
 void ParallelismIndex::append(std::int64_t time, ActiveThreads active) {
   blocks_.back().sum.add(active_, time - last_);
-  put(tokens_, static_cast<std::uint64_t>(time - last_));
-  put(tokens_, folded(active.running - active_.running));
-  put(tokens_, folded(active.runnable - active_.runnable));
+  append_number(tokens_, static_cast<std::uint64_t>(time - last_));
+  append_number(tokens_, folded(active.running - active_.running));
+  append_number(tokens_, folded(active.runnable - active_.runnable));
   last_ = time;
   active_ = active;
   if (++in_block_ == block_steps) {

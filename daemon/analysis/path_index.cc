@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "trace/byte_stream.h"
+
 namespace longpole::analysis {
 namespace {
 
@@ -9,31 +11,15 @@ constexpr std::uint64_t arrival_bits = 3;
 constexpr std::uint64_t gap_bit = 4;
 constexpr unsigned flag_bits = 3;
 
-void put(std::vector<std::uint8_t>& bytes, std::uint64_t value) {
-  for (; value > 0x7fU; value >>= 7U)
-    bytes.push_back(static_cast<std::uint8_t>(value | 0x80U));
-  bytes.push_back(static_cast<std::uint8_t>(value));
-}
-
-std::uint64_t get(const std::uint8_t*& at) {
-  std::uint64_t value = 0;
-  for (unsigned shift = 0;; shift += 7) {
-    const std::uint8_t byte = *at++;
-    value |= static_cast<std::uint64_t>(byte & 0x7fU) << shift;
-    if ((byte & 0x80U) == 0)
-      return value;
-  }
-}
-
 }  // namespace
 
 // One part after the other, from the beginning of a block on.
 class PathIndex::Reader {
  public:
-  Reader(const PathIndex& index, std::size_t block) : index_(index) { skip_to(block); }
+  Reader(const PathIndex& index, std::size_t block) : index_(index) { begin_at(block); }
 
   // Before the first part of the block.
-  void skip_to(std::size_t block) {
+  void begin_at(std::size_t block) {
     const Block& of = index_.blocks_[block];
     at_ = index_.tokens_.data() + of.tokens;
     part.end = Nanoseconds{of.end_before};
@@ -44,11 +30,11 @@ class PathIndex::Reader {
     if (next_ == index_.size_)
       return false;
     ++next_;
-    const std::uint64_t token = get(at_);
-    part.thread = static_cast<std::uint32_t>(get(at_));
+    const std::uint64_t token = take_number(at_);
+    part.thread = static_cast<std::uint32_t>(take_number(at_));
     part.start = part.end;
     if ((token & gap_bit) != 0)
-      part.start += Nanoseconds{static_cast<std::int64_t>(get(at_))};
+      part.start += Nanoseconds{static_cast<std::int64_t>(take_number(at_))};
     part.end = part.start + Nanoseconds{static_cast<std::int64_t>(token >> flag_bits)};
     part.arrival = static_cast<Arrival>(token & arrival_bits);
     return true;
@@ -56,10 +42,10 @@ class PathIndex::Reader {
   // The next part is the first of a block; which it is.
   [[nodiscard]] bool is_between() const { return next_ % block_parts == 0 && next_ < index_.size_; }
   [[nodiscard]] std::size_t block() const { return next_ / block_parts; }
-  // Its first part would be the next: goes behind its last.
-  void skip(std::size_t block) {
-    if (block + 1 < index_.blocks_.size())
-      skip_to(block + 1);
+  // Behind the last part of that block.
+  void pass_block() {
+    if (block() + 1 < index_.blocks_.size())
+      begin_at(block() + 1);
     else
       next_ = index_.size_;
   }
@@ -98,11 +84,11 @@ void PathIndex::append(const PathPart& part) {
   ++size_;
   const std::int64_t gap = part.start.count() - end_;
   const std::int64_t length = (part.end - part.start).count();
-  put(tokens_, static_cast<std::uint64_t>(length) << flag_bits | (gap != 0 ? gap_bit : 0U) |
-                   static_cast<std::uint64_t>(part.arrival));
-  put(tokens_, part.thread);
+  append_number(tokens_, static_cast<std::uint64_t>(length) << flag_bits |
+                             (gap != 0 ? gap_bit : 0U) | static_cast<std::uint64_t>(part.arrival));
+  append_number(tokens_, part.thread);
   if (gap != 0)
-    put(tokens_, static_cast<std::uint64_t>(gap));
+    append_number(tokens_, static_cast<std::uint64_t>(gap));
   if (length > blocks_.back().longest) {
     blocks_.back().longest = length;
     blocks_.back().thread_of_longest = part.thread;
@@ -161,7 +147,7 @@ std::vector<PathPiece> PathIndex::pieces(const TimelineView& view) const {
           reader.is_between() && end_of(block) <= limit.count()) {
         join(Nanoseconds{end_of(block)}, parts_of(block), blocks_[block].longest,
              blocks_[block].thread_of_longest);
-        reader.skip(block);
+        reader.pass_block();
         continue;
       }
       is_there = reader.next();

@@ -23,14 +23,27 @@ namespace longpole {
   return static_cast<std::int64_t>((value >> 1U) ^ (0 - (value & 1U)));
 }
 
+inline void append_number(std::vector<std::uint8_t>& bytes, std::uint64_t value) {
+  for (; value >= 0x80U; value >>= 7U)
+    bytes.push_back(static_cast<std::uint8_t>(value | 0x80U));
+  bytes.push_back(static_cast<std::uint8_t>(value));
+}
+// What append_number() wrote, of bytes that are our own; those of a file are for ByteReader. Leaves `at`
+// behind it.
+[[nodiscard]] inline std::uint64_t take_number(const std::uint8_t*& at) {
+  std::uint64_t value = 0;
+  for (unsigned shift = 0;; shift += 7) {
+    const std::uint8_t byte = *at++;
+    value |= static_cast<std::uint64_t>(byte & 0x7fU) << shift;
+    if ((byte & 0x80U) == 0)
+      return value;
+  }
+}
+
 class ByteWriter {
  public:
   void byte(std::uint8_t value) { bytes_.push_back(value); }
-  void number(std::uint64_t value) {
-    for (; value >= 0x80U; value >>= 7U)
-      byte(static_cast<std::uint8_t>(value | 0x80U));
-    byte(static_cast<std::uint8_t>(value));
-  }
+  void number(std::uint64_t value) { append_number(bytes_, value); }
   void signed_number(std::int64_t value) { number(zigzag(value)); }
   void time(Nanoseconds value) { signed_number(value.count()); }
   void text(std::string_view value) {
