@@ -22,6 +22,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdlib>
 #include <random>
 #include <string>
 #include <string_view>
@@ -299,18 +300,31 @@ std::vector<Program> programs() {
 
 int main(int argc, char** argv) {
   using namespace longpole;
-  const std::int64_t length = (argc > 1 ? std::stoll(argv[1]) : 2) * nanoseconds_a_second;
-  const std::size_t runs = argc > 2 ? std::stoul(argv[2]) : 7;
+  constexpr long most_seconds = 3600;
+  constexpr long most_runs = 1000;
+  const long seconds = argc > 1 ? std::strtol(argv[1], nullptr, 10) : 2;
+  const long runs = argc > 2 ? std::strtol(argv[2], nullptr, 10) : 7;
   const std::string_view wanted = argc > 3 ? argv[3] : "";
+  std::vector<Program> chosen = programs();
+  std::erase_if(chosen,
+                [&](const Program& one) { return one.name.find(wanted) == std::string::npos; });
+  if (argc > 4 || seconds < 1 || seconds > most_seconds || runs < 1 || runs > most_runs ||
+      chosen.empty()) {
+    fmt::print(stderr,
+               "usage: scheduler_validation [SECONDS [RUNS [PART OF A NAME]]]; names are:\n");
+    std::vector<Program> named = programs();  // each for one CPU and for two
+    std::erase_if(named, [](const Program& one) { return one.cpus != 1; });
+    for (const Program& program : named)
+      fmt::print(stderr, "  {}\n", program.name);
+    return 2;
+  }
   std::uint32_t wrong = 0;
   std::uint32_t wrong_in_turns = 0;
   for (const bool has_end : {false, true}) {
     Table table(!has_end);
-    for (const Program& program : programs()) {
-      if (program.name.find(wanted) == std::string::npos)
-        continue;
-      table.add(program, measure(program, length, runs, has_end));
-    }
+    for (const Program& program : chosen)
+      table.add(program, measure(program, seconds * nanoseconds_a_second,
+                                 static_cast<std::size_t>(runs), has_end));
     wrong += table.wrong();
     wrong_in_turns += table.wrong_in_turns();
   }

@@ -37,7 +37,7 @@ static void* run(void* argument) {
 
 int main(int argc, char** argv) {
   const long steps = argc > 1 ? strtol(argv[1], NULL, 10) : 0;
-  if (steps < 0 || steps > 100000000) {
+  if (steps < (argc > 1 ? 1 : 0) || steps > 100000000) {
     fprintf(stderr, "usage: sleep-then-barrier [STEPS]\n");
     return 2;
   }
