@@ -451,20 +451,12 @@ class EventMachine {
   }
 
   void find_deadlock() {
-    Deadlock deadlock;
     for (std::uint32_t t = 0; t < threads_.size(); ++t) {
       const ThreadState& state = threads_[t];
       const bool in_vain = state.spins || (state.doing == Doing::queued && state.retries);
-      if ((state.doing != Doing::blocked && !in_vain) ||
-          state.events[state.event].outcome == Outcome::unfinished)
-        continue;
-      const Event& awaited = synchronization_.awaited(t, state.events[state.event]);
-      deadlock.threads.push_back({ThreadId{t}, static_cast<std::uint32_t>(&awaited - state.events),
-                                  Nanoseconds{state.ready}});
-      deadlock.at = std::max(deadlock.at, Nanoseconds{state.ready});
+      if (state.doing == Doing::blocked || in_vain)
+        synchronization_.add_blocked(t, state.event, Nanoseconds{state.ready}, end_.deadlock);
     }
-    if (!deadlock.threads.empty())
-      end_.deadlock = std::move(deadlock);
   }
 
   const Machine& machine_;

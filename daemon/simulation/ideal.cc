@@ -190,19 +190,12 @@ class IdealMachine {
   }
 
   void find_deadlock() {
-    Deadlock deadlock;
     for (std::uint32_t t = 0; t < threads_.size(); ++t) {
-      const ThreadState& state = threads_[t];
-      if (state.doing != Doing::blocked || state.at->outcome == Outcome::unfinished)
-        continue;
-      const Nanoseconds since = schedule_.segments[schedule_.thread_begin[t + 1] - 1].end;
-      const Event& awaited = synchronization_.awaited(t, *state.at);
-      deadlock.threads.push_back(
-          {ThreadId{t}, static_cast<std::uint32_t>(&awaited - state.events), since});
-      deadlock.at = std::max(deadlock.at, since);
+      if (threads_[t].doing == Doing::blocked)
+        synchronization_.add_blocked(t, threads_[t].event,
+                                     schedule_.segments[schedule_.thread_begin[t + 1] - 1].end,
+                                     schedule_.deadlock);
     }
-    if (!deadlock.threads.empty())
-      schedule_.deadlock = std::move(deadlock);
   }
 
   const Recording& recording_;

@@ -1,6 +1,8 @@
 // The models client-server and strict (models.h): calls that wait for the very release that enabled
 // them in the recording. Objects have no state here; all there is to know is which waits still miss a
 // release.
+#include <algorithm>
+
 #include "simulation/synchronization.h"
 
 namespace longpole::simulation {
@@ -89,16 +91,26 @@ void Synchronization::start_list(std::uint32_t thread) {
   release(thread, Next::jumps);
 }
 
-const Event& Synchronization::awaited(std::uint32_t thread, const Event& event) const {
+std::uint32_t Synchronization::awaited(std::uint32_t thread, std::uint32_t event) const {
   if (!threads_[thread].between_lists)
     return event;
-  const std::vector<Event>& events = recording_.threads[thread].events;
-  for (const Event& other : events) {
-    const WaitFors::Wait wait = pairs_->wait_of(thread, index_of(thread, other));
+  const auto events = static_cast<std::uint32_t>(recording_.threads[thread].events.size());
+  for (std::uint32_t other = 0; other < events; ++other) {
+    const WaitFors::Wait wait = pairs_->wait_of(thread, other);
     if (wait != WaitFors::none && pairs_->waits()[wait].starts_list && missing_[wait] > 0)
       return other;
   }
   return event;
+}
+
+void Synchronization::add_blocked(std::uint32_t thread, std::uint32_t event, Nanoseconds since,
+                                  std::optional<Deadlock>& deadlock) const {
+  if (recording_.threads[thread].events[event].outcome == Outcome::unfinished)
+    return;
+  if (!deadlock)
+    deadlock.emplace();
+  deadlock->threads.push_back({ThreadId{thread}, awaited(thread, event), since});
+  deadlock->at = std::max(deadlock->at, since);
 }
 
 }  // namespace longpole::simulation

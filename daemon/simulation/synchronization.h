@@ -18,12 +18,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <queue>
 #include <unordered_map>
 #include <vector>
 
 #include "simulation/condition_pairs.h"
 #include "simulation/models.h"
+#include "simulation/schedule.h"
 #include "simulation/wait_fors.h"
 #include "trace/recording.h"
 
@@ -127,9 +129,11 @@ class Synchronization {
   [[nodiscard]] std::uint32_t jumped_to(std::uint32_t thread) const {
     return threads_[thread].jumped_to;
   }
-  // Of a thread that stands still in `event`: the call that it waits in. Another only where it could
-  // go on behind any of several.
-  [[nodiscard]] const Event& awaited(std::uint32_t thread, const Event& event) const;
+  // Of a thread that is blocked in its event for good: adds the call that it waits in, another one
+  // only where it could go on behind any of several. A call that did not return in the recording
+  // either stands still rightly, and is left out.
+  void add_blocked(std::uint32_t thread, std::uint32_t event, Nanoseconds since,
+                   std::optional<Deadlock>& deadlock) const;
 
  private:
   struct Queue {
@@ -204,6 +208,7 @@ class Synchronization {
     return pairs_ != nullptr && pairs_->governs(event);
   }
   [[nodiscard]] std::uint32_t index_of(std::uint32_t thread, const Event& event) const;
+  [[nodiscard]] std::uint32_t awaited(std::uint32_t thread, std::uint32_t event) const;
   [[nodiscard]] Next perform_paired(std::uint32_t thread, const Event& event);
   [[nodiscard]] Next wait_for(std::uint32_t thread, WaitFors::Wait wait);
   void happens(WaitFors::Key key);
