@@ -249,6 +249,14 @@ void add_machine_options(CLI::App& command, ComputerOptions& options) {
       "How fast each CPU is against the one that recorded, as in 1,1,0.5");
   add("--switch-cost", options.switch_cost, "DURATION",
       "CPU time that it takes a CPU to change to another thread");
+  add("--migration-cost", options.migration_cost, "DURATION",
+      "CPU time that it takes a thread to take up on another CPU");
+  add("--wake-up", options.wake_up, "DURATION",
+      "Until an idle CPU takes up a thread that was woken from another CPU");
+  add("--costs", options.costs, "NAME",
+      "recorded (the default): wake-ups and migrations take what they do on the\n"
+      "machine that recorded; none: they take no time; host: what they do on this\n"
+      "one and, of a program file, calls and switches too; see `longpole calibrate`");
 }
 
 void add_computer_options(CLI::App& command, ComputerOptions& options) {
@@ -275,14 +283,6 @@ void add_computer_options(CLI::App& command, ComputerOptions& options) {
   add("--priority", options.priority, "T=N,..", "Priorities of threads; a larger one is higher");
   add("--nice", options.nice, "T=N,..", "Nice values of threads, -20 to 19, under linux");
   add_machine_options(command, options);
-  add("--migration-cost", options.migration_cost, "DURATION",
-      "CPU time that it takes a thread to take up on another CPU");
-  add("--wake-up", options.wake_up, "DURATION",
-      "Until an idle CPU takes up a thread that was woken from another CPU");
-  add("--costs", options.costs, "NAME",
-      "recorded (the default): wake-ups and migrations take what they do on the\n"
-      "machine that recorded; none: they take no time; host: what they do on this\n"
-      "one and, of a program file, calls and switches too; see `longpole calibrate`");
   add("--devices", options.devices, "NAME",
       "queued (the default): a device serves one request at a time;\n"
       "parallel: all at once");
