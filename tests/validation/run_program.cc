@@ -60,6 +60,7 @@ class Program {
         mutexes_(recording.objects.size()),
         semaphores_(recording.objects.size()),
         barriers_(recording.objects.size()) {
+    sem_init(&are_there_, 0, 0);
     for (std::size_t i = 0; i < recording.objects.size(); ++i) {
       pthread_mutex_init(&mutexes_[i], nullptr);
       sem_init(&semaphores_[i], 0, recording.objects[i].initial);
@@ -88,6 +89,7 @@ class Program {
       if (!thread.is_created)
         begin(thread);
     }
+    wait_until_all_wait();
     // In order, as the simulation has it: under a real-time scheduler they all come after this one.
     sched_param priority{};
     int scheduler = SCHED_OTHER;
@@ -125,6 +127,32 @@ class Program {
     std::int64_t began = 0;
     std::int64_t ended = 0;
   };
+
+  // Until each thread that nobody creates waits to be let go: one that was still on its way there would
+  // overtake those that are let go before it. Under SCHED_FIFO this one, of the priority of the others,
+  // gets each CPU only after all that can run there have given it up.
+  void wait_until_all_wait() {
+    for (const Thread& thread : threads_) {
+      if (!thread.is_created)
+        wait(are_there_);
+    }
+    cpu_set_t mine;
+    sched_getaffinity(0, sizeof mine, &mine);
+    for (std::size_t cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+      if (!CPU_ISSET(cpu, &mine))
+        continue;
+      cpu_set_t one;
+      CPU_ZERO(&one);
+      CPU_SET(cpu, &one);
+      sched_setaffinity(0, sizeof one, &one);
+    }
+    sched_setaffinity(0, sizeof mine, &mine);
+  }
+
+  static void wait(sem_t& semaphore) {
+    while (sem_wait(&semaphore) != 0 && errno == EINTR) {
+    }
+  }
 
   static void check(const Event& event) {
     switch (event.kind) {
@@ -167,8 +195,9 @@ class Program {
 
   static void* main_of(void* argument) {
     Thread& thread = *static_cast<Thread*>(argument);
-    while (sem_wait(&thread.may_start) != 0 && errno == EINTR) {
-    }
+    if (!thread.is_created)
+      sem_post(&thread.program->are_there_);
+    wait(thread.may_start);
     thread.began = now(CLOCK_MONOTONIC);
     // What starting took is no part of the program.
     std::int64_t cpu_time = now(CLOCK_THREAD_CPUTIME_ID);
@@ -198,8 +227,7 @@ class Program {
         pthread_mutex_unlock(&mutexes_[event.subject]);
         return;
       case EventKind::semaphore_wait:
-        while (sem_wait(&semaphores_[event.subject]) != 0 && errno == EINTR) {
-        }
+        wait(semaphores_[event.subject]);
         return;
       case EventKind::semaphore_post:
         sem_post(&semaphores_[event.subject]);
@@ -226,6 +254,7 @@ class Program {
   std::vector<Thread> threads_;
   std::vector<pthread_mutex_t> mutexes_;
   std::deque<sem_t> semaphores_;
+  sem_t are_there_{};
   std::vector<pthread_barrier_t> barriers_;
 };
 
