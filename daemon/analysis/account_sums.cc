@@ -25,14 +25,17 @@ using simulation::TimesCpus;
 template <std::size_t lanes>
 class Accounts::Sweep {
  public:
-  Sweep(const Accounts& accounts, const Schedule& schedule, std::span<const std::uint32_t> cpus)
+  Sweep(const Accounts& accounts, const Schedule& schedule, std::span<const std::uint32_t> cpus,
+        const AccountSelection& selection)
       : accounts_(accounts),
         schedule_(schedule),
+        account_of_(selection.account_of),
         slot_of_(schedule.segments.size(), no_index),
         started_by_thread_(schedule.thread_begin.size(), no_index),
         account_of_thread_(schedule.thread_begin.size(), 0),
-        critical_(accounts.cpu_.size()),
-        normalized_(accounts.cpu_.size()) {
+        // And the one of what is left out, which nobody asks for.
+        critical_(selection.cpu.size() + 1),
+        normalized_(selection.cpu.size() + 1) {
     for (std::size_t l = 0; l < lanes; ++l) {
       cpus_[l] = cpus[std::min(l, cpus.size() - 1)];
       slowest_[l] = 1 / cpus_[l];
@@ -54,10 +57,10 @@ class Accounts::Sweep {
     sums.cpus = static_cast<std::uint32_t>(cpus_[lane]);
     sums.critical.reserve(critical_.size());
     sums.normalized.reserve(critical_.size());
-    for (const auto& critical : critical_)
-      sums.critical.push_back(static_cast<TimesCpus>(critical[lane]));
-    for (const auto& normalized : normalized_)
-      sums.normalized.push_back(normalized[lane]);
+    for (std::size_t account = 0; account + 1 < critical_.size(); ++account) {
+      sums.critical.push_back(static_cast<TimesCpus>(critical_[account][lane]));
+      sums.normalized.push_back(normalized_[account][lane]);
+    }
     sums.critical_calls.assign(accounts_.recording_.functions.size(), 0);
     for (std::size_t f = 0; f < critical_calls_.size(); ++f)
       sums.critical_calls[f] = critical_calls_[f][lane];
@@ -83,7 +86,7 @@ class Accounts::Sweep {
     for (std::size_t i = schedule_.by_end.size(); i-- > 0;) {
       prefetch_segment(schedule_, i - near_ahead, i - far_ahead, slot_of_);
       if (i >= far_ahead)
-        __builtin_prefetch(&accounts_.account_of_[schedule_.by_end[i - far_ahead]]);
+        __builtin_prefetch(&account_of_[schedule_.by_end[i - far_ahead]]);
       const SegmentIndex index = schedule_.by_end[i];
       const Segment& segment = schedule_.segments[index];
       turn_clock_back(segment.running_after, (later - segment.end).count());
@@ -97,7 +100,7 @@ class Accounts::Sweep {
         lambda[l] += need_before - need_after[l];
         need_after[l] = need_before;
       }
-      const std::uint32_t account = accounts_.account_of_[index];
+      const std::uint32_t account = account_of_[index];
       charge(index, account, segment, lambda);
       pass_on(account, segment, lambda);
     }
@@ -196,6 +199,7 @@ class Accounts::Sweep {
 
   const Accounts& accounts_;
   const Schedule& schedule_;
+  const LargeArray<std::uint32_t>& account_of_;
   Lanes cpus_{};
   Lanes slowest_{};
   Lanes clock_{};
@@ -213,8 +217,8 @@ class Accounts::Sweep {
 
 template <std::size_t lanes>
 void Accounts::sweep(const Schedule& schedule, std::span<const std::uint32_t> cpus,
-                     std::vector<AccountSums>& sums) const {
-  Sweep<lanes> sweep(*this, schedule, cpus);
+                     const AccountSelection& selection, std::vector<AccountSums>& sums) const {
+  Sweep<lanes> sweep(*this, schedule, cpus, selection);
   sweep.run();
   for (std::size_t l = 0; l < cpus.size(); ++l)
     sums.push_back(sweep.sums(l));
@@ -222,6 +226,12 @@ void Accounts::sweep(const Schedule& schedule, std::span<const std::uint32_t> cp
 
 std::vector<AccountSums> Accounts::sum(const Schedule& schedule,
                                        std::span<const std::uint32_t> cpus) const {
+  return sum(schedule, cpus, all_);
+}
+
+std::vector<AccountSums> Accounts::sum(const Schedule& schedule,
+                                       std::span<const std::uint32_t> cpus,
+                                       const AccountSelection& selection) const {
   constexpr std::size_t most = 32;
   constexpr std::size_t many = 16;
   constexpr std::size_t few = 8;
@@ -229,13 +239,13 @@ std::vector<AccountSums> Accounts::sum(const Schedule& schedule,
   while (!cpus.empty()) {
     const auto some = cpus.first(std::min(cpus.size(), most));
     if (some.size() == 1)
-      sweep<1>(schedule, some, sums);
+      sweep<1>(schedule, some, selection, sums);
     else if (some.size() <= few)
-      sweep<few>(schedule, some, sums);
+      sweep<few>(schedule, some, selection, sums);
     else if (some.size() <= many)
-      sweep<many>(schedule, some, sums);
+      sweep<many>(schedule, some, selection, sums);
     else
-      sweep<most>(schedule, some, sums);
+      sweep<most>(schedule, some, selection, sums);
     cpus = cpus.subspan(some.size());
   }
   return sums;
@@ -246,10 +256,10 @@ AccountSums Accounts::sum(const Schedule& schedule, std::uint32_t cpus) const {
 }
 
 AccountSums Accounts::sum(const Schedule& schedule, const Weights& weights) const {
-  AccountSums sums{weights.cpus, std::vector<TimesCpus>(cpu_.size(), 0), {}, {}};
+  AccountSums sums{weights.cpus, std::vector<TimesCpus>(all_.cpu.size(), 0), {}, {}};
   for (SegmentIndex s = 0; s < schedule.segments.size(); ++s) {
     const Segment& segment = schedule.segments[s];
-    sums.critical[account_of_[s]] +=
+    sums.critical[all_.account_of[s]] +=
         TimesCpus{weights.scaled[s]} * (segment.end - segment.start).count();
   }
   sums.critical_calls.assign(recording_.functions.size(), 0);

@@ -35,10 +35,10 @@ Accounts::Accounts(const Recording& recording, const Schedule& schedule)
 
 void Accounts::open_accounts(const Schedule& schedule) {
   const std::size_t threads = recording_.threads.size();
-  account_of_.resize(schedule.segments.size(), waiting);
+  all_.account_of.resize(schedule.segments.size(), waiting);
   lineage_of_.push_back(0);
   profile_of_.emplace_back();
-  cpu_.push_back(0);
+  all_.cpu.push_back(0);
   entries_begin_.assign(2, 0);
 
   std::vector<std::uint32_t> by_lineage(threads);
@@ -53,7 +53,7 @@ void Accounts::open_accounts(const Schedule& schedule) {
   for (const std::uint32_t thread : by_lineage) {
     if (tree_.lineages().of(thread) != lineage) {
       lineage = tree_.lineages().of(thread);
-      first_of_lineage = static_cast<std::uint32_t>(cpu_.size());
+      first_of_lineage = static_cast<std::uint32_t>(all_.cpu.size());
     }
     const std::vector<Event>& events = recording_.threads[thread].events;
     for (SegmentIndex s = schedule.thread_begin[thread]; s < schedule.thread_begin[thread + 1];
@@ -65,12 +65,12 @@ void Accounts::open_accounts(const Schedule& schedule) {
         std::uint32_t& account =
             account_of_profile[profile.known() ? profile.index() : recording_.profiles.size()];
         if (account < first_of_lineage) {
-          account = static_cast<std::uint32_t>(cpu_.size());
+          account = static_cast<std::uint32_t>(all_.cpu.size());
           open_account(lineage, profile);
         }
-        account_of_[s] = account;
+        all_.account_of[s] = account;
       }
-      cpu_[account_of_[s]] += length;
+      all_.cpu[all_.account_of[s]] += length;
     }
   }
 }
@@ -78,7 +78,7 @@ void Accounts::open_accounts(const Schedule& schedule) {
 void Accounts::open_account(LineageIndex lineage, ProfileId profile) {
   lineage_of_.push_back(lineage);
   profile_of_.push_back(profile);
-  cpu_.push_back(0);
+  all_.cpu.push_back(0);
   if (!profile.known()) {
     entries_.push_back({no_index, 1});
   } else {
@@ -118,14 +118,14 @@ void Accounts::find_lines() {
 
   std::map<std::pair<std::uint32_t, FunctionId>, double> cpu;
   std::vector<double> most(lines_.size(), 0);
-  for (std::size_t account = 1; account < cpu_.size(); ++account) {
+  for (std::size_t account = 1; account < lineage_of_.size(); ++account) {
     for (std::size_t e = entries_begin_[account]; e < entries_begin_[account + 1]; ++e) {
       if (entries_[e].node == no_index)
         continue;
       const std::uint32_t line = line_of_[entries_[e].node];
       const FunctionId function = tree_.nodes()[entries_[e].node].function;
       double& sum = cpu[{line, function}];
-      sum += static_cast<double>(cpu_[account]) * entries_[e].share;
+      sum += static_cast<double>(all_.cpu[account]) * entries_[e].share;
       if (sum > most[line]) {
         most[line] = sum;
         lines_[line].function = function;
@@ -164,7 +164,30 @@ std::size_t Accounts::function_index(NodeIndex node) const {
   return node == no_index ? recording_.functions.size() : tree_.nodes()[node].function.index();
 }
 
+AccountSelection Accounts::select(const Schedule& schedule,
+                                  const std::vector<bool>& is_selected) const {
+  const auto left_out = static_cast<std::uint32_t>(lineage_of_.size());
+  AccountSelection selection;
+  selection.account_of.resize(schedule.segments.size(), left_out);
+  selection.cpu.assign(lineage_of_.size(), 0);
+  for (std::size_t t = 0; t < is_selected.size(); ++t) {
+    if (!is_selected[t])
+      continue;
+    for (SegmentIndex s = schedule.thread_begin[t]; s < schedule.thread_begin[t + 1]; ++s) {
+      const Segment& segment = schedule.segments[s];
+      selection.account_of[s] = all_.account_of[s];
+      selection.cpu[all_.account_of[s]] += (segment.end - segment.start).count();
+    }
+  }
+  return selection;
+}
+
 std::vector<FunctionTimes> Accounts::functions(const AccountSums& sums) const {
+  return functions(sums, all_);
+}
+
+std::vector<FunctionTimes> Accounts::functions(const AccountSums& sums,
+                                               const AccountSelection& selection) const {
   struct Times {
     double cpu = 0;
     double critical = 0;
@@ -178,8 +201,8 @@ std::vector<FunctionTimes> Accounts::functions(const AccountSums& sums) const {
   const std::vector<Lineage>& lineages = tree_.lineages().all();
   std::vector<Times> at_node(tree_.nodes().size() + 1);
   std::vector<double> of_lineage(lineages.size(), 0);
-  for (std::size_t account = 1; account < cpu_.size(); ++account) {
-    const Times times{static_cast<double>(cpu_[account]),
+  for (std::size_t account = 1; account < lineage_of_.size(); ++account) {
+    const Times times{static_cast<double>(selection.cpu[account]),
                       static_cast<double>(sums.critical[account]) / sums.cpus,
                       sums.normalized.empty() ? 0 : sums.normalized[account]};
     of_lineage[lineage_of_[account]] += times.normalized;
@@ -209,13 +232,13 @@ std::vector<FunctionTimes> Accounts::functions(const AccountSums& sums) const {
     functions[lineages[l].function.index()].normalized_total += of_lineage[l];
     of_lineage[lineages[l].parent] += of_lineage[l];
   }
-  for (std::size_t account = 1; account < cpu_.size(); ++account) {
+  for (std::size_t account = 1; account < lineage_of_.size(); ++account) {
     const double critical = static_cast<double>(sums.critical[account]) / sums.cpus;
     for (std::size_t e = entries_begin_[account]; e < entries_begin_[account + 1]; ++e) {
       if (entries_[e].node == no_index)
         continue;
       FunctionTimes& function = functions[function_index(entries_[e].node)];
-      function.self += static_cast<double>(cpu_[account]) * entries_[e].share;
+      function.self += static_cast<double>(selection.cpu[account]) * entries_[e].share;
       function.critical_self += critical * entries_[e].share;
       if (!sums.normalized.empty())
         function.normalized_self += sums.normalized[account] * entries_[e].share;
@@ -224,14 +247,15 @@ std::vector<FunctionTimes> Accounts::functions(const AccountSums& sums) const {
   return functions;
 }
 
-std::vector<LineTimes> Accounts::lines(const AccountSums& sums) const {
+std::vector<LineTimes> Accounts::lines(const AccountSums& sums,
+                                       const AccountSelection& selection) const {
   std::vector<LineTimes> lines(lines_.size());
-  for (std::size_t account = 1; account < cpu_.size(); ++account) {
+  for (std::size_t account = 1; account < lineage_of_.size(); ++account) {
     const double critical = static_cast<double>(sums.critical[account]) / sums.cpus;
     for (std::size_t e = entries_begin_[account]; e < entries_begin_[account + 1]; ++e) {
       LineTimes& line =
           lines[line_of_[std::min<std::size_t>(entries_[e].node, tree_.nodes().size())]];
-      line.self += static_cast<double>(cpu_[account]) * entries_[e].share;
+      line.self += static_cast<double>(selection.cpu[account]) * entries_[e].share;
       line.critical += critical * entries_[e].share;
     }
   }
@@ -242,7 +266,7 @@ std::vector<double> Accounts::line_margins(const AccountSums& sums) const {
   // Accounts of one profile share its samples.
   std::vector<double> critical(recording_.profiles.size(), 0);
   std::vector<std::size_t> an_account(recording_.profiles.size(), 0);
-  for (std::size_t account = 1; account < cpu_.size(); ++account) {
+  for (std::size_t account = 1; account < lineage_of_.size(); ++account) {
     if (!profile_of_[account].known())
       continue;
     const std::size_t profile = profile_of_[account].index();
@@ -278,7 +302,7 @@ std::vector<double> Accounts::line_margins(const AccountSums& sums) const {
 std::vector<double> Accounts::critical_self(const AccountSums& sums, FunctionId reduced,
                                             double reduction) const {
   std::vector<double> functions(recording_.functions.size() + 1, 0);
-  for (std::size_t account = 1; account < cpu_.size(); ++account) {
+  for (std::size_t account = 1; account < lineage_of_.size(); ++account) {
     // What was shortened has a smaller part of what is left.
     const auto left = [&](const Entry& entry) {
       return entry.node != no_index && tree_.nodes()[entry.node].function == reduced

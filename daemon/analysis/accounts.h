@@ -24,6 +24,14 @@ namespace longpole::analysis {
 
 class Execution;
 
+// Which threads are added up: all, or some.
+struct AccountSelection {
+  simulation::LargeArray<std::uint32_t>
+      account_of;                 // by segment; of the threads that are left out:
+                                  // the number of accounts, one more than there is
+  std::vector<std::int64_t> cpu;  // what the threads computed, ns; by account
+};
+
 // Account 0 is the waiting: segments off the CPU.
 struct AccountSums {
   std::uint32_t cpus = 1;
@@ -65,21 +73,34 @@ class Accounts {
   [[nodiscard]] std::vector<AccountSums> sum(const simulation::Schedule& schedule,
                                              std::span<const std::uint32_t> cpus) const;
   [[nodiscard]] AccountSums sum(const simulation::Schedule& schedule, std::uint32_t cpus) const;
+  // Of the selected threads alone: their weights are those in the whole program's completion time.
+  [[nodiscard]] std::vector<AccountSums> sum(const simulation::Schedule& schedule,
+                                             std::span<const std::uint32_t> cpus,
+                                             const AccountSelection& selection) const;
   // The same along weights from elsewhere (a path that somebody marked), without `normalized`.
   [[nodiscard]] AccountSums sum(const simulation::Schedule& schedule, const Weights& weights) const;
 
   // Of a run of the same recording on a machine, whose scale `cpus` is that of its weights; without
   // `normalized`. What the machine itself takes is in no account.
-  [[nodiscard]] AccountSums sum(const simulation::Schedule& schedule,
-                                const Execution& execution) const;
+  [[nodiscard]] AccountSums sum(const simulation::Schedule& schedule, const Execution& execution,
+                                const AccountSelection& selection) const;
   // `normalized` of such sums: a stretch's switches and slower CPUs are part of its time there.
   void add_normalized(const simulation::Schedule& schedule, const Execution& execution,
-                      AccountSums& sums) const;
+                      const AccountSelection& selection, AccountSums& sums) const;
+
+  [[nodiscard]] const AccountSelection& all() const { return all_; }
+  // `is_selected` by thread. Linear in the segments.
+  [[nodiscard]] AccountSelection select(const simulation::Schedule& schedule,
+                                        const std::vector<bool>& is_selected) const;
 
   // By function id, and one more at the end: CPU time of which nothing is known.
+  // The sums are those of the selection; without one, of all threads.
   [[nodiscard]] std::vector<FunctionTimes> functions(const AccountSums& sums) const;
+  [[nodiscard]] std::vector<FunctionTimes> functions(const AccountSums& sums,
+                                                     const AccountSelection& selection) const;
   // Parallel to line_places().
-  [[nodiscard]] std::vector<LineTimes> lines(const AccountSums& sums) const;
+  [[nodiscard]] std::vector<LineTimes> lines(const AccountSums& sums,
+                                             const AccountSelection& selection) const;
   // Half the 95% confidence interval of LineTimes::critical, from the numbers of samples behind the
   // shares (Agresti and Coull, 1998); 0 where they are exact. Parallel to line_places().
   [[nodiscard]] std::vector<double> line_margins(const AccountSums& sums) const;
@@ -120,18 +141,17 @@ class Accounts {
   class Sweep;
   template <std::size_t lanes>
   void sweep(const simulation::Schedule& schedule, std::span<const std::uint32_t> cpus,
-             std::vector<AccountSums>& sums) const;
+             const AccountSelection& selection, std::vector<AccountSums>& sums) const;
   [[nodiscard]] std::size_t function_index(NodeIndex node) const;
 
   const Recording& recording_;
   std::vector<StackId> charged_;  // by stack
   CallTree tree_;
-  simulation::LargeArray<std::uint32_t> account_of_;  // by segment
-  std::vector<LineageIndex> lineage_of_;              // by account
-  std::vector<ProfileId> profile_of_;                 // by account
-  std::vector<std::int64_t> cpu_;                     // by account, ns
-  std::vector<Entry> entries_;                        // of all accounts, one after the other
-  std::vector<std::size_t> entries_begin_;            // by account, and the end
+  AccountSelection all_;
+  std::vector<LineageIndex> lineage_of_;    // by account
+  std::vector<ProfileId> profile_of_;       // by account
+  std::vector<Entry> entries_;              // of all accounts, one after the other
+  std::vector<std::size_t> entries_begin_;  // by account, and the end
   std::vector<LinePlace> lines_;
   std::vector<std::uint32_t> line_of_;  // by node; the last entry is for no node
   std::vector<Call> entered_;           // in order of the stretches

@@ -1,5 +1,6 @@
 // The sums of accounts.h over a run on a machine. A stretch of it is of the account of the ideal
-// execution's segment that computes towards the same call of the same thread.
+// execution's segment that computes towards the same call of the same thread; all of a thread that is
+// left out is of the one account behind the others, which is taken away in the end.
 #include <algorithm>
 #include <cmath>
 #include <tuple>
@@ -17,11 +18,12 @@ using simulation::TimesCpus;
 
 namespace {
 
-// visit(part, segment) for each part of the run, with the segment of its account; no_segment: it is of
-// none that computes.
+// visit(part, account, segment) for each part of the run, with the segment that has its account;
+// no_segment: it is of none that computes.
 template <typename Visit>
 void for_each_part(const Recording& recording, const Schedule& schedule, const Execution& execution,
-                   const Visit& visit) {
+                   const AccountSelection& selection, const Visit& visit) {
+  const auto left_out = static_cast<std::uint32_t>(selection.cpu.size());
   std::vector<SegmentIndex> segment_of;  // by event of the thread
   for (std::uint32_t t = 0; t < execution.thread_count(); ++t) {
     segment_of.assign(recording.threads[t].events.size(), no_segment);
@@ -29,27 +31,39 @@ void for_each_part(const Recording& recording, const Schedule& schedule, const E
       if (schedule.segments[s].running)
         segment_of[schedule.segments[s].event] = s;
     }
-    for (PartIndex index = execution.begin(t); index < execution.end(t); ++index)
-      visit(index, execution.runs(index) ? segment_of[execution.event_number(index)] : no_segment);
+    const SegmentIndex first = schedule.thread_begin[t];
+    const bool is_left_out =
+        first < schedule.thread_begin[t + 1] && selection.account_of[first] == left_out;
+    for (PartIndex index = execution.begin(t); index < execution.end(t); ++index) {
+      const SegmentIndex segment =
+          execution.runs(index) ? segment_of[execution.event_number(index)] : no_segment;
+      visit(index,
+            is_left_out             ? left_out
+            : segment == no_segment ? Accounts::waiting
+                                    : selection.account_of[segment],
+            segment);
+    }
   }
 }
 
 }  // namespace
 
-AccountSums Accounts::sum(const Schedule& schedule, const Execution& execution) const {
-  AccountSums sums{execution.weight_scale(), std::vector<TimesCpus>(cpu_.size(), 0), {}, {}};
+AccountSums Accounts::sum(const Schedule& schedule, const Execution& execution,
+                          const AccountSelection& selection) const {
+  const std::size_t accounts = selection.cpu.size();
+  AccountSums sums{execution.weight_scale(), std::vector<TimesCpus>(accounts + 1, 0), {}, {}};
   std::vector<bool> weighs(entered_.empty() ? 0 : schedule.segments.size(), false);
-  for_each_part(recording_, schedule, execution, [&](PartIndex index, SegmentIndex segment) {
-    // Whole numbers, as kept.
-    const auto weight = std::llround(execution.scaled_weight(index));
-    if (weight == 0)
-      return;
-    const bool computes = segment != no_segment;
-    sums.critical[computes ? account_of_[segment] : waiting] +=
-        TimesCpus{weight} * execution.length_of(index).count();
-    if (computes && !weighs.empty())
-      weighs[segment] = true;
-  });
+  for_each_part(recording_, schedule, execution, selection,
+                [&](PartIndex index, std::uint32_t account, SegmentIndex segment) {
+                  // Whole numbers, as kept.
+                  const auto weight = std::llround(execution.scaled_weight(index));
+                  if (weight == 0)
+                    return;
+                  sums.critical[account] += TimesCpus{weight} * execution.length_of(index).count();
+                  if (account < accounts && segment != no_segment && !weighs.empty())
+                    weighs[segment] = true;
+                });
+  sums.critical.pop_back();
   sums.critical_calls.assign(recording_.functions.size(), 0);
   for (const Call& call : entered_)
     sums.critical_calls[call.function.index()] += weighs[call.stretch] ? 1U : 0U;
@@ -57,25 +71,25 @@ AccountSums Accounts::sum(const Schedule& schedule, const Execution& execution) 
 }
 
 void Accounts::add_normalized(const Schedule& schedule, const Execution& execution,
-                              AccountSums& sums) const {
+                              const AccountSelection& selection, AccountSums& sums) const {
   struct Change {
     Nanoseconds time;
     std::uint32_t account;
     bool begins;
   };
   LargeArray<Change> changes;
-  for_each_part(recording_, schedule, execution, [&](PartIndex index, SegmentIndex segment) {
-    if (!execution.runs(index) || execution.length_of(index) == Nanoseconds{})
-      return;
-    const ExecutionPart part = execution.part(index);
-    const std::uint32_t account = segment == no_segment ? waiting : account_of_[segment];
-    changes.push_back({part.start, account, true});
-    changes.push_back({part.end, account, false});
-  });
+  for_each_part(recording_, schedule, execution, selection,
+                [&](PartIndex index, std::uint32_t account, SegmentIndex /*segment*/) {
+                  if (!execution.runs(index) || execution.length_of(index) == Nanoseconds{})
+                    return;
+                  const ExecutionPart part = execution.part(index);
+                  changes.push_back({part.start, account, true});
+                  changes.push_back({part.end, account, false});
+                });
   std::sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) {
     return std::tie(a.time, a.account, a.begins) < std::tie(b.time, b.account, b.begins);
   });
-  sums.normalized.assign(cpu_.size(), 0);
+  sums.normalized.assign(selection.cpu.size() + 1, 0);
   double clock = 0;  // Quartz, Equation 1: runs at 1/(CPUs busy)
   std::uint32_t busy = 0;
   Nanoseconds now{};
@@ -87,6 +101,7 @@ void Accounts::add_normalized(const Schedule& schedule, const Execution& executi
     busy -= change.begins ? 0U : 1U;
     sums.normalized[change.account] += change.begins ? -clock : clock;
   }
+  sums.normalized.pop_back();
 }
 
 }  // namespace longpole::analysis

@@ -1,13 +1,9 @@
 #include "analysis/study.h"
 
 #include <algorithm>
-#include <future>
-#include <list>
-#include <mutex>
 #include <numeric>
 #include <span>
 #include <string_view>
-#include <thread>
 #include <tuple>
 #include <utility>
 
@@ -15,6 +11,7 @@
 #include "analysis/execution.h"
 #include "analysis/headroom.h"
 #include "analysis/leading_places.h"
+#include "analysis/sums_by_cpus.h"
 #include "simulation/simulate.h"
 
 namespace longpole::analysis {
@@ -46,57 +43,11 @@ struct Study::State {
       : recording(with_known_counts(std::move(given))),
         schedule(simulation::simulate_ideal(*recording)),
         times(schedule, recording->threads.size()),
-        accounts(*recording, schedule) {}
+        accounts(*recording, schedule),
+        all(accounts, schedule) {}
 
-  using Sums = std::shared_future<AccountSums>;
-  // Computes what is not known yet, on as many threads as there are CPUs. What another thread is
-  // computing is waited for where it is used.
-  void prepare(std::span<const std::uint32_t> counts) const {
-    std::vector<std::uint32_t> missing;
-    std::vector<std::promise<AccountSums>> promises;
-    {
-      const std::scoped_lock lock(mutex);
-      for (const std::uint32_t cpus : counts) {
-        if (find(cpus) != recent.end())
-          continue;
-        missing.push_back(cpus);
-        recent.emplace_front(cpus, promises.emplace_back().get_future().share());
-      }
-      while (recent.size() > std::max(most_recent, counts.size()))
-        recent.pop_back();
-    }
-    const std::size_t threads = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1,
-                                                        std::max<std::size_t>(missing.size(), 1));
-    const auto compute = [&](std::size_t part) {
-      const std::size_t begin = missing.size() * part / threads;
-      const std::size_t end = missing.size() * (part + 1) / threads;
-      try {
-        std::vector<AccountSums> sums =
-            accounts.sum(schedule, std::span(missing).subspan(begin, end - begin));
-        for (std::size_t i = begin; i < end; ++i)
-          promises[i].set_value(std::move(sums[i - begin]));
-      } catch (...) {  // no memory: whoever asks for these is told
-        for (std::size_t i = begin; i < end; ++i)
-          promises[i].set_exception(std::current_exception());
-      }
-    };
-    std::vector<std::future<void>> helpers;
-    for (std::size_t part = 1; part < threads; ++part)
-      helpers.push_back(std::async(std::launch::async, compute, part));
-    compute(0);
-  }
-  [[nodiscard]] Sums sums(std::uint32_t cpus) const {
-    prepare(std::span(&cpus, 1));
-    const std::scoped_lock lock(mutex);
-    const auto at = find(cpus);
-    if (at != recent.end()) {
-      recent.splice(recent.begin(), recent, at);
-      return recent.front().second;
-    }
-    std::promise<AccountSums> promise;  // pushed out by others meanwhile
-    promise.set_value(accounts.sum(schedule, cpus));
-    return promise.get_future().share();
-  }
+  [[nodiscard]] SumsByCpus::Sums sums(std::uint32_t cpus) const { return all.at(cpus); }
+  [[nodiscard]] std::vector<std::uint32_t> useful(std::span<const std::uint32_t> cpus) const;
 
   template <typename Row>
   [[nodiscard]] Table<Row> table(std::uint32_t cpus, const AccountSums& sums) const {
@@ -114,19 +65,26 @@ struct Study::State {
 
   // Of a run on a machine.
   template <typename Row>
-  [[nodiscard]] Table<Row> table(const Execution& execution, const AccountSums& sums) const {
+  [[nodiscard]] Table<Row> table(const Execution& execution, const AccountSums& sums,
+                                 const SumsByCpus& of) const {
     auto made = table<Row>(execution.cpus(), sums, static_cast<double>(execution.total().count()));
-    TimesCpus of_path = 0;
-    for (const TimesCpus critical : sums.critical)
-      of_path += critical;
-    made.machine_ns = made.total_ns - static_cast<double>(of_path) / sums.cpus;
-    add_rows(sums, made);
+    if (of.of_all()) {
+      TimesCpus of_path = 0;
+      for (const TimesCpus critical : sums.critical)
+        of_path += critical;
+      made.machine_ns = made.total_ns - static_cast<double>(of_path) / sums.cpus;
+    }
+    add_rows(sums, of, made);
     return made;
   }
 
-  // Without headroom.
-  void add_rows(const AccountSums& sums, Table<FunctionRow>& table) const;
-  void add_rows(const AccountSums& sums, Table<LineRow>& table) const;
+  [[nodiscard]] Table<FunctionRow> functions(const Execution& execution,
+                                             const SumsByCpus& of) const;
+  [[nodiscard]] Table<LineRow> lines(const Execution& execution, const SumsByCpus& of) const;
+
+  // Without headroom. The sums are those `of` these threads.
+  void add_rows(const AccountSums& sums, const SumsByCpus& of, Table<FunctionRow>& table) const;
+  void add_rows(const AccountSums& sums, const SumsByCpus& of, Table<LineRow>& table) const;
 
   [[nodiscard]] std::string_view name(FunctionId function) const {
     return function.known() ? std::string_view(recording->functions[function.index()].name)
@@ -137,16 +95,7 @@ struct Study::State {
   Schedule schedule;
   CompletionTimes times;
   Accounts accounts;
-
-  // The last few CPU counts that were asked for.
-  static constexpr std::size_t most_recent = 80;
-  using Recent = std::list<std::pair<std::uint32_t, Sums>>;
-  [[nodiscard]] Recent::iterator find(std::uint32_t cpus) const {
-    return std::find_if(recent.begin(), recent.end(),
-                        [&](const auto& known) { return known.first == cpus; });
-  }
-  mutable std::mutex mutex;
-  mutable Recent recent;
+  SumsByCpus all;
 };
 
 Study::Study(std::shared_ptr<const Recording> recording)
@@ -167,20 +116,22 @@ Prediction Study::predict(std::uint32_t cpus, Scheduler scheduler) const {
   return state_->times.predict(cpus, scheduler);
 }
 
-void Study::State::add_rows(const AccountSums& sums, Table<FunctionRow>& table) const {
-  const std::vector<FunctionTimes> all = accounts.functions(sums);
-  for (std::size_t f = 0; f < all.size(); ++f) {
+void Study::State::add_rows(const AccountSums& sums, const SumsByCpus& of,
+                            Table<FunctionRow>& table) const {
+  const std::vector<FunctionTimes> times_of = accounts.functions(sums, of.selection());
+  for (std::size_t f = 0; f < times_of.size(); ++f) {
     FunctionRow row;
-    row.self_ns = all[f].self;
-    row.total_ns = all[f].total;
-    row.critical_self_ns = all[f].critical_self;
-    row.critical_total_ns = all[f].critical_total;
-    row.critical_share = table.total_ns > 0 ? all[f].critical_self / table.total_ns : 0;
-    row.normalized_self_ns = all[f].normalized_self;
-    row.normalized_total_ns = all[f].normalized_total;
-    if (f + 1 < all.size()) {
+    row.self_ns = times_of[f].self;
+    row.total_ns = times_of[f].total;
+    row.critical_self_ns = times_of[f].critical_self;
+    row.critical_total_ns = times_of[f].critical_total;
+    row.critical_share = table.total_ns > 0 ? times_of[f].critical_self / table.total_ns : 0;
+    row.normalized_self_ns = times_of[f].normalized_self;
+    row.normalized_total_ns = times_of[f].normalized_total;
+    if (f + 1 < times_of.size()) {
       row.function = FunctionId{static_cast<std::uint32_t>(f)};
-      row.calls = accounts.calls()[f];
+      if (of.of_all())
+        row.calls = accounts.calls()[f];
       if (row.calls)
         row.critical_calls = sums.critical_calls[f];
       row.samples = accounts.samples()[f];
@@ -197,29 +148,85 @@ void Study::State::add_rows(const AccountSums& sums, Table<FunctionRow>& table) 
   });
 }
 
+std::vector<std::uint32_t> Study::State::useful(std::span<const std::uint32_t> cpus) const {
+  std::vector<std::uint32_t> counts;
+  for (const std::uint32_t count : cpus)
+    counts.push_back(times.useful(count, Scheduler::shared));
+  std::sort(counts.begin(), counts.end());
+  counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
+  return counts;
+}
+
+Table<FunctionRow> Study::State::functions(const Execution& execution, const SumsByCpus& of) const {
+  AccountSums sums = accounts.sum(schedule, execution, of.selection());
+  accounts.add_normalized(schedule, execution, of.selection(), sums);
+  return table<FunctionRow>(execution, sums, of);
+}
+
+Table<LineRow> Study::State::lines(const Execution& execution, const SumsByCpus& of) const {
+  return table<LineRow>(execution, accounts.sum(schedule, execution, of.selection()), of);
+}
+
 Table<FunctionRow> Study::functions(const Execution& execution) const {
-  AccountSums sums = state_->accounts.sum(state_->schedule, execution);
-  state_->accounts.add_normalized(state_->schedule, execution, sums);
-  return state_->table<FunctionRow>(execution, sums);
+  return state_->functions(execution, state_->all);
 }
 
 Table<LineRow> Study::lines(const Execution& execution) const {
-  return state_->table<LineRow>(execution, state_->accounts.sum(state_->schedule, execution));
+  return state_->lines(execution, state_->all);
+}
+
+std::shared_ptr<const SumsByCpus> Study::choose(std::span<const ThreadId> threads) const {
+  std::vector<bool> is_chosen(recording().threads.size(), false);
+  for (const ThreadId thread : threads)
+    is_chosen[thread.index()] = true;
+  return std::make_shared<const SumsByCpus>(state_->accounts, state_->schedule,
+                                            state_->accounts.select(state_->schedule, is_chosen));
+}
+
+const SumsByCpus& Study::all_threads() const {
+  return state_->all;
+}
+
+Table<FunctionRow> Study::functions(std::uint32_t cpus, Scheduler scheduler,
+                                    const SumsByCpus& chosen) const {
+  const auto sums = chosen.at(state_->times.useful(cpus, scheduler));
+  auto table = state_->table<FunctionRow>(cpus, sums.get());
+  state_->add_rows(sums.get(), chosen, table);
+  return table;
+}
+
+Table<FunctionRow> Study::functions(const Execution& execution, const SumsByCpus& chosen) const {
+  return state_->functions(execution, chosen);
+}
+
+Table<LineRow> Study::lines(std::uint32_t cpus, Scheduler scheduler,
+                            const SumsByCpus& chosen) const {
+  const auto sums = chosen.at(state_->times.useful(cpus, scheduler));
+  auto table = state_->table<LineRow>(cpus, sums.get());
+  state_->add_rows(sums.get(), chosen, table);
+  return table;
+}
+
+Table<LineRow> Study::lines(const Execution& execution, const SumsByCpus& chosen) const {
+  return state_->lines(execution, chosen);
+}
+
+void Study::prepare(std::span<const std::uint32_t> cpus, const SumsByCpus& chosen) const {
+  chosen.prepare(state_->useful(cpus));
 }
 
 Table<FunctionRow> Study::functions(std::uint32_t cpus, Scheduler scheduler,
                                     WithHeadroom with_headroom) const {
-  const auto sums = state_->sums(state_->times.useful(cpus, scheduler));
-  auto table = state_->table<FunctionRow>(cpus, sums.get());
-  state_->add_rows(sums.get(), table);
+  auto table = functions(cpus, scheduler, state_->all);
   if (with_headroom == WithHeadroom::no)
     return table;
   const auto leader = std::find_if(table.rows.begin(), table.rows.end(),
                                    [](const FunctionRow& row) { return row.function.known(); });
   for (auto row = table.rows.begin(); row != table.rows.end(); ++row) {
     if (row == leader && row->critical_self_ns > 0) {
-      const auto headroom = headroom_of_leader(*state_->recording, state_->schedule,
-                                               state_->accounts, row->function, sums.get().cpus);
+      const auto headroom =
+          headroom_of_leader(*state_->recording, state_->schedule, state_->accounts, row->function,
+                             state_->times.useful(cpus, scheduler));
       if (headroom) {
         row->headroom = headroom->reduction;
         row->next_leader = headroom->next;
@@ -232,18 +239,13 @@ Table<FunctionRow> Study::functions(std::uint32_t cpus, Scheduler scheduler,
 }
 
 void Study::prepare(std::span<const std::uint32_t> cpus) const {
-  std::vector<std::uint32_t> counts;
-  for (const std::uint32_t count : cpus)
-    counts.push_back(state_->times.useful(count, Scheduler::shared));
-  std::sort(counts.begin(), counts.end());
-  counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
-  state_->prepare(counts);
+  prepare(cpus, state_->all);
 }
 
 std::vector<Lead> Study::leads(std::uint32_t up_to_cpus) const {
   std::vector<std::uint32_t> counts(state_->times.useful(up_to_cpus, Scheduler::shared));
   std::iota(counts.begin(), counts.end(), 1);
-  state_->prepare(counts);
+  state_->all.prepare(counts);
   std::vector<Lead> leads;
   for (const std::uint32_t cpus : counts) {
     const auto sums = state_->sums(cpus);
@@ -266,22 +268,20 @@ std::vector<Lead> Study::leads(std::uint32_t up_to_cpus) const {
 }
 
 Table<LineRow> Study::lines(std::uint32_t cpus, Scheduler scheduler) const {
-  const auto sums = state_->sums(state_->times.useful(cpus, scheduler));
-  auto table = state_->table<LineRow>(cpus, sums.get());
-  state_->add_rows(sums.get(), table);
-  return table;
+  return lines(cpus, scheduler, state_->all);
 }
 
-void Study::State::add_rows(const AccountSums& sums, Table<LineRow>& table) const {
-  const std::vector<LineTimes> all = accounts.lines(sums);
+void Study::State::add_rows(const AccountSums& sums, const SumsByCpus& of,
+                            Table<LineRow>& table) const {
+  const std::vector<LineTimes> times_of = accounts.lines(sums, of.selection());
   const std::vector<double> margins = accounts.line_margins(sums);
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (all[i].self <= 0)
+  for (std::size_t i = 0; i < times_of.size(); ++i) {
+    if (times_of[i].self <= 0)
       continue;
     const LinePlace& place = accounts.line_places()[i];
-    const double share = table.total_ns > 0 ? all[i].critical / table.total_ns : 0;
-    table.rows.push_back({place.file, place.line, place.function, all[i].self, all[i].critical,
-                          share, place.samples, margins[i], true});
+    const double share = table.total_ns > 0 ? times_of[i].critical / table.total_ns : 0;
+    table.rows.push_back({place.file, place.line, place.function, times_of[i].self,
+                          times_of[i].critical, share, place.samples, margins[i], true});
   }
   std::sort(table.rows.begin(), table.rows.end(), [&](const LineRow& a, const LineRow& b) {
     if (a.critical_ns != b.critical_ns)

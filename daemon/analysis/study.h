@@ -76,6 +76,7 @@ struct SegmentRow {
 };
 
 class Execution;
+class SumsByCpus;
 
 struct PathRow {
   PathStep step;
@@ -122,6 +123,22 @@ class Study {
   // charged to nothing.
   [[nodiscard]] Table<FunctionRow> functions(const Execution& execution) const;
   [[nodiscard]] Table<LineRow> lines(const Execution& execution) const;
+
+  // Some threads, for the tables of what these alone do: what they weigh in the completion time of the
+  // whole program, so that tables of disjoint choices add up to the whole program's. Refers to this
+  // study. Entries are not counted by thread: `calls` and `critical_calls` are none, nor is there a
+  // headroom; `samples` are those of all threads, for what threads do in the same place is pooled.
+  [[nodiscard]] std::shared_ptr<const SumsByCpus> choose(std::span<const ThreadId> threads) const;
+  [[nodiscard]] const SumsByCpus& all_threads() const;
+  [[nodiscard]] Table<FunctionRow> functions(std::uint32_t cpus, Scheduler scheduler,
+                                             const SumsByCpus& chosen) const;
+  [[nodiscard]] Table<FunctionRow> functions(const Execution& execution,
+                                             const SumsByCpus& chosen) const;
+  [[nodiscard]] Table<LineRow> lines(std::uint32_t cpus, Scheduler scheduler,
+                                     const SumsByCpus& chosen) const;
+  [[nodiscard]] Table<LineRow> lines(const Execution& execution, const SumsByCpus& chosen) const;
+  void prepare(std::span<const std::uint32_t> cpus, const SumsByCpus& chosen) const;
+
   // The function with the most critical time of its own at each CPU count from 1 on under `shared`:
   // where the lead changes hands is where another thing is worth optimising (Paper VI, section 4).
   [[nodiscard]] std::vector<Lead> leads(std::uint32_t up_to_cpus) const;

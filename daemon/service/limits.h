@@ -16,6 +16,7 @@ inline constexpr std::size_t max_timeline_rows = 512;         // threads drawn i
 inline constexpr std::size_t max_timeline_cells = 1U << 21U;  // pixels of all rows of one answer
 inline constexpr std::size_t max_timeline_threads = 20'000;   // listed in one answer
 inline constexpr std::size_t max_timelines = 4;       // simulations kept for each open recording
+inline constexpr std::size_t max_thread_choices = 4;  // whose sums are kept, likewise
 inline constexpr std::size_t max_label_bytes = 4096;  // of a name in a timeline; cut off with "…"
 inline constexpr std::size_t max_rows_of_object = 100;  // lines and pairs of threads
 inline constexpr std::uint32_t max_lead_cpus = 1024;

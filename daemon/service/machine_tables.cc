@@ -40,21 +40,22 @@ Expected<std::vector<Table<Row>>> on_machines(const OpenRecording& opened, const
 
 Expected<std::vector<Table<analysis::LineRow>>> lines_on(const OpenRecording& opened,
                                                          const v1::GetLinesRequest& request,
-                                                         std::span<const std::uint32_t> cpus) {
+                                                         std::span<const std::uint32_t> cpus,
+                                                         const analysis::SumsByCpus& of) {
   if (is_usual(request))
-    return opened.lines(cpus);
+    return opened.lines(cpus, of);
   return on_machines<analysis::LineRow>(opened, request, cpus, [&](const Execution& execution) {
-    return opened.study().lines(execution);
+    return opened.study().lines(execution, of);
   });
 }
 
 Expected<std::vector<Table<analysis::FunctionRow>>> functions_on(
     const OpenRecording& opened, const v1::GetFunctionsRequest& request,
-    std::span<const std::uint32_t> cpus) {
+    std::span<const std::uint32_t> cpus, const analysis::SumsByCpus& of) {
   if (is_usual(request))
-    return opened.functions(cpus);
+    return opened.functions(cpus, of);
   return on_machines<analysis::FunctionRow>(opened, request, cpus, [&](const Execution& execution) {
-    return opened.study().functions(execution);
+    return opened.study().functions(execution, of);
   });
 }
 

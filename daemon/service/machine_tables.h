@@ -13,13 +13,13 @@
 
 namespace longpole::service {
 
-// `cpus` are those of the request, read. All but the usual computer is simulated for each count; the
+// `cpus` and `of`, the threads, are those of the request, read. All but the usual computer is simulated for each count; the
 // timeline of it is then at hand.
 [[nodiscard]] Expected<std::vector<analysis::Table<analysis::LineRow>>> lines_on(
     const OpenRecording& opened, const v1::GetLinesRequest& request,
-    std::span<const std::uint32_t> cpus);
+    std::span<const std::uint32_t> cpus, const analysis::SumsByCpus& of);
 [[nodiscard]] Expected<std::vector<analysis::Table<analysis::FunctionRow>>> functions_on(
     const OpenRecording& opened, const v1::GetFunctionsRequest& request,
-    std::span<const std::uint32_t> cpus);
+    std::span<const std::uint32_t> cpus, const analysis::SumsByCpus& of);
 
 }  // namespace longpole::service

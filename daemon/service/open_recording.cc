@@ -65,18 +65,34 @@ Expected<OpenRecording::Forecasts> OpenRecording::forecasts(
   return forecasts;
 }
 
-std::vector<Table<FunctionRow>> OpenRecording::functions(
-    std::span<const std::uint32_t> cpus) const {
-  study_.prepare(cpus);
-  return tables<FunctionRow>(cpus, [this](std::uint32_t count) {
-    return study_.functions(count, Scheduler::shared, analysis::WithHeadroom::no);
-  });
+std::shared_ptr<const analysis::SumsByCpus> OpenRecording::sums_of(
+    const std::vector<ThreadId>& threads) const {
+  if (threads.empty())
+    return {std::shared_ptr<void>(), &study_.all_threads()};
+  const std::scoped_lock lock(choices_mutex_);
+  const auto at = std::find_if(choices_.begin(), choices_.end(),
+                               [&](const Choice& kept) { return kept.first == threads; });
+  if (at != choices_.end())
+    choices_.splice(choices_.begin(), choices_, at);
+  else
+    choices_.emplace_front(threads, study_.choose(threads));
+  if (choices_.size() > max_thread_choices)
+    choices_.pop_back();
+  return choices_.front().second;
 }
 
-std::vector<Table<LineRow>> OpenRecording::lines(std::span<const std::uint32_t> cpus) const {
-  study_.prepare(cpus);
+std::vector<Table<FunctionRow>> OpenRecording::functions(std::span<const std::uint32_t> cpus,
+                                                         const analysis::SumsByCpus& of) const {
+  study_.prepare(cpus, of);
+  return tables<FunctionRow>(
+      cpus, [&](std::uint32_t count) { return study_.functions(count, Scheduler::shared, of); });
+}
+
+std::vector<Table<LineRow>> OpenRecording::lines(std::span<const std::uint32_t> cpus,
+                                                 const analysis::SumsByCpus& of) const {
+  study_.prepare(cpus, of);
   return tables<LineRow>(
-      cpus, [this](std::uint32_t count) { return study_.lines(count, Scheduler::shared); });
+      cpus, [&](std::uint32_t count) { return study_.lines(count, Scheduler::shared, of); });
 }
 
 Expected<OpenRecording::Drawn> OpenRecording::draw(const analysis::Computer& computer,

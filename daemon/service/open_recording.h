@@ -15,6 +15,7 @@
 #include "analysis/forecast.h"
 #include "analysis/quartz.h"
 #include "analysis/study.h"
+#include "analysis/sums_by_cpus.h"
 #include "analysis/timeline.h"
 #include "trace/recording.h"
 
@@ -36,12 +37,17 @@ class OpenRecording {
   [[nodiscard]] Expected<Forecasts> forecasts(std::span<const analysis::Computer> computers,
                                               const analysis::ModelChoice& models) const;
 
+  // Of some threads, in order, or with none named of all. The last max_thread_choices are kept, with the
+  // sums of the last CPU counts. The result refers to this recording.
+  [[nodiscard]] std::shared_ptr<const analysis::SumsByCpus> sums_of(
+      const std::vector<ThreadId>& threads) const;
+
   // Under the scheduler `shared`: one table per count, in the order asked for, computed on as many
-  // threads as there are CPUs. Counts are ≥ 1. The study remembers the sums of the last counts.
+  // threads as there are CPUs. Counts are ≥ 1.
   [[nodiscard]] std::vector<analysis::Table<analysis::FunctionRow>> functions(
-      std::span<const std::uint32_t> cpus) const;
+      std::span<const std::uint32_t> cpus, const analysis::SumsByCpus& of) const;
   [[nodiscard]] std::vector<analysis::Table<analysis::LineRow>> lines(
-      std::span<const std::uint32_t> cpus) const;
+      std::span<const std::uint32_t> cpus, const analysis::SumsByCpus& of) const;
 
   // Made when it is first asked for.
   [[nodiscard]] const analysis::Quartz& quartz() const;
@@ -73,6 +79,9 @@ class OpenRecording {
   using Drawing = std::shared_future<Expected<Drawn>>;
   mutable std::mutex timelines_mutex_;
   mutable std::list<std::pair<std::string, Drawing>> timelines_;  // the last asked for first
+  using Choice = std::pair<std::vector<ThreadId>, std::shared_ptr<const analysis::SumsByCpus>>;
+  mutable std::mutex choices_mutex_;
+  mutable std::list<Choice> choices_;  // the last asked for first
   mutable std::once_flag quartz_once_;
   mutable std::unique_ptr<const analysis::Quartz> quartz_;
 };

@@ -10,6 +10,7 @@
 #include "service/computer_messages.h"
 #include "service/machine_tables.h"
 #include "service/marshalling.h"
+#include "service/thread_choice.h"
 #include "version/version.h"
 
 namespace longpole::service {
@@ -95,9 +96,13 @@ grpc::ServerUnaryReactor* Service::GetLines(grpc::CallbackServerContext* context
                         const auto choice = read_file(opened, request->file());
                         if (!choice)
                           return tl::unexpected(choice.error());
-                        const auto tables = lines_on(opened, *request, *cpus);
+                        const auto threads = read_thread_choice(opened, *request);
+                        if (!threads)
+                          return tl::unexpected(threads.error());
+                        const auto tables = lines_on(opened, *request, *cpus, *threads->sums);
                         if (!tables)
                           return tl::unexpected(tables.error());
+                        write_thread_choice(*threads, *response);
                         write_lines(*tables, *choice, opened.recording(), *response);
                         return {};
                       });
@@ -111,9 +116,13 @@ grpc::ServerUnaryReactor* Service::GetFunctions(grpc::CallbackServerContext* con
                         const auto cpus = read_cpu_counts(request->cpus());
                         if (!cpus)
                           return tl::unexpected(cpus.error());
-                        const auto tables = functions_on(opened, *request, *cpus);
+                        const auto threads = read_thread_choice(opened, *request);
+                        if (!threads)
+                          return tl::unexpected(threads.error());
+                        const auto tables = functions_on(opened, *request, *cpus, *threads->sums);
                         if (!tables)
                           return tl::unexpected(tables.error());
+                        write_thread_choice(*threads, *response);
                         write_functions(*tables, opened.recording(), *response);
                         return {};
                       });

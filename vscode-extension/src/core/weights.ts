@@ -54,6 +54,12 @@ export class Weights {
   private readonly predicted = new Map<number, Prediction>();
   private readonly files = new Map<string, Map<number, MutableLine>>();
   private readonly functions = new Map<string, MutableFunction>();
+  private chosen: readonly number[] | undefined;
+
+  /** The threads that lines and functions are of, by their places in the recording; undefined: all. */
+  get threads(): readonly number[] | undefined {
+    return this.chosen;
+  }
 
   /** Whether lines and functions are known for this CPU count. */
   has(cpus: number): boolean {
@@ -106,6 +112,7 @@ export class Weights {
    */
   add(cpus: readonly number[], lines: GetLinesResponse, functions: GetFunctionsResponse): void {
     mustMatch(cpus, lines.totalNs, 'completion times');
+    this.chosen = lines.threads.length > 0 ? lines.threads : undefined;
     cpus.forEach((count, at) => this.totals.set(count, lines.totalNs[at] ?? 0));
     functions.waitingNs.forEach((ns, at) => this.waits.set(cpus[at] ?? 0, ns));
     const seen = new Map<MutableLine, boolean>();

@@ -3,12 +3,14 @@ import { credentials, Metadata, status, type ClientReadableStream, type ServiceE
 import type { At, Step } from '../core/timeline/messages';
 import type { View } from '../core/timeline/model';
 import { isMachine, machineOf, schedulerOf, usualMachine, type MachineSettings } from '../core/machineSettings';
+import type { ThreadFilter } from '../core/threadFilter';
 import type { ProgramChange } from '../core/whatIf';
 import {
   AllocateRequest,
   LongpoleClient,
   RecordRequest,
   type Simulation,
+  type ThreadChoice,
   type AllocateProgress,
   type AllocateResponse,
   type AllocateResult,
@@ -65,6 +67,11 @@ export class DaemonError extends Error {
     readonly code: status,
   ) {
     super(message);
+  }
+
+  /** There is no such thing, or no longer. */
+  get isNotFound(): boolean {
+    return this.code === status.NOT_FOUND;
   }
 
   /** The daemon went away before it answered. */
@@ -127,14 +134,18 @@ export class DaemonClient {
     return call((done) => this.client.predict(request, new Metadata(), within(longCallMs), done));
   }
 
-  getLines(handle: bigint, cpus: readonly number[], machine: MachineSettings): Promise<GetLinesResponse> {
-    const request = { handle, file: '', cpus: [...cpus], ...computer(machine, cpus) };
-    return call((done) => this.client.getLines(request, new Metadata(), within(longCallMs), done));
+  getLines(handle: bigint, cpus: readonly number[], machine: MachineSettings, filter?: ThreadFilter): Promise<GetLinesResponse> {
+    const request = { handle, file: '', cpus: [...cpus], ...computer(machine, cpus), threads: threadChoice(filter) };
+    return call((done: Done<GetLinesResponse>) => this.client.getLines(request, new Metadata(), within(longCallMs), done)).then((answer) =>
+      heeded(answer, filter),
+    );
   }
 
-  getFunctions(handle: bigint, cpus: readonly number[], machine: MachineSettings): Promise<GetFunctionsResponse> {
-    const request = { handle, cpus: [...cpus], ...computer(machine, cpus) };
-    return call((done) => this.client.getFunctions(request, new Metadata(), within(longCallMs), done));
+  getFunctions(handle: bigint, cpus: readonly number[], machine: MachineSettings, filter?: ThreadFilter): Promise<GetFunctionsResponse> {
+    const request = { handle, cpus: [...cpus], ...computer(machine, cpus), threads: threadChoice(filter) };
+    return call((done: Done<GetFunctionsResponse>) => this.client.getFunctions(request, new Metadata(), within(longCallMs), done)).then((answer) =>
+      heeded(answer, filter),
+    );
   }
 
   getObjects(handle: bigint, at: RankedAt, rows: number): Promise<GetObjectsResponse> {
@@ -251,6 +262,18 @@ function computer(settings: MachineSettings, cpus: readonly number[]): Pick<Simu
   const scheduler = schedulerOf(settings, '');
   const machine = isMachine(scheduler) ? machineOf(settings, Math.max(...cpus)) : undefined;
   return { scheduler, model: settings.model, objectModels: [], machine };
+}
+
+function threadChoice(filter: ThreadFilter | undefined): ThreadChoice | undefined {
+  return filter && { names: [...filter.names], functions: [...filter.functions] };
+}
+
+/** A daemon that overlooks the choice answers for all threads, and its numbers must not be taken for those of some. */
+function heeded<Answer extends { readonly threads: readonly number[] }>(answer: Answer, filter: ThreadFilter | undefined): Answer {
+  if (filter !== undefined && answer.threads.length === 0) {
+    throw new Error('This daemon is older than the extension and cannot show some threads alone: show all threads, or use the daemon that the extension brings.');
+  }
+  return answer;
 }
 
 function simulation({ cpus, scheduler, machine = usualMachine }: SimulatedRun): Simulation {

@@ -64,17 +64,27 @@ export function fakeObjects({ cpus }: GetObjectsRequest, file: string, totalNs: 
         uses: [{ place: place(5, 'produce'), acquisitions: 2408n, waitNs: 0.01 * s }],
         collisions: [],
       },
+      // Of an object on the heap: called after where it was first used.
+      { kind: 'mutex', name: 'heap.c:7', acquisitions: 3n, uses: [{ place: place(9, 'consume'), acquisitions: 3n, waitNs: 0 }] },
     ],
     rowsLeft: 0n,
   });
 }
 
+/** By their places in the recording. */
+export const fakeThreadNames = [
+  { name: 'main', started: '' },
+  { name: 'consumer', started: 'consume' },
+  { name: 'producer 1', started: 'produce' },
+  { name: 'producer 2', started: 'produce' },
+] as const;
+
 export function fakeThreads({ cpus }: GetThreadsRequest, totalNs: (cpus: number) => number): GetThreadsResponse {
   const total = totalNs(cpus);
-  const row = (thread: number, name: string, started: string, critical: number): object => ({
+  const row = (thread: number, critical: number): object => ({
     thread,
-    name,
-    function: started,
+    name: fakeThreadNames[thread]?.name,
+    function: fakeThreadNames[thread]?.started,
     startNs: 0.1 * s * thread,
     endNs: total,
     runningNs: s,
@@ -85,7 +95,7 @@ export function fakeThreads({ cpus }: GetThreadsRequest, totalNs: (cpus: number)
   });
   return Threads.fromPartial({
     totalNs: total,
-    threads: [row(2, 'producer 1', 'produce', 0.6), row(1, 'consumer', 'consume', 0.3), row(0, 'main', '', 0.1), row(3, 'producer 2', 'produce', 0)],
+    threads: [row(2, 0.6), row(1, 0.3), row(0, 0.1), row(3, 0)],
     rowsLeft: 3n,
   });
 }

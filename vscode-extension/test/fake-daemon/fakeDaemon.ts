@@ -2,19 +2,22 @@
 // take its time). Usage: fakeDaemon.js BEHAVIOUR serve --parent-stdin, or BEHAVIOUR record --status FILE -o FILE -- PROGRAM…
 //
 //   usual         numbers for the file `pipeline.c` of the workspace; records until it is stopped, or at once with
-//                 --short; says the file was another one with --other-version; dies when asked about 13 CPUs, and once it has answered about 14
+//                 --short; says the file was another one with --other-version, and has no second producer with --one-producer; dies when asked about 13 CPUs, when first asked about 15, and once it has answered about 14
 //   other-protocol, crash-on-start, crash-on-record, refuse-record
 import { createHash } from 'node:crypto';
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { Server, ServerCredentials, status, type sendUnaryData, type ServerUnaryCall } from '@grpc/grpc-js';
 import {
   LongpoleService,
   Recording,
+  type GetFunctionsRequest,
+  type GetLinesRequest,
   type LongpoleServer,
+  type ThreadChoice,
 } from '../../src/protocol/longpole/v1/longpole';
-import { burden, fakeAllocate, fakeBound, fakeLeads, fakeObjects, fakeQuartz, fakeThreads, fakeWhatIf, leftOf } from './fakeAnalyses';
+import { burden, fakeAllocate, fakeBound, fakeLeads, fakeObjects, fakeQuartz, fakeThreadNames, fakeThreads, fakeWhatIf, leftOf } from './fakeAnalyses';
 import { fakeFound, fakeTimeline, fakeTimelineItem } from './fakeTimeline';
 
 const behaviour = process.argv[2] ?? 'usual';
@@ -36,6 +39,7 @@ function recording(path: string, handle = 1n): Recording {
     startedAtUnixNs: BigInt(Date.now()) * 1_000_000n,
     events: 12345n,
     machineCpus: 8,
+    threads: 4,
     complete: true,
     exitStatus: 0,
     source: 'kernel',
@@ -55,6 +59,7 @@ function answer<Request, Response>(make: (request: Request) => Response) {
 
 let file = '';
 let otherVersion = false;
+let oneProducer = false;
 let contentPath = '';
 
 /** What stands in a recording of this daemon. */
@@ -78,6 +83,7 @@ const service: LongpoleServer = {
     const made = JSON.parse(readFileSync(request.path, 'utf8')) as Made;
     file = resolve(dirname(request.path), made.file);
     otherVersion = made.args.includes('--other-version');
+    oneProducer = made.args.includes('--one-producer');
     contentPath = made.content === undefined ? '' : resolve(dirname(request.path), made.content);
     return { recording: recording(file) };
   }),
@@ -106,6 +112,11 @@ const service: LongpoleServer = {
     if (request.cpus.includes(13)) {
       process.exit(9);
     }
+    const asked = join(process.env['HOME'] ?? '/tmp', 'asked-about-15');
+    if (request.cpus.includes(15) && !existsSync(asked)) {
+      writeFileSync(asked, '');
+      process.exit(9);
+    }
     if (request.cpus.includes(14)) {
       setTimeout(() => process.exit(9), 100);
     }
@@ -119,9 +130,10 @@ const service: LongpoleServer = {
     }));
     return { predictions };
   }),
-  getLines: answer((request) => {
-    const weights = criticalTimes(request.handle, burden(request.machine));
+  getLines: answerOfThreads((request: GetLinesRequest, threads) => {
+    const weights = criticalTimes(request.handle, burden(request.machine), threads);
     return {
+      threads: [...(threads ?? [])],
       totalNs: request.cpus.map((cpus) => totalNs(cpus, left(request.handle)) + burden(request.machine)),
       lines: [
         { file, line: 5, function: 'produce', selfNs: 1e9, samples: 100n, criticalNs: request.cpus.map(weights.produce) },
@@ -129,9 +141,10 @@ const service: LongpoleServer = {
       ],
     };
   }),
-  getFunctions: answer((request) => {
-    const weights = criticalTimes(request.handle, burden(request.machine));
+  getFunctions: answerOfThreads((request: GetFunctionsRequest, threads) => {
+    const weights = criticalTimes(request.handle, burden(request.machine), threads);
     return {
+      threads: [...(threads ?? [])],
       totalNs: request.cpus.map((cpus) => totalNs(cpus, left(request.handle)) + burden(request.machine)),
       waitingNs: request.cpus.map(() => 0),
       functions: [
@@ -158,9 +171,34 @@ const service: LongpoleServer = {
   }),
 };
 
-/** What a machine takes is charged to consume. */
-function criticalTimes(handle: bigint, burdenNs: number): Record<'produce' | 'consume', (cpus: number) => number> {
-  return { produce: () => left(handle) * 1e9, consume: (cpus) => 1e9 / Math.min(cpus, 4) + burdenNs };
+/** Of produce, three quarters are the first producer's. What a machine takes is charged to consume. */
+function criticalTimes(
+  handle: bigint,
+  burdenNs: number,
+  threads: readonly number[] | undefined,
+): Record<'produce' | 'consume', (cpus: number) => number> {
+  const part = (thread: number, share: number): number => (threads === undefined || threads.includes(thread) ? share : 0);
+  const produced = part(2, 0.75) + part(3, 0.25);
+  return { produce: () => produced * left(handle) * 1e9, consume: (cpus) => part(1, 1) * (1e9 / Math.min(cpus, 4) + burdenNs) };
+}
+
+/** Of the threads that are asked for; undefined: all. */
+function answerOfThreads<Request extends { readonly threads?: ThreadChoice | undefined }, Response>(
+  make: (request: Request, threads: readonly number[] | undefined) => Response,
+) {
+  const all = fakeThreadNames.map(({ name, started }, place) => ({ place, name, started }));
+  return (call: ServerUnaryCall<Request, Response>, done: sendUnaryData<Response>): void => {
+    const { threads: choice } = call.request;
+    const chosen = all.filter(
+      ({ name, started }) => (choice?.names.includes(name) ?? true) || (started !== '' && choice?.functions.includes(started) === true),
+    );
+    const there = chosen.filter(({ name }) => !oneProducer || name !== 'producer 2');
+    if (there.length === 0) {
+      done({ code: status.NOT_FOUND, details: 'cannot show these threads alone: no thread of the recording is called so' });
+      return;
+    }
+    answer((request: Request) => make(request, choice && there.map(({ place }) => place)))(call, done);
+  };
 }
 
 function end(): void {
