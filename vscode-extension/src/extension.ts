@@ -17,7 +17,12 @@ export function activate(context: vscode.ExtensionContext): void {
   drawIdle(status);
   const idle = vscode.window.onDidChangeVisibleTextEditors(() => drawIdle(status));
 
-  const load = (): Promise<Product> => (product ??= loadProduct());
+  // What could not be loaded, for files are being replaced, say, is tried again the next time.
+  const load = (): Promise<Product> =>
+    (product ??= loadProduct().catch((error: unknown) => {
+      product = undefined;
+      throw new Error(`Longpole could not be loaded. Try again; if that does not help, install it anew. ${String(error)}`);
+    }));
   const functions = new LateTree<FunctionNode>(async () => (await load()).functions);
   const recordings = new LateTree<KeptRecording>(async () => (await load()).recordings);
   const functionsView = vscode.window.createTreeView('longpole.functions', { treeDataProvider: functions });
@@ -58,5 +63,5 @@ export function activate(context: vscode.ExtensionContext): void {
 }
 
 export async function deactivate(): Promise<void> {
-  await (await product)?.stop();
+  await (await product?.catch(() => undefined))?.stop();
 }
