@@ -92,13 +92,14 @@ std::optional<Binding> kicked(const Binding& from, std::uint32_t cpus, Walk& wal
 }  // namespace
 
 Expected<void> guided_search(TestBench& bench, const SearchOptions& options, Progress& progress) {
-  Walk walk(bench, options, TestBench::Delays::yes, progress);
+  const auto judges = options.robust ? Walk::Judges::at_worst : Walk::Judges::undisturbed;
+  Walk walk(bench, options, TestBench::Delays::yes, judges, progress);
   const std::vector<Nanoseconds> work = work_of_threads(bench.recording());
   const Walk::Propose propose = [&](const Binding& from, const Trial& trial, Random& random) {
     return guided_neighbour(from, trial, bench.cpus(), work, random);
   };
   const Walk::Decide decide = [](const Trial& base, const Trial& tested) {
-    return tested.total <= base.total ? Walk::Verdict::keep : Walk::Verdict::back;
+    return tested.at_worst() <= base.at_worst() ? Walk::Verdict::keep : Walk::Verdict::back;
   };
   for (const Binding& plain :
        {block_binding(work.size(), bench.cpus()), round_robin_binding(work.size(), bench.cpus()),

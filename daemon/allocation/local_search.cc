@@ -25,11 +25,12 @@ std::uint64_t below(Random& random, std::uint64_t count) {
 
 bool Progress::add(const Binding& binding, const Trial& trial) {
   ++result_.tests;
-  const bool is_best = result_.improvements.empty() || trial.total < result_.trial.total;
+  result_.disturbed += trial.spread ? 1U : 0U;
+  const bool is_best = result_.improvements.empty() || trial.at_worst() < result_.trial.at_worst();
   if (is_best) {
     result_.binding = binding;
     result_.trial = trial;
-    result_.improvements.push_back({result_.tests, trial.total});
+    result_.improvements.push_back({result_.tests, trial.at_worst()});
   }
   if (options_.progress)
     options_.progress(result_);
@@ -41,25 +42,28 @@ bool Progress::is_over() {
   return result_.stopped || result_.tests >= options_.tests;
 }
 
-Walk::Walk(TestBench& bench, const SearchOptions& options, TestBench::Delays delays,
+Walk::Walk(TestBench& bench, const SearchOptions& options, TestBench::Delays delays, Judges judges,
            Progress& progress)
-    : bench_(bench), delays_(delays), progress_(progress), random_(options.seed) {}
+    : bench_(bench), delays_(delays), judges_(judges), progress_(progress), random_(options.seed) {}
 
 Expected<void> Walk::start(const Binding& binding) {
   Binding canonical = bench_.canonical(binding);
   auto trials = bench_.test({&canonical, 1}, delays_);
   if (!trials)
     return tl::unexpected(trials.error());
+  auto trial = judged(canonical, trials->front(), Nanoseconds::max());
+  if (!trial)
+    return tl::unexpected(trial.error());
   if (history_.insert(canonical).second)
-    progress_.add(canonical, trials->front());
-  base_ = {std::move(canonical), trials->front()};
+    progress_.add(canonical, *trial);
+  base_ = {std::move(canonical), *std::move(trial)};
   step_.reset();
   return {};
 }
 
 Expected<void> Walk::run(const Propose& propose, const Decide& decide, std::uint64_t patience,
                          std::uint64_t most_tests) {
-  Nanoseconds fastest = base_.trial.total;
+  Nanoseconds fastest = base_.trial.at_worst();
   std::uint64_t without_gain = 0;
   std::uint64_t tests = 0;
   while (!progress_.is_over() && (most_tests == 0 || tests < most_tests)) {
@@ -79,22 +83,24 @@ Expected<void> Walk::run(const Propose& propose, const Decide& decide, std::uint
     for (std::size_t i = 0; i < next.size(); ++i) {
       if (i > 0 && (progress_.is_over() || tests == most_tests))
         return {};
-      const Trial& trial = (*trials)[i];
+      const auto trial = judged(next[i].binding, (*trials)[i], base_.trial.at_worst());
+      if (!trial)
+        return tl::unexpected(trial.error());
       random_ = next[i].random_after;
       history_.insert(next[i].binding);
-      progress_.add(next[i].binding, trial);
+      progress_.add(next[i].binding, *trial);
       ++tests;
       ++without_gain;
-      if (trial.total < fastest) {
-        fastest = trial.total;
+      if (trial->at_worst() < fastest) {
+        fastest = trial->at_worst();
         without_gain = 0;
       }
-      const Verdict verdict = decide(base_.trial, trial);
+      const Verdict verdict = decide(base_.trial, *trial);
       step_.reset();
       if (verdict == Verdict::keep)
-        base_ = {next[i].binding, trial};
+        base_ = {next[i].binding, *trial};
       else if (verdict == Verdict::step)
-        step_ = Place{next[i].binding, trial};
+        step_ = Place{next[i].binding, *trial};
       if (patience != 0 && without_gain >= patience)
         return {};
       if (verdict != Verdict::back)
@@ -102,6 +108,16 @@ Expected<void> Walk::run(const Propose& propose, const Decide& decide, std::uint
     }
   }
   return {};
+}
+
+Expected<Trial> Walk::judged(const Binding& binding, Trial trial, Nanoseconds at_worst) {
+  if (judges_ == Judges::undisturbed || trial.deadlocks || trial.total > at_worst)
+    return trial;
+  auto disturbed = bench_.disturb(binding);
+  if (!disturbed)
+    return tl::unexpected(disturbed.error());
+  trial.spread = disturbed->spread;
+  return trial;
 }
 
 std::vector<Walk::Candidate> Walk::candidates(const Propose& propose, std::size_t count) {

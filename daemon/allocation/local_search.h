@@ -35,7 +35,9 @@ class Progress {
 // Walks among bindings by swaps and moves of threads, never testing one twice.
 class Walk {
  public:
-  Walk(TestBench& bench, const SearchOptions& options, TestBench::Delays delays,
+  // How fast a binding is: undisturbed, or at worst (SearchOptions::robust).
+  enum class Judges : std::uint8_t { undisturbed, at_worst };
+  Walk(TestBench& bench, const SearchOptions& options, TestBench::Delays delays, Judges judges,
        Progress& progress);
 
   // A neighbour of `from` at random; may be any.
@@ -74,8 +76,12 @@ class Walk {
   [[nodiscard]] std::optional<Binding> untested(const Place& from, const Propose& propose,
                                                 Random& random, const std::set<Binding>& pending);
 
+  // With its spread where that counts and it could replace one that is so fast `at_worst`.
+  [[nodiscard]] Expected<Trial> judged(const Binding& binding, Trial trial, Nanoseconds at_worst);
+
   TestBench& bench_;
   TestBench::Delays delays_;
+  Judges judges_;
   Progress& progress_;
   Random random_;
   std::set<Binding> history_;

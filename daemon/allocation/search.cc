@@ -108,7 +108,7 @@ class Search {
   }
 
   Expected<void> greedy(bool starts_again) {
-    Walk walk(bench_, options_, TestBench::Delays::no, progress_);
+    Walk walk(bench_, options_, TestBench::Delays::no, Walk::Judges::undisturbed, progress_);
     const Walk::Propose propose = [&](const Binding& from, const Trial& /*trial*/, Random& random) {
       return random_neighbour(from, bench_.cpus(), random);
     };

@@ -54,6 +54,10 @@ struct SearchOptions {
   std::uint64_t patience = 100;
   // dynamic-start: so many tests from each start, whether stuck or not; 0: until it is stuck.
   std::uint64_t tests_per_start = 0;
+  // guided: a binding is as fast as it is at worst when it is disturbed (disturbances.h), so that what
+  // is found owes nothing to the order of things at the same moment. What is not disturbed, the
+  // papers' searches and studies, counts as undisturbed.
+  bool robust = false;
   // Ends the search soon; the best binding so far is the result.
   std::stop_token stop{};
   // Called after each test, or a few, by the thread that searches.
@@ -64,10 +68,11 @@ struct SearchResult {
   Binding binding;  // canonical; none: empty, while the search goes on
   Trial trial;
   std::uint64_t tests = 0;
-  bool stopped = false;  // by request, before it was through
+  std::uint64_t disturbed = 0;  // of them: by disturbance_count simulations more
+  bool stopped = false;         // by request, before it was through
   struct Improvement {
     std::uint64_t tests = 0;  // after how many
-    Nanoseconds total{};
+    Nanoseconds total{};      // Trial::at_worst
   };
   std::vector<Improvement> improvements;  // of the best so far, in order; the last is the result
 };

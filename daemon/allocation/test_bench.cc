@@ -32,6 +32,7 @@ struct TestBench::Paired {
 TestBench::TestBench(const Recording& recording, Machine machine, unsigned workers)
     : recording_(recording),
       machine_(std::move(machine)),
+      disturbances_(disturbances(machine_, recording.run.costs)),
       workers_(std::max(1U, workers)),
       interchangeable_(machine_) {
   for (unsigned worker = 0; worker < workers_; ++worker)
@@ -65,36 +66,69 @@ Expected<std::vector<Trial>> TestBench::test(std::span<const Binding> bindings, 
   }
 
   std::vector<Expected<Trial>> trials(missing.size());
+  share_out(missing.size(), [&](std::size_t i, std::size_t worker) {
+    DelayFinder* const finder = delays == Delays::yes ? finders_[worker].get() : nullptr;
+    trials[i] = simulate(bound(*missing[i], machine_), finder);
+  });
+  for (std::size_t i = 0; i < missing.size(); ++i) {
+    if (!trials[i])
+      return tl::unexpected(trials[i].error());
+    Trial& known = known_[*missing[i]];
+    trials[i]->spread = known.spread;
+    known = *std::move(trials[i]);
+  }
+  std::vector<Trial> out;
+  for (const Binding& binding : canonicals)
+    out.emplace_back(known_.at(binding)).spread.reset();  // only who asks has that
+  return out;
+}
+
+Expected<Trial> TestBench::disturb(const Binding& binding) {
+  const auto tested = test({&binding, 1});
+  if (!tested)
+    return tl::unexpected(tested.error());
+  Trial& known = known_.at(canonical(binding));
+  if (known.spread)
+    return known;
+  std::vector<Expected<Trial>> trials(disturbances_.size());
+  share_out(disturbances_.size(), [&](std::size_t i, std::size_t /*worker*/) {
+    trials[i] = simulate(bound(canonical(binding), disturbances_[i].machine), nullptr);
+  });
+  Spread spread{known.total, known.total};
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    if (!trials[i])
+      return tl::unexpected(trials[i].error());
+    const Nanoseconds total = trials[i]->total;
+    spread.least = std::min(spread.least, total);
+    const Nanoseconds unexplained =
+        trials[i]->deadlocks ? total : disturbances_[i].without_slowdown(total);
+    if (unexplained - known.total > known.total / simulation::recorded_speed)
+      spread.most = std::max(spread.most, unexplained);
+  }
+  known.spread = spread;
+  return known;
+}
+
+void TestBench::share_out(std::size_t count,
+                          const std::function<void(std::size_t, std::size_t)>& work) const {
   std::atomic<std::size_t> next = 0;
   const auto take = [&](std::size_t worker) {
-    DelayFinder* const finder = delays == Delays::yes ? finders_[worker].get() : nullptr;
-    for (std::size_t i = next++; i < missing.size(); i = next++)
-      trials[i] = simulate(bound(*missing[i]), finder);
+    for (std::size_t i = next++; i < count; i = next++)
+      work(i, worker);
   };
   std::vector<std::future<void>> helpers;
-  for (std::size_t worker = 1; worker < std::min<std::size_t>(workers_, missing.size()); ++worker)
+  for (std::size_t worker = 1; worker < std::min<std::size_t>(workers_, count); ++worker)
     helpers.push_back(std::async(std::launch::async, take, worker));
   take(0);
   for (std::future<void>& helper : helpers)
     helper.get();
-
-  for (std::size_t i = 0; i < missing.size(); ++i) {
-    if (!trials[i])
-      return tl::unexpected(trials[i].error());
-    known_.insert_or_assign(*missing[i], *std::move(trials[i]));
-  }
-  std::vector<Trial> out;
-  for (const Binding& binding : canonicals)
-    out.push_back(known_.at(binding));
-  return out;
 }
 
 Expected<Trial> TestBench::test_unbound() {
   return simulate(machine_, nullptr);
 }
 
-Machine TestBench::bound(const Binding& binding) const {
-  Machine machine = machine_;
+Machine TestBench::bound(const Binding& binding, Machine machine) const {
   machine.threads.resize(recording_.threads.size());
   for (std::size_t thread = 0; thread < binding.size(); ++thread) {
     machine.threads[thread].cpu = binding[thread];
@@ -126,7 +160,7 @@ Expected<Trial> TestBench::simulate(const Machine& machine, DelayFinder* finder)
     const auto end = simulation::simulate(recording_, known->survey, machine, *consumer);
     if (!end)
       return tl::unexpected(end.error());
-    Trial trial{end->total, model, end->deadlock.has_value(), {}};
+    Trial trial{end->total, model, end->deadlock.has_value(), {}, {}};
     if (!trial.deadlocks) {
       if (finder != nullptr)
         trial.delays = finder->delays();

@@ -14,6 +14,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -22,6 +23,7 @@
 #include <vector>
 
 #include "allocation/binding.h"
+#include "allocation/disturbances.h"
 #include "simulation/models.h"
 #include "simulation/simulator.h"
 #include "simulation/wait_fors.h"
@@ -39,12 +41,25 @@ struct Delay {
 
 class DelayFinder;
 
+// Between which completion times a binding is where it is disturbed (disturbances.h), undisturbed
+// included.
+struct Spread {
+  Nanoseconds least{};
+  // Without what slower CPUs explain, to a thousandth: the undisturbed time unless things come in
+  // another order. The longest there is where the program stands still.
+  Nanoseconds most{};
+};
+
 struct Trial {
   // Completion time; the longest there is where the program stands still.
   Nanoseconds total{};
   simulation::Model model = simulation::Model::direct;
   bool deadlocks = false;
   std::optional<std::vector<Delay>> delays;  // where asked for: in order of thread and culprit
+  std::optional<Spread> spread;              // where asked for
+
+  // What a better binding is faster than, as far as is known of this one.
+  [[nodiscard]] Nanoseconds at_worst() const { return spread ? spread->most : total; }
 };
 
 class TestBench {
@@ -62,6 +77,8 @@ class TestBench {
   // Errors: those of the machine.
   [[nodiscard]] Expected<std::vector<Trial>> test(std::span<const Binding> bindings,
                                                   Delays delays = Delays::no);
+  // What test() says of it, and its spread: by disturbance_count simulations more.
+  [[nodiscard]] Expected<Trial> disturb(const Binding& binding);
   // Threads bound as the recording says, or not at all.
   [[nodiscard]] Expected<Trial> test_unbound();
 
@@ -69,6 +86,7 @@ class TestBench {
     return interchangeable_.canonical(binding);
   }
   [[nodiscard]] const Recording& recording() const { return recording_; }
+  [[nodiscard]] const simulation::Machine& machine() const { return machine_; }
   [[nodiscard]] std::uint32_t cpus() const { return machine_.cpus; }
   [[nodiscard]] unsigned workers() const { return workers_; }
   // Simulations so far.
@@ -77,12 +95,18 @@ class TestBench {
  private:
   struct Paired;
   [[nodiscard]] const Paired* paired(simulation::Model model);
-  [[nodiscard]] simulation::Machine bound(const Binding& binding) const;
+  // `machine` with the threads bound so.
+  [[nodiscard]] simulation::Machine bound(const Binding& binding,
+                                          simulation::Machine machine) const;
+  // work(i, worker) for each i below `count`, side by side.
+  void share_out(std::size_t count,
+                 const std::function<void(std::size_t, std::size_t)>& work) const;
   // `finder`: where delays are asked for.
   [[nodiscard]] Expected<Trial> simulate(const simulation::Machine& machine, DelayFinder* finder);
 
   const Recording& recording_;
   simulation::Machine machine_;
+  std::vector<Disturbance> disturbances_;
   unsigned workers_;
   Interchangeable interchangeable_;
   std::array<std::unique_ptr<Paired>, simulation::model_count> paired_;

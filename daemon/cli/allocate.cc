@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "allocation/binding_code.h"
-#include "allocation/bound_parameters.h"
-#include "allocation/search.h"
+#include "allocation/disturbances.h"
+#include "allocation/recommendation.h"
 #include "cli/arguments.h"
 #include "cli/binding_text.h"
 #include "cli/command.h"
@@ -33,8 +33,8 @@ namespace longpole::cli {
 namespace {
 
 using allocation::Algorithm;
+using allocation::Recommendation;
 using allocation::SearchResult;
-using allocation::TestBench;
 
 constexpr std::uint32_t most_tests = 1'000'000'000;
 
@@ -50,74 +50,45 @@ struct Options {
   bool json = false;
 };
 
-struct Found {
-  Algorithm algorithm = Algorithm::guided;
-  SearchResult result;
-};
-
-struct Answer {
-  Found found;
-  std::optional<double> unbound_ns;  // none: it stands still
-  std::vector<Found> others;
-  std::optional<double> bound_ns;  // none: nothing is known for such a machine
-
-  // Only what lies above the bound is surely not the best.
-  [[nodiscard]] bool better_exists() const {
-    return bound_ns && static_cast<double>(found.result.trial.total.count()) > *bound_ns;
-  }
-};
-
 // Ends a search on Ctrl-C or when its time is over, and shows how far it is.
 class Watch {
  public:
   explicit Watch(std::optional<Nanoseconds> time) : time_(time) {
     signals_.async_wait([this](const boost::system::error_code& error, int /*signal*/) {
-      if (error)
-        return;
-      interrupted_ = true;
-      stop_.request_stop();
+      if (!error)
+        interrupt_.request_stop();
     });
   }
 
   // Each search has the time anew.
-  void begin(Algorithm algorithm, std::uint64_t tests) {
-    name_ = name_of(algorithm);
-    of_tests_ = tests;
+  std::stop_token begin() {
     begun_ = std::chrono::steady_clock::now();
-    if (!interrupted_)
-      stop_ = std::stop_source();
+    time_is_over_ = std::stop_source();
+    return time_is_over_.get_token();
   }
-  void tested(const SearchResult& so_far) {
+  void tested(const allocation::Standing& standing) {
     context_.poll();
     if (time_ && std::chrono::steady_clock::now() - begun_ >= *time_)
-      stop_.request_stop();
-    std::string doing = fmt::format("{}: {}", name_, count_text(so_far.tests, "test"));
-    if (of_tests_ > 0)
-      doing = fmt::format("{}: {} of {}", name_, count_text(so_far.tests),
-                          count_text(of_tests_, "test"));
-    if (!so_far.binding.empty() && !so_far.trial.deadlocks)
-      doing += ", " + duration_text(so_far.trial.total);
+      time_is_over_.request_stop();
+    std::string doing = fmt::format("{}: {}", name_of(standing.algorithm),
+                                    count_text(standing.so_far.tests, "test"));
+    if (!time_)
+      doing += fmt::format(", {:.0f}% of all", 100 * standing.share);
+    if (const SearchResult& best = standing.best; !best.binding.empty() && !best.trial.deadlocks)
+      doing += ", " + duration_text(best.trial.total);
     progress_.set(doing);
   }
-  [[nodiscard]] std::stop_token token() const { return stop_.get_token(); }
-  [[nodiscard]] bool interrupted() const { return interrupted_; }
+  [[nodiscard]] std::stop_token interrupted() const { return interrupt_.get_token(); }
 
  private:
   std::optional<Nanoseconds> time_;
   boost::asio::io_context context_;
   boost::asio::signal_set signals_{context_, SIGINT, SIGTERM};
-  std::stop_source stop_;
-  bool interrupted_ = false;
-  std::string_view name_;
-  std::uint64_t of_tests_ = 0;
+  std::stop_source interrupt_;
+  std::stop_source time_is_over_;
   std::chrono::steady_clock::time_point begun_;
   ProgressLine progress_{"searching"};
 };
-
-bool is_search(Algorithm algorithm) {
-  return algorithm == Algorithm::greedy || algorithm == Algorithm::dynamic_start ||
-         algorithm == Algorithm::guided;
-}
 
 std::string algorithm_names() {
   std::string names;
@@ -169,135 +140,134 @@ Expected<Request> read_request(const Options& options) {
   return request;
 }
 
-Expected<Found> find(TestBench& bench, Algorithm algorithm, const Request& request, Watch& watch) {
-  watch.begin(algorithm, is_search(algorithm) ? request.tests : 0);
-  allocation::SearchOptions options;
-  options.tests = request.tests;
-  options.seed = request.seed;
-  options.stop = watch.token();
-  options.progress = [&](const SearchResult& so_far) { watch.tested(so_far); };
-  auto result = search(bench, algorithm, options);
-  if (!result)
-    return tl::unexpected(result.error());
-  return Found{algorithm, *std::move(result)};
-}
-
-void take_the_fastest(Answer& answer) {
-  const auto fastest = std::min_element(
-      answer.others.begin(), answer.others.end(),
-      [](const Found& a, const Found& b) { return a.result.trial.total < b.result.trial.total; });
-  if (fastest == answer.others.end() ||
-      fastest->result.trial.total >= answer.found.result.trial.total)
-    return;
-  std::swap(*fastest, answer.found);
-  answer.found.result.stopped |= fastest->result.stopped;
-  std::sort(answer.others.begin(), answer.others.end(),
-            [](const Found& a, const Found& b) { return a.algorithm < b.algorithm; });
-}
-
-Expected<Answer> answer(const Recording& recording, const simulation::Machine& machine,
-                        const Request& request, bool alone) {
+Expected<Recommendation> recommend(const Recording& recording, const simulation::Machine& machine,
+                                   const Request& request, bool alone) {
   Watch watch(request.time);
-  TestBench bench(recording, machine, std::thread::hardware_concurrency());
-  auto found = find(bench, request.algorithm, request, watch);
-  if (!found)
-    return tl::unexpected(found.error());
-  Answer answer{*std::move(found), {}, {}, {}};
-  if (const auto bound =
-          allocation::surely_reached(recording, simulation::simulate_ideal(recording), machine))
-    answer.bound_ns = bound->convert_to<double>();
-  const auto unbound = bench.test_unbound();
-  if (!unbound)
-    return tl::unexpected(unbound.error());
-  if (!unbound->deadlocks)
-    answer.unbound_ns = static_cast<double>(unbound->total.count());
-  for (std::size_t i = 0; !alone && i < allocation::algorithm_count; ++i) {
-    const auto algorithm = static_cast<Algorithm>(i);
-    if (algorithm == request.algorithm || (watch.interrupted() && is_search(algorithm)))
-      continue;
-    // Paper IV's may need more CPUs than a machine can have.
-    if (auto other = find(bench, algorithm, request, watch);
-        other && !(other->result.stopped && watch.interrupted()))
-      answer.others.push_back(*std::move(other));
+  allocation::Inquiry inquiry;
+  inquiry.algorithms.clear();
+  inquiry.algorithms.push_back(request.algorithm);
+  for (const Algorithm other : allocation::all_algorithms()) {
+    if (!alone && other != request.algorithm)
+      inquiry.algorithms.push_back(other);
   }
-  if (request.any_algorithm)
-    take_the_fastest(answer);
-  return answer;
+  inquiry.takes_fastest = request.any_algorithm;
+  inquiry.search.tests = request.tests;
+  inquiry.search.seed = request.seed;
+  inquiry.search.stop = watch.interrupted();
+  inquiry.begin = [&](Algorithm /*algorithm*/) { return watch.begin(); };
+  inquiry.progress = [&](const allocation::Standing& standing) { watch.tested(standing); };
+  allocation::TestBench bench(recording, machine, std::thread::hardware_concurrency());
+  return allocation::recommend(bench, simulation::simulate_ideal(recording), inquiry);
 }
 
 Json total_json(const SearchResult& result) {
   return result.trial.deadlocks ? Json(nullptr) : Json(result.trial.total.count());
 }
 
-std::string json_of(const Recording& recording, const Answer& answer, const Request& request,
-                    const analysis::Computer& computer) {
+Json spread_json(const SearchResult& result) {
+  const auto& spread = result.trial.spread;
+  if (!spread)
+    return nullptr;
+  const bool stands_still = spread->most == Nanoseconds::max();
+  return {{"least_ns", spread->least.count()},
+          {"most_ns", stands_still ? Json(nullptr) : Json(spread->most.count())}};
+}
+
+std::string json_of(const Recording& recording, const Recommendation& answer,
+                    const Request& request, const analysis::Computer& computer) {
   const SearchResult& result = answer.found.result;
   Json assignment = Json::object();
   for (std::size_t thread = 0; thread < result.binding.size(); ++thread)
     assignment[recording.threads[thread].name] = result.binding[thread];
   Json others = Json::array();
-  for (const Found& other : answer.others)
+  for (const Recommendation::Found& other : answer.others)
     others.push_back({{"algorithm", name_of(other.algorithm)},
                       {"total_ns", total_json(other.result)},
+                      {"disturbed", spread_json(other.result)},
                       {"tests", other.result.tests}});
-  return json_text({{"assignment", std::move(assignment)},
-                    {"total_ns", total_json(result)},
-                    {"tests", result.tests},
-                    {"cpus", computer.machine.cpus},
-                    {"scheduler", scheduler_name(computer)},
-                    {"model", name_of(result.trial.model)},
-                    {"algorithm", name_of(answer.found.algorithm)},
-                    {"seed", request.seed},
-                    {"stopped", result.stopped},
-                    {"unbound_ns", answer.unbound_ns ? number(*answer.unbound_ns) : Json(nullptr)},
-                    {"bound_ns", answer.bound_ns ? number(*answer.bound_ns) : Json(nullptr)},
-                    {"better_exists", answer.better_exists()},
-                    {"others", std::move(others)}});
+  return json_text(
+      {{"assignment", std::move(assignment)},
+       {"total_ns", total_json(result)},
+       {"disturbed", spread_json(result)},
+       {"tests", result.tests},
+       {"tests_disturbed", result.disturbed},
+       {"cpus", computer.machine.cpus},
+       {"scheduler", scheduler_name(computer)},
+       {"model", name_of(result.trial.model)},
+       {"algorithm", name_of(answer.found.algorithm)},
+       {"seed", request.seed},
+       {"stopped", result.stopped},
+       {"unbound_ns", answer.unbound ? Json(answer.unbound->count()) : Json(nullptr)},
+       {"bound_ns", answer.bound ? number(answer.bound->convert_to<double>()) : Json(nullptr)},
+       {"better_exists", answer.better_exists()},
+       {"others", std::move(others)}});
 }
 
-std::string comparison(const Answer& answer) {
-  struct Row {
-    std::string name;
-    std::optional<double> total;
-    std::string tests;
+std::string range_text(const std::optional<allocation::Spread>& spread) {
+  if (!spread)
+    return "–";
+  return fmt::format("{} – {}", duration_text(spread->least),
+                     spread->most == Nanoseconds::max() ? "deadlock" : duration_text(spread->most));
+}
+
+std::string comparison(const Recommendation& answer) {
+  TextTable table({{"binding", TextTable::Align::left},
+                   {"time"},
+                   {"disturbed"},
+                   {"against this one"},
+                   {"tests"}});
+  const auto found = static_cast<double>(answer.found.result.trial.total.count());
+  const auto against = [&](Nanoseconds total) {
+    return found > 0 ? fmt::format("{:.3f}", static_cast<double>(total.count()) / found) : "–";
   };
-  std::vector<Row> rows{{"unbound", answer.unbound_ns, "–"}};
-  const auto add = [&](const Found& found) {
-    const SearchResult& result = found.result;
-    rows.push_back(
-        {std::string(name_of(found.algorithm)),
-         result.trial.deadlocks ? std::nullopt : std::optional(double(result.trial.total.count())),
-         count_text(result.tests)});
+  const auto add = [&](const Recommendation::Found& one) {
+    const allocation::Trial& trial = one.result.trial;
+    table.add({std::string(name_of(one.algorithm)),
+               trial.deadlocks ? "deadlock" : duration_text(trial.total), range_text(trial.spread),
+               trial.deadlocks ? "–" : against(trial.total), count_text(one.result.tests)});
   };
-  for (const Found& other : answer.others)
+  table.add({"unbound", answer.unbound ? duration_text(*answer.unbound) : "deadlock", "–",
+             answer.unbound ? against(*answer.unbound) : "–", "–"});
+  for (const Recommendation::Found& other : answer.others)
     add(other);
   add(answer.found);
-  const auto found_ns = static_cast<double>(answer.found.result.trial.total.count());
-  TextTable table({{"binding", TextTable::Align::left}, {"time"}, {"against this one"}, {"tests"}});
-  for (const Row& row : rows)
-    table.add({row.name, row.total ? duration_text(*row.total) : "deadlock",
-               row.total && found_ns > 0 ? fmt::format("{:.3f}", *row.total / found_ns) : "–",
-               row.tests});
   return table.text(terminal_width());
 }
 
-std::string bound_text(const Answer& answer, std::uint32_t cpus) {
-  if (!answer.bound_ns)
+std::string disturbance_text(const Recommendation::Found& found) {
+  std::string text = fmt::format(
+      "\ndisturbed: the least and the most of {} simulations in which each CPU is up to 1% slower, "
+      "and\n"
+      "switches and wake-ups take anything from nothing to twice their time. The most, without "
+      "what\n"
+      "slower CPUs explain, is what counts: a binding with more than its time has that only while "
+      "one\n"
+      "of two things at the same moment comes first.\n",
+      allocation::disturbance_count);
+  if (found.result.disturbed > 0)
+    text += fmt::format("{} so disturbed {} of its {}.\n", name_of(found.algorithm),
+                        count_text(found.result.disturbed), count_text(found.result.tests, "test"));
+  return text;
+}
+
+std::string bound_text(const Recommendation& answer, std::uint32_t cpus) {
+  if (!answer.bound)
     return {};
+  const std::string bound = duration_text(answer.bound->convert_to<double>());
   if (answer.better_exists())
     return fmt::format(
         "\nA better binding surely exists: on {} some binding of these threads takes {} or less\n"
         "(`longpole bound`). More --tests or another --algorithm may find it.\n",
-        count_text(cpus, "CPU"), duration_text(*answer.bound_ns));
+        count_text(cpus, "CPU"), bound);
   return fmt::format(
       "\nSome binding surely takes {} or less (`longpole bound`), and this one does. Whether there "
       "is\n"
       "a better one is not known.\n",
-      duration_text(*answer.bound_ns));
+      bound);
 }
 
-std::string text_of(const Recording& recording, const Answer& answer, const Options& options,
-                    const analysis::Computer& computer) {
+std::string text_of(const Recording& recording, const Recommendation& answer,
+                    const Options& options, const analysis::Computer& computer) {
   const SearchResult& result = answer.found.result;
   const std::uint32_t cpus = computer.machine.cpus;
   std::string text =
@@ -309,7 +279,8 @@ std::string text_of(const Recording& recording, const Answer& answer, const Opti
                       ? ""
                       : fmt::format(", model {}", name_of(result.trial.model)));
   text += binding_table(recording, result.binding, computer.machine) + "\n" + comparison(answer);
-  text += bound_text(answer, cpus) + "\n" + allocation::binding_code(result.binding);
+  text += disturbance_text(answer.found) + bound_text(answer, cpus) + "\n" +
+          allocation::binding_code(result.binding);
   const std::string notes = notices_text(recording);
   return text + (notes.empty() ? "" : "\n") + notes;
 }
@@ -340,7 +311,7 @@ Expected<int> allocate(const Options& options) {
     return bad_input("--scheduler " + options.computer.scheduler,
                      "it knows no bindings of threads to CPUs", "choose linux or fifo");
 
-  const auto found = answer(*recording, computer.machine, *request, options.alone);
+  const auto found = recommend(*recording, computer.machine, *request, options.alone);
   if (!found)
     return tl::unexpected(found.error());
   if (found->found.result.trial.deadlocks)

@@ -16,24 +16,6 @@ namespace {
 
 constexpr auto between_messages = std::chrono::milliseconds(100);
 
-// What those find that need few tests, `found` left out.
-std::vector<SearchAnswer::Other> compare(allocation::TestBench& bench, allocation::Algorithm found,
-                                         const std::stop_token& stop) {
-  using allocation::Algorithm;
-  std::vector<SearchAnswer::Other> others;
-  for (const Algorithm algorithm :
-       {Algorithm::block, Algorithm::round_robin, Algorithm::binpack, Algorithm::c_sga}) {
-    if (algorithm == found)
-      continue;
-    allocation::SearchOptions options;
-    options.stop = stop;
-    // Paper IV's may need more CPUs than a machine can have.
-    if (auto other = allocation::search(bench, algorithm, options); other && !other->stopped)
-      others.push_back({algorithm, *std::move(other)});
-  }
-  return others;
-}
-
 }  // namespace
 
 Searches::Searches() : threads_(max_searches) {}
@@ -77,29 +59,20 @@ Expected<void> AllocateCall::search(const OpenRecording& opened,
   auto read = read_search(request, recording);
   if (!read)
     return tl::unexpected(read.error());
-  read->options.stop = stop_.get_token();
-  read->options.progress = [&](const allocation::SearchResult& so_far) {
-    progress(so_far, recording);
+  read->inquiry.search.stop = stop_.get_token();
+  read->inquiry.progress = [&](const allocation::Standing& standing) {
+    progress(standing, recording);
   };
   allocation::TestBench bench(recording, read->machine,
                               std::max(1U, std::thread::hardware_concurrency()));
-  auto found = allocation::search(bench, read->algorithm, read->options);
-  if (!found)
-    return tl::unexpected(found.error());
-  if (found->trial.deadlocks)
+  const auto answer = allocation::recommend(bench, opened.study().ideal(), read->inquiry);
+  if (!answer)
+    return tl::unexpected(answer.error());
+  if (answer->found.result.trial.deadlocks)
     return bad_input("cannot bind the threads",
                      "the program stands still however its threads are bound");
-  SearchAnswer answer{*std::move(found), {}, {}, {}};
-  const auto unbound = bench.test_unbound();
-  if (!unbound)
-    return tl::unexpected(unbound.error());
-  if (!unbound->deadlocks)
-    answer.unbound_ns = static_cast<double>(unbound->total.count());
-  answer.bound_ns = allocation::surely_reached(recording, opened.study().ideal(), read->machine);
-  if (request.compare())
-    answer.others = compare(bench, read->algorithm, stop_.get_token());
   v1::AllocateResponse message;
-  write_search_answer(answer, recording, *message.mutable_result());
+  write_recommendation(*answer, recording, *message.mutable_result());
   {
     const std::lock_guard lock(mutex_);
     waiting_ = std::move(message);
@@ -109,7 +82,7 @@ Expected<void> AllocateCall::search(const OpenRecording& opened,
   return {};
 }
 
-void AllocateCall::progress(const allocation::SearchResult& so_far, const Recording& recording) {
+void AllocateCall::progress(const allocation::Standing& standing, const Recording& recording) {
   const auto now = std::chrono::steady_clock::now();
   if (sent_ == std::chrono::steady_clock::time_point{})
     sent_ = now;  // what is over at once needs no progress
@@ -119,11 +92,11 @@ void AllocateCall::progress(const allocation::SearchResult& so_far, const Record
   {
     const std::lock_guard lock(mutex_);
     // One that was not written yet may have had the assignment.
-    const bool is_new = so_far.improvements.size() != sent_improvements_ ||
+    const bool is_new = standing.best.binding != sent_binding_ ||
                         (waiting_ && waiting_->progress().assignment_size() > 0);
-    sent_improvements_ = so_far.improvements.size();
+    sent_binding_ = standing.best.binding;
     v1::AllocateResponse message;
-    write_search_progress(so_far, is_new, recording, *message.mutable_progress());
+    write_search_progress(standing, is_new, recording, *message.mutable_progress());
     waiting_ = std::move(message);
   }
   pump();

@@ -1,4 +1,4 @@
-// One Allocate call: a search on a thread of its own, whose progress and result become messages. gRPC
+// One Allocate call: an inquiry on a thread of its own, whose progress and result become messages. gRPC
 // writes one message at a time; progress that comes meanwhile replaces what was not written yet. A
 // client that goes away, or the end of the daemon, ends the search.
 //
@@ -16,7 +16,7 @@
 #include <optional>
 #include <stop_token>
 
-#include "allocation/search.h"
+#include "allocation/recommendation.h"
 #include "longpole/v1/longpole.pb.h"
 #include "service/open_recording.h"
 
@@ -51,7 +51,7 @@ class AllocateCall final : public grpc::ServerWriteReactor<v1::AllocateResponse>
   AllocateCall() = default;
   [[nodiscard]] Expected<void> search(const OpenRecording& opened,
                                       const v1::AllocateRequest& request);
-  void progress(const allocation::SearchResult& so_far, const Recording& recording);
+  void progress(const allocation::Standing& standing, const Recording& recording);
   void end(const grpc::Status& status);
   void pump();
 
@@ -60,7 +60,7 @@ class AllocateCall final : public grpc::ServerWriteReactor<v1::AllocateResponse>
 
   // Of the thread that searches.
   std::chrono::steady_clock::time_point sent_;
-  std::size_t sent_improvements_ = 0;
+  allocation::Binding sent_binding_;
 
   std::mutex mutex_;  // guards what follows; not held while gRPC is called
   std::optional<v1::AllocateResponse> waiting_;

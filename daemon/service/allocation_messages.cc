@@ -12,8 +12,32 @@
 namespace longpole::service {
 namespace {
 
+using allocation::Algorithm;
+
+constexpr const char* cannot_search = "cannot search for a binding";
 constexpr std::uint64_t usual_tests = 500;
 constexpr Nanoseconds longest_latency = std::chrono::seconds(1);
+
+// The one that is asked for first.
+Expected<std::vector<Algorithm>> read_algorithms(const v1::AllocateRequest& request) {
+  if (request.all())
+    return allocation::all_algorithms();
+  std::vector<Algorithm> read{Algorithm::guided};
+  if (!request.algorithm().empty()) {
+    const auto algorithm = allocation::algorithm_named(request.algorithm());
+    if (!algorithm)
+      return bad_input(cannot_search,
+                       fmt::format("there is no algorithm '{}'", request.algorithm()),
+                       "guided is one");
+    read.front() = *algorithm;
+  }
+  for (const Algorithm quick :
+       {Algorithm::block, Algorithm::round_robin, Algorithm::binpack, Algorithm::c_sga}) {
+    if (request.compare() && quick != read.front())
+      read.push_back(quick);
+  }
+  return read;
+}
 
 void write_assignment(const allocation::Binding& binding, const Recording& recording,
                       google::protobuf::RepeatedPtrField<v1::ThreadOnCpu>& messages) {
@@ -24,24 +48,27 @@ void write_assignment(const allocation::Binding& binding, const Recording& recor
   }
 }
 
+void write_spread(const allocation::Spread& spread, v1::Spread& message) {
+  message.set_least_ns(static_cast<double>(spread.least.count()));
+  if (spread.most != Nanoseconds::max())
+    message.set_most_ns(static_cast<double>(spread.most.count()));
+}
+
 }  // namespace
 
 Expected<SearchRequest> read_search(const v1::AllocateRequest& request,
                                     const Recording& recording) {
-  const std::string what = "cannot search for a binding";
   SearchRequest read;
-  if (!request.algorithm().empty()) {
-    const auto algorithm = allocation::algorithm_named(request.algorithm());
-    if (!algorithm)
-      return bad_input(what, fmt::format("there is no algorithm '{}'", request.algorithm()),
-                       "guided is one");
-    read.algorithm = *algorithm;
-  }
+  auto algorithms = read_algorithms(request);
+  if (!algorithms)
+    return tl::unexpected(algorithms.error());
+  read.inquiry.algorithms = *std::move(algorithms);
+  read.inquiry.takes_fastest = request.all();
   if (request.tests() > max_tests)
-    return over_limit(
-        what, fmt::format("{} tests are more than {} (max_tests)", request.tests(), max_tests));
-  read.options.tests = request.tests() == 0 ? usual_tests : request.tests();
-  read.options.seed = request.seed();
+    return over_limit(cannot_search, fmt::format("{} tests are more than {} (max_tests)",
+                                                 request.tests(), max_tests));
+  read.inquiry.search.tests = request.tests() == 0 ? usual_tests : request.tests();
+  read.inquiry.search.seed = request.seed();
 
   v1::PredictRequest computer;
   computer.add_cpus(request.cpus());
@@ -53,42 +80,50 @@ Expected<SearchRequest> read_search(const v1::AllocateRequest& request,
     return tl::unexpected(computers.error());
   if (computers->front().kind != analysis::Computer::Kind::machine)
     return bad_input(
-        what,
+        cannot_search,
         fmt::format("the scheduler {} knows no bindings of threads to CPUs", request.scheduler()),
         "name another, such as linux");
   read.machine = std::move(computers->front().machine);
   return read;
 }
 
-void write_search_progress(const allocation::SearchResult& so_far, bool with_assignment,
+void write_search_progress(const allocation::Standing& standing, bool with_assignment,
                            const Recording& recording, v1::AllocateProgress& message) {
-  message.set_tests(so_far.tests);
-  if (so_far.binding.empty() || so_far.trial.deadlocks)
+  message.set_tests(standing.tests);
+  message.set_algorithm(std::string(name_of(standing.algorithm)));
+  message.set_share(standing.share);
+  const allocation::SearchResult& best = standing.best;
+  if (best.binding.empty() || best.trial.deadlocks)
     return;
-  message.set_total_ns(static_cast<double>(so_far.trial.total.count()));
+  message.set_total_ns(static_cast<double>(best.trial.total.count()));
   if (with_assignment)
-    write_assignment(so_far.binding, recording, *message.mutable_assignment());
+    write_assignment(best.binding, recording, *message.mutable_assignment());
 }
 
-void write_search_answer(const SearchAnswer& answer, const Recording& recording,
-                         v1::AllocateResult& message) {
-  const allocation::SearchResult& found = answer.found;
+void write_recommendation(const allocation::Recommendation& answer, const Recording& recording,
+                          v1::AllocateResult& message) {
+  const allocation::SearchResult& found = answer.found.result;
   write_assignment(found.binding, recording, *message.mutable_assignment());
   message.set_total_ns(static_cast<double>(found.trial.total.count()));
   message.set_model(std::string(name_of(found.trial.model)));
   message.set_tests(found.tests);
-  if (answer.unbound_ns)
-    message.set_unbound_ns(*answer.unbound_ns);
-  if (answer.bound_ns) {
-    message.set_bound_ns(answer.bound_ns->convert_to<double>());
-    message.set_better_exists(*answer.bound_ns < found.trial.total.count());
+  message.set_algorithm(std::string(name_of(answer.found.algorithm)));
+  if (found.trial.spread)
+    write_spread(*found.trial.spread, *message.mutable_disturbed());
+  if (answer.unbound)
+    message.set_unbound_ns(static_cast<double>(answer.unbound->count()));
+  if (answer.bound) {
+    message.set_bound_ns(answer.bound->convert_to<double>());
+    message.set_better_exists(answer.better_exists());
   }
-  for (const SearchAnswer::Other& other : answer.others) {
+  for (const allocation::Recommendation::Found& other : answer.others) {
     v1::AlgorithmTotal& total = *message.add_others();
     total.set_algorithm(std::string(name_of(other.algorithm)));
-    if (!other.found.trial.deadlocks)
-      total.set_total_ns(static_cast<double>(other.found.trial.total.count()));
-    total.set_tests(other.found.tests);
+    if (!other.result.trial.deadlocks)
+      total.set_total_ns(static_cast<double>(other.result.trial.total.count()));
+    total.set_tests(other.result.tests);
+    if (other.result.trial.spread)
+      write_spread(*other.result.trial.spread, *total.mutable_disturbed());
   }
   message.set_code(allocation::binding_code(found.binding));
 }

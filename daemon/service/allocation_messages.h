@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "allocation/bound_parameters.h"
-#include "allocation/search.h"
+#include "allocation/recommendation.h"
 #include "longpole/v1/longpole.pb.h"
 #include "simulation/machine.h"
 #include "trace/error.h"
@@ -15,27 +15,15 @@ namespace longpole::service {
 
 struct SearchRequest {
   simulation::Machine machine;
-  allocation::Algorithm algorithm = allocation::Algorithm::guided;
-  allocation::SearchOptions options;
+  allocation::Inquiry inquiry;
 };
 [[nodiscard]] Expected<SearchRequest> read_search(const v1::AllocateRequest& request,
                                                   const Recording& recording);
 
-void write_search_progress(const allocation::SearchResult& so_far, bool with_assignment,
+void write_search_progress(const allocation::Standing& standing, bool with_assignment,
                            const Recording& recording, v1::AllocateProgress& message);
-
-struct SearchAnswer {
-  allocation::SearchResult found;
-  std::optional<double> unbound_ns;
-  std::optional<allocation::Rational> bound_ns;
-  struct Other {
-    allocation::Algorithm algorithm = allocation::Algorithm::binpack;
-    allocation::SearchResult found;
-  };
-  std::vector<Other> others;
-};
-void write_search_answer(const SearchAnswer& answer, const Recording& recording,
-                         v1::AllocateResult& message);
+void write_recommendation(const allocation::Recommendation& answer, const Recording& recording,
+                          v1::AllocateResult& message);
 
 [[nodiscard]] Expected<std::vector<Nanoseconds>> read_latencies(const v1::BoundRequest& request);
 void write_bounds(const allocation::ProgramParameters& program,

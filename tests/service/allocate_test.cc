@@ -87,6 +87,19 @@ TEST_F(AllocateTest, PaperFoursExample) {
   EXPECT_THAT(others, ElementsAre(Pair("block", 4006), Pair("round-robin", 2010),
                                   Pair("binpack", 4006), Pair("c-sga", 2005)));
 
+  // All of them, and the fastest is the answer.
+  request.set_algorithm("block");
+  request.set_all(true);
+  request.set_tests(1);
+  ASSERT_TRUE(ask(request).ok());
+  const v1::AllocateResult best = messages.back().result();
+  EXPECT_EQ(best.algorithm(), "sga");
+  EXPECT_EQ(best.total_ns(), 2005 * ms);
+  EXPECT_EQ(best.disturbed().least_ns(), 2005 * ms);
+  EXPECT_EQ(best.disturbed().most_ns(), 2005 * ms);
+  EXPECT_EQ(best.others_size(), 7);
+  EXPECT_GE(best.others(0).disturbed().most_ns(), 4006 * ms);
+
   // The editor simulates the program as bound: the same time.
   v1::PredictRequest predict;
   predict.set_handle(request.handle());
@@ -137,6 +150,9 @@ TEST_F(AllocateTest, ProgressHasTheBestSoFarAndCancellingEndsTheSearch) {
     while (message.progress().assignment_size() == 0);
     EXPECT_GT(message.progress().tests(), 0U);
     EXPECT_GT(message.progress().total_ns(), 0);
+    EXPECT_EQ(message.progress().algorithm(), "guided");
+    EXPECT_GT(message.progress().share(), 0);
+    EXPECT_LT(message.progress().share(), 1);
     EXPECT_EQ(message.progress().assignment_size(), 40);
   }
   const grpc::Status refused = ask(request);

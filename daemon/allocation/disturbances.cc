@@ -1,0 +1,45 @@
+#include "allocation/disturbances.h"
+
+#include <algorithm>
+
+#include "allocation/local_search.h"
+
+namespace longpole::allocation {
+namespace {
+
+// In thousandths, as speeds are.
+constexpr std::uint32_t whole = 1000;
+constexpr std::uint64_t most_slowdown = 10;
+
+Nanoseconds up_to_twice(Nanoseconds cost, Random& random) {
+  return cost * static_cast<std::int64_t>(below(random, 2 * whole + 1)) / whole;
+}
+
+}  // namespace
+
+Nanoseconds Disturbance::without_slowdown(Nanoseconds total) const {
+  return total / whole * speed_left + total % whole * speed_left / whole;
+}
+
+std::vector<Disturbance> disturbances(const simulation::Machine& machine,
+                                      const HostCosts& recorded) {
+  std::vector<Disturbance> all(disturbance_count, {machine, whole});
+  Random random(1);
+  for (Disturbance& one : all) {
+    one.machine.speeds.resize(machine.cpus, simulation::recorded_speed);
+    for (std::uint32_t& speed : one.machine.speeds) {
+      const auto left = static_cast<std::uint32_t>(whole - below(random, most_slowdown + 1));
+      speed = speed * left / whole;
+      one.speed_left = std::min(one.speed_left, left);
+    }
+    simulation::Machine& costs = one.machine;
+    costs.switch_cost = up_to_twice(costs.switch_cost, random);
+    costs.migration_cost = up_to_twice(costs.migration_cost.value_or(recorded.migration), random);
+    costs.wake_up = up_to_twice(costs.wake_up.value_or(recorded.wake_up), random);
+    for (Nanoseconds& cost : costs.primitive_cost)
+      cost = up_to_twice(cost, random);
+  }
+  return all;
+}
+
+}  // namespace longpole::allocation
