@@ -188,7 +188,7 @@ export class DaemonClient {
   }
 
   /**
-   * Searches for a binding of threads to CPUs. `tell` hears how far it is; once `cancelled` settles the search ends.
+   * Searches for a binding of threads to CPUs by all algorithms. `tell` hears how far it is; once `cancelled` settles the search ends.
    *
    * @returns undefined when it was ended before its result.
    */
@@ -202,7 +202,7 @@ export class DaemonClient {
   ): Promise<AllocateResult | undefined> {
     const scheduler = schedulerOf(machine, 'linux');
     const asked = { scheduler: isMachine(scheduler) ? scheduler : 'linux', machine: machineOf(machine, cpus) };
-    const stream = this.client.allocate(AllocateRequest.create({ handle, cpus, tests: BigInt(tests), ...asked }));
+    const stream = this.client.allocate(AllocateRequest.create({ handle, cpus, tests: BigInt(tests), all: true, ...asked }));
     return new Promise((resolve, reject) => {
       let result: AllocateResult | undefined;
       stream.on('data', ({ event }: AllocateResponse) => {

@@ -164,9 +164,11 @@ export function fakeAllocate(call: ServerWritableStream<AllocateRequest, Allocat
     { thread: 'consumer', cpu: 1 },
     { thread: 'producer 1', cpu: 0 },
   ];
-  call.write(Allocated.fromPartial({ event: { $case: 'progress', value: { tests: 7n, totalNs: 1.1 * s, assignment } } }));
-  if (call.request.tests === 100n) {
-    const value = { assignment, totalNs: s, model: 'direct', tests: 100n, unboundNs: 1.25 * s, boundNs: 0.9 * s, betterExists: true, others: [], code: '// binds the threads\n' };
+  call.write(Allocated.fromPartial({ event: { $case: 'progress', value: { tests: 7n, totalNs: 1.1 * s, assignment, algorithm: 'guided', share: 0.01 } } }));
+  if (call.request.tests === 100n && call.request.all) {
+    const others = [{ algorithm: 'guided', totalNs: 1.02 * s, tests: 96n }];
+    const found = { assignment, totalNs: s, model: 'direct', algorithm: 'greedy', tests: 4n, disturbed: { leastNs: s, mostNs: 1.01 * s }, others };
+    const value = { ...found, unboundNs: 1.25 * s, boundNs: 0.9 * s, betterExists: true, code: '// binds the threads\n' };
     call.write(Allocated.fromPartial({ event: { $case: 'result', value } }));
     call.end();
   }
