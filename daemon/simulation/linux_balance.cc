@@ -9,6 +9,16 @@ namespace {
 
 constexpr std::int64_t balance_interval_per_cpu = 16'000'000;
 constexpr std::int64_t imbalance_percent = 117;
+constexpr std::int64_t cache_hot = 500'000;
+// So many looks in vain, and what is in a cache is moved all the same.
+constexpr std::uint32_t looks_for_hot = 2;
+
+// Ticks come to all CPUs at once, and which is through with its own first is chance: a quarter of the looks
+// come before the other CPUs have changed threads, by a hash of where and when.
+bool looks_first(std::uint32_t cpu, std::int64_t tick) {
+  constexpr std::uint64_t golden_ratio = 0x9e37'79b9'7f4a'7c15;
+  return ((static_cast<std::uint64_t>(tick) + cpu) * golden_ratio) >> 62U == 0;
+}
 
 }  // namespace
 
@@ -69,27 +79,33 @@ std::int64_t LinuxFair::balance_interval(const Queue& queue) const {
   return std::max<std::int64_t>(1, (queue.is_balanced ? 2 : 1) * full / tick_ - 1) * tick_;
 }
 
+std::int64_t LinuxFair::looks_at(std::uint32_t cpu) const {
+  const std::int64_t next = queues_[cpu].next_balance;
+  return next - (looks_first(cpu, next / tick_) ? 1 : 0);
+}
+
 void LinuxFair::set_balance_timer(std::int64_t now) {
   is_watched_ = true;
   std::int64_t next = std::numeric_limits<std::int64_t>::max();
-  for (Queue& queue : queues_) {
+  for (std::uint32_t cpu = 0; cpu < cpus_.count(); ++cpu) {
+    Queue& queue = queues_[cpu];
     if (queue.next_balance <= now) {
       const std::int64_t interval = balance_interval(queue);
       queue.next_balance += ((now - queue.next_balance) / interval + 1) * interval;
     }
-    next = std::min(next, queue.next_balance);
+    next = std::min(next, looks_at(cpu));
   }
-  cpus_.set_timer(cpus_.count(), next);
+  cpus_.set_timer(cpus_.count(), std::max(next, now));
 }
 
 void LinuxFair::balance(std::int64_t now) {
   is_watched_ = false;
   for (std::uint32_t cpu = 0; cpu < cpus_.count(); ++cpu) {
     Queue& queue = queues_[cpu];
-    if (queue.next_balance > now)
+    if (looks_at(cpu) > now)
       continue;
     queue.is_balanced = !balance_to(cpu, now);
-    queue.next_balance = now + balance_interval(queue);
+    queue.next_balance += balance_interval(queue);
   }
   watch_balance(now);
 }
@@ -106,15 +122,22 @@ bool LinuxFair::balance_to(std::uint32_t cpu, std::int64_t now) {
   }
   const std::int64_t average = total / cpus_.count();
   const std::int64_t imbalance = std::min(load_of(busiest) - average, average - load_of(cpu));
-  std::uint32_t& failed = queues_[cpu].failed_balances;
-  if (imbalance <= 0 || load_of(busiest) * 100 <= load_of(cpu) * imbalance_percent) {
+  Queue& own = queues_[cpu];
+  std::uint32_t& failed = own.failed_balances;
+  const bool has_spare =
+      own.ready() == 0 && own.use.at(now) * imbalance_percent < LoadAverage::unit * 100;
+  const bool is_near =
+      own.ready() > 0 && load_of(busiest) * 100 <= load_of(cpu) * imbalance_percent;
+  if (imbalance <= 0 || has_spare || is_near) {
     failed = 0;
     return false;
   }
   // Each failure lets something twice as heavy pass.
   const std::int64_t limit = ((imbalance + 1) << std::min(failed, 8U)) - 1;
   const std::uint32_t thread = movable(busiest, cpu, limit, now);
-  if (thread == no_thread) {
+  const bool is_hot = thread != no_thread && failed < looks_for_hot &&
+                      now - entities_[thread].ran_until < cache_hot;
+  if (thread == no_thread || is_hot) {
     ++failed;
     return true;
   }

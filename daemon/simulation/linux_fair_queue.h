@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #include "simulation/deadline_queue.h"
 #include "simulation/load_average.h"
@@ -20,7 +21,9 @@ struct FairEntity {
   std::int64_t weight = weight_of_nice_0;
   std::int64_t virtual_slice = 0;
   std::int64_t waits_since = 0;
+  std::int64_t ran_until = std::numeric_limits<std::int64_t>::min() / 2;  // when it last lost a CPU
   LoadAverage load;
+  LoadAverage use;                   // of a CPU: 1 while it has one
   std::uint32_t weighs_on = no_cpu;  // the CPU that its load is part of
   bool delayed = false;              // sleeps, in its queue
   bool real_time = false;
@@ -35,6 +38,7 @@ struct FairQueue {
   std::int64_t floor = 0;  // the virtual time where nobody is left to have one
   std::uint32_t failed_balances = 0;
   LoadAverage load;               // of those that are in it, sleep, or were here last
+  LoadAverage use;                // of its CPU by those, likewise
   bool is_balanced = false;       // as its CPU last found it
   std::int64_t next_balance = 0;  // when it looks again
 

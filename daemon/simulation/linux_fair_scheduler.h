@@ -100,8 +100,11 @@ class LinuxFair final : public Scheduler {
     const std::uint32_t before = queue.current;
     const std::uint32_t thread = next(cpu, now);
     if (thread != before) {
-      if (before != no_thread)
+      if (before != no_thread) {
+        loses_cpu(before, now);
         put_back(before, cpu, now);
+      }
+      gets_cpu(thread, cpu, now);
       queue.current = thread;
       queue.accounted = now;
       real_time_.set_current(cpu, is_real_time(thread) ? thread : no_thread);
@@ -115,6 +118,8 @@ class LinuxFair final : public Scheduler {
 
   void stopped(std::uint32_t thread, std::uint32_t cpu, OffCpu why, std::int64_t now) override {
     account(cpu, now);
+    loses_cpu(thread, now);
+    gets_cpu(no_thread, cpu, now);
     Queue& queue = queues_[cpu];
     Entity& entity = entities_[thread];
     if (!entity.real_time) {
@@ -129,8 +134,10 @@ class LinuxFair final : public Scheduler {
         ++queue.delayed;
       } else {
         weigh(thread, cpu, 0, now);
-        if (why == OffCpu::ended)
+        if (why == OffCpu::ended) {
           queue.load.add(-entity.load.last(), now);
+          queue.use.add(-entity.use.last(), now);
+        }
       }
     }
     queue.current = no_thread;
@@ -249,11 +256,35 @@ class LinuxFair final : public Scheduler {
       LoadAverage& there = queues_[left].load;
       there.set_weight(there.weight() - before, now);
       there.add(-entity.load.last(), now);
+      queues_[left].use.add(-entity.use.at(now), now);
     }
     LoadAverage& here = queues_[cpu].load;
     here.set_weight(here.weight() + weight - (left == cpu ? before : 0), now);
-    if (left != cpu)
-      here.add(entity.load.last(), now);
+    if (left == cpu)
+      return;
+    here.add(entity.load.last(), now);
+    LoadAverage& use = queues_[cpu].use;
+    if (left == no_cpu)
+      entity.use.start(std::max<std::int64_t>(0, LoadAverage::unit - use.at(now)) / 2);
+    use.add(entity.use.at(now), now);
+  }
+
+  void loses_cpu(std::uint32_t thread, std::int64_t now) {
+    Entity& entity = entities_[thread];
+    entity.ran_until = now;
+    if (cpus_.count() > 1)
+      entity.use.set_weight(0, now);
+  }
+  // Nobody does where that is no_thread.
+  void gets_cpu(std::uint32_t thread, std::uint32_t cpu, std::int64_t now) {
+    if (cpus_.count() == 1)
+      return;
+    const bool is_used = thread != no_thread && !entities_[thread].real_time;
+    if (is_used)
+      entities_[thread].use.set_weight(1, now);
+    LoadAverage& use = queues_[cpu].use;
+    if ((use.weight() != 0) != is_used)
+      use.set_weight(is_used ? 1 : 0, now);
   }
 
   // Of the fair threads; no_thread where there is none.
@@ -383,6 +414,7 @@ class LinuxFair final : public Scheduler {
   void move(std::uint32_t thread, std::uint32_t from, std::uint32_t to, std::int64_t now);
   bool pull(std::uint32_t cpu, std::int64_t now);
   [[nodiscard]] std::int64_t balance_interval(const Queue& queue) const;
+  [[nodiscard]] std::int64_t looks_at(std::uint32_t cpu) const;
   void watch_balance(std::int64_t now) {
     if (!is_watched_ && waiting_ > 0 && cpus_.count() > 1)
       set_balance_timer(now);

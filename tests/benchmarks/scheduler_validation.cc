@@ -7,7 +7,7 @@
 // first its share of the CPU time, then, with a fixed amount of work, when it ended.
 //
 // Which of several equal threads the kernel favours is chance. So each program is run and simulated RUNS times,
-// from another moment between two ticks each time, and equal threads are compared as the mean of their kind,
+// from another moment of the machine's time each time, and equal threads are compared as the mean of their kind,
 // and one by one in order of what they got, the mean of the first of each run and so on. Beside the kernel's mean
 // stands from where to where its runs went.
 //
@@ -37,6 +37,7 @@ namespace {
 
 constexpr double tolerance = 0.05;
 constexpr std::int64_t tick = 4'000'000;
+constexpr std::int64_t most_offset = 250 * tick;
 
 // What a thread got, in any unit: a value for each run and each thread.
 using Runs = std::vector<std::vector<double>>;
@@ -160,7 +161,7 @@ Measured measure(const Program& program, std::int64_t length, std::size_t runs, 
     };
     measured.kernel.push_back(
         numbers({real.cpu.begin(), real.cpu.end()}, {real.end.begin(), real.end.end()}, 0));
-    const std::int64_t offset = std::uniform_int_distribution<std::int64_t>(1, tick)(random);
+    const std::int64_t offset = std::uniform_int_distribution<std::int64_t>(1, most_offset)(random);
     const Recording recording = recording_of(program, real, has_end, length, offset, random);
     for (const bool round_robin : {false, true}) {
       TimesOfThreads times(program.parts.size(), offset + length);

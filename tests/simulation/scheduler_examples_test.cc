@@ -251,20 +251,24 @@ thread H
              R"(S: sleep@0, sleep 0~4.5, runnable 4.5-8 after H, cpu0 8-9 run, end@9
 H: cpu0 0-8 cut, runnable 8-9 after S, cpu0 9-11 run, end@11
 )"},
-        // C waits on CPU 0 with A. At 16 ms moving one of them would only turn the imbalance round; at
-        // 32 ms, the second look, it is done all the same. At 56 ms CPU 0 falls idle and takes C back.
-        Case{"BalancesTheQueues", R"(
+        // C waits on CPU 0 with A. CPU 1 counts as half used when B starts, which leaves B for used half as
+        // much every 33.6 ms: it has room to spare (more than 15%) until its look at 64 ms. Then moving one of
+        // them would only turn the imbalance round; at 80 ms, the second look, who waits there has just lost
+        // the CPU and is hot; at 96 ms it is done all the same. At
+        // 128 ms CPU 0 falls idle and takes C back.
+        Case{
+            "BalancesTheQueues", R"(
 thread A
-  run f 40
-thread B
   run f 80
+thread B
+  run f 160
 thread C
-  run f 60
+  run f 100
 )",
-             linux_fair(2, 16),
-             R"(A: cpu0 0-16 cut, runnable 16-32 after C, cpu0 32-56 run, end@56
-B: cpu1 0-32 cut, runnable 32-48 after C, cpu1 48-96 run, end@96
-C: runnable 0-16 after A, cpu0 16-32 cut, cpu1 32-48 cut, runnable 48-56 after A, cpu0 56-84 run, end@84
+            linux_fair(2, 16),
+            R"(A: cpu0 0-16 cut, runnable 16-32 after C, cpu0 32-48 cut, runnable 48-64 after C, cpu0 64-80 cut, runnable 80-96 after C, cpu0 96-128 run, end@128
+B: cpu1 0-96 cut, runnable 96-112 after C, cpu1 112-176 run, end@176
+C: runnable 0-16 after A, cpu0 16-32 cut, runnable 32-48 after A, cpu0 48-64 cut, runnable 64-80 after A, cpu0 80-96 cut, cpu1 96-112 cut, runnable 112-128 after A, cpu0 128-164 run, end@164
 )"},
         // S wakes between ticks and finds A, whose slice was over at 8.7 ms. Virtual times at 10 ms: A 6,
         // B 4, S 5; B has the earliest deadline.
