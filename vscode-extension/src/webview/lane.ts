@@ -4,7 +4,7 @@
 // `interval` says what is true of the visible interval exactly, once it rests; `overview` is the whole run, once.
 import type { DataRequest, LaneInfo } from '../core/timeline/messages';
 import type { Found, Item, TimelineData, View } from '../core/timeline/model';
-import { lengthOf, within, wholeRun } from '../core/timeline/scale';
+import { isSame, lengthOf, within, wholeRun } from '../core/timeline/scale';
 import type { Lane, Scene } from '../core/timeline/scene';
 import { shownThreads, type ShownThread, type ThreadChoice } from '../core/timeline/threads';
 
@@ -13,6 +13,25 @@ const overviewPixels = 600;
 /** Rows that are asked for beyond those that can be seen. */
 const moreRows = 12;
 const mostRows = 500;
+
+/** What the screen shows of a lane. */
+export interface Viewport {
+  readonly view: View;
+  /** Of the longest of the runs that are shown. */
+  readonly totalNs: number;
+  /** Of the view, in pixels. */
+  readonly width: number;
+  readonly rowsAre: Scene['rowsAre'];
+  /** The rows that can be seen, from the first up to but not including the last. */
+  readonly first: number;
+  readonly last: number;
+  /** The colours are those of names. */
+  readonly names: boolean;
+}
+
+type Question = Omit<DataRequest, 'generation' | 'lane'>;
+/** Threads, or CPUs. */
+type Rows = Pick<DataRequest, 'rows' | 'cpus'>;
 
 export class LaneState {
   data: TimelineData | undefined;
@@ -59,17 +78,8 @@ export class LaneState {
     this.last.clear();
   }
 
-  /** The next question, when there is one that is not on its way. `first` and `last`: the rows that can be seen. */
-  question(
-    what: DataRequest['what'],
-    view: View,
-    totalNs: number,
-    width: number,
-    first: number,
-    last: number,
-    rowsAre: Scene['rowsAre'],
-    names: boolean,
-  ): Omit<DataRequest, 'generation' | 'lane'> | undefined {
+  /** The next question, when there is one that is not on its way. */
+  question(what: DataRequest['what'], viewport: Viewport): Question | undefined {
     if (this.asked.has(what)) {
       return undefined;
     }
@@ -77,26 +87,26 @@ export class LaneState {
       case 'overview':
         return this.overview === undefined ? this.ask({ what, view: { fromNs: 0, toNs: 0 }, pixels: overviewPixels, rows: [], cpus: [], names: false }) : undefined;
       case 'interval': {
+        const { view, rowsAre } = viewport;
         // Of all of them, whatever can be seen: the table lists them.
         const cpus = rowsAre === 'cpus' ? this.cpus(0, mostRows) : [];
         const { interval } = this;
-        const known = interval?.view.fromNs === view.fromNs && interval.view.toNs === view.toNs && hasAll(interval.cpuRows.map(({ cpu }) => cpu), cpus);
+        const known = interval !== undefined && isSame(interval.view, view) && hasAll(interval.cpuRows.map(({ cpu }) => cpu), cpus);
         return known ? undefined : this.ask({ what, view, pixels: 16, rows: [], cpus, names: false });
       }
       case 'rows': {
-        const seen = rowsAre === 'cpus' ? [] : this.threads.slice(first, last).map(({ thread }) => thread.thread);
-        const cpus = rowsAre === 'cpus' ? this.cpus(first, last) : [];
-        if (this.covers(view, width, seen, cpus) && (this.isNamed || !names)) {
+        const { names } = viewport;
+        if (this.covers(viewport) && (this.isNamed || !names)) {
           return undefined;
         }
-        const question = this.ask({ ...this.rowsQuestion(view, totalNs, width, first, last, rowsAre), names });
+        const question = this.ask({ ...this.rowsQuestion(viewport), names });
         this.asksForNames = question === undefined ? this.asksForNames : names;
         return question;
       }
     }
   }
 
-  private ask(question: Omit<DataRequest, 'kind' | 'generation' | 'lane'>): Omit<DataRequest, 'generation' | 'lane'> | undefined {
+  private ask(question: Omit<Question, 'kind'>): Question | undefined {
     const words = JSON.stringify(question);
     if (this.last.get(question.what) === words) {
       return undefined;
@@ -111,8 +121,14 @@ export class LaneState {
     return Array.from({ length: Math.max(0, to - first) }, (_unused, at) => first + at);
   }
 
-  /** Whether what is there shows these threads, or CPUs, in this view, at the resolution of the screen. */
-  private covers(view: View, width: number, threads: readonly number[], cpus: readonly number[]): boolean {
+  private rowsBetween(first: number, last: number, rowsAre: Scene['rowsAre']): Rows {
+    return rowsAre === 'cpus'
+      ? { rows: [], cpus: this.cpus(first, last) }
+      : { rows: this.threads.slice(first, last).map(({ thread }) => thread.thread), cpus: [] };
+  }
+
+  /** Whether what is there shows what the screen does, at its resolution. */
+  private covers({ view, width, rowsAre, first, last }: Viewport): boolean {
     const { data } = this;
     if (data === undefined) {
       return false;
@@ -120,18 +136,12 @@ export class LaneState {
     const ratio = lengthOf(data.view) / data.pixels / (lengthOf(view) / width);
     // Half a nanosecond may be lost in the arithmetic.
     const inside = data.view.fromNs <= view.fromNs + 1 && data.view.toNs >= view.toNs - 1;
-    const there = hasAll(data.rows.map(({ thread }) => thread), threads) && hasAll(data.cpuRows.map(({ cpu }) => cpu), cpus);
+    const { rows, cpus } = this.rowsBetween(first, last, rowsAre);
+    const there = hasAll(data.rows.map(({ thread }) => thread), rows) && hasAll(data.cpuRows.map(({ cpu }) => cpu), cpus);
     return inside && Math.abs(ratio - 1) < 0.01 && there;
   }
 
-  private rowsQuestion(
-    view: View,
-    totalNs: number,
-    width: number,
-    first: number,
-    last: number,
-    rowsAre: Scene['rowsAre'],
-  ): Omit<DataRequest, 'kind' | 'generation' | 'lane' | 'names'> {
+  private rowsQuestion({ view, totalNs, width, rowsAre, first, last }: Viewport): Omit<Question, 'kind' | 'names'> {
     // Of two runs the shorter one is empty behind its end.
     const run = wholeRun(totalNs);
     const length = lengthOf(view);
@@ -140,9 +150,8 @@ export class LaneState {
       toNs: Math.min(run.toNs, view.toNs + length / 2),
     };
     const pixels = Math.max(1, Math.min(mostPixels, Math.round((lengthOf(wanted) / length) * width)));
-    const [from, to] = [Math.max(0, first - moreRows), Math.min(last + moreRows, first - moreRows + mostRows)];
-    const rows = rowsAre === 'cpus' ? [] : this.threads.slice(from, to).map(({ thread }) => thread.thread);
-    return { what: 'rows', view: within(wanted, run.toNs), pixels, rows, cpus: rowsAre === 'cpus' ? this.cpus(from, to) : [] };
+    const rows = this.rowsBetween(Math.max(0, first - moreRows), Math.min(last + moreRows, first - moreRows + mostRows), rowsAre);
+    return { what: 'rows', view: within(wanted, run.toNs), pixels, ...rows };
   }
 
   scene(): Lane {

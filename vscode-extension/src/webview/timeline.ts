@@ -22,6 +22,8 @@ import { themeOfEditor } from './themeOfEditor';
 const burstMs = 600;
 /** The view rests when it has not moved for so long. */
 const restMs = 120;
+/** A screen has no more: an answer is to have room for some beyond its edges. */
+const mostRowsSeen = 480;
 const flashes = 6;
 const flashMs = 140;
 
@@ -312,10 +314,16 @@ export class Timeline {
       return;
     }
     const { rowsAre, colourBy } = this.kept;
-    const names = colourBy === 'function' || colourBy === 'lock';
-    const seen = visibleRows(box, rowCount(lane.scene(), rowsAre));
-    const width = Math.max(1, Math.floor(layout.plotWidth));
-    const question = lane.question(what, this.view, this.totalNs, width, seen.first, Math.min(seen.last, seen.first + 480), rowsAre, names);
+    const { first, last } = visibleRows(box, rowCount(lane.scene(), rowsAre));
+    const question = lane.question(what, {
+      view: this.view,
+      totalNs: this.totalNs,
+      width: Math.max(1, Math.floor(layout.plotWidth)),
+      rowsAre,
+      first,
+      last: Math.min(last, first + mostRowsSeen),
+      names: colourBy === 'function' || colourBy === 'lock',
+    });
     if (question !== undefined) {
       editor.postMessage({ ...question, generation: this.generation, lane: index });
     }
