@@ -6,7 +6,7 @@ import { writeFile } from 'node:fs/promises';
 import * as vscode from 'vscode';
 import { formatCpus, formatSpeedup } from '../core/format';
 import { shortName } from '../core/functionNames';
-import { isMachine, machineSummary, schedulerOf, schedulers } from '../core/machineSettings';
+import { isMachine, machineSummary, schedulerOf, schedulers, withBinding } from '../core/machineSettings';
 import { timelineData, timelineFound, timelineItem } from '../core/timeline/fromProtocol';
 import type { DataRequest, FromPanel, ItemRequest, LaneInfo, PickThread, ToPanel } from '../core/timeline/messages';
 import type { View } from '../core/timeline/model';
@@ -24,6 +24,8 @@ interface LaneChoice {
   readonly cpus: number | undefined;
   /** undefined: the shown recording. */
   readonly path: string | undefined;
+  /** Threads are bound to CPUs as the window's settings say. */
+  readonly isBound: boolean;
 }
 
 /** What is looked for in all simulations. */
@@ -133,7 +135,7 @@ export class TimelineView implements vscode.WebviewViewProvider, vscode.Disposab
 
   private lanes(): LaneChoice[] {
     const scheduler = schedulerOf(this.session.machine, 'linux');
-    const own: LaneChoice = { scheduler, cpus: undefined, path: undefined };
+    const own: LaneChoice = { scheduler, cpus: undefined, path: undefined, isBound: true };
     return this.other === undefined ? [own] : [own, this.other];
   }
 
@@ -159,7 +161,8 @@ export class TimelineView implements vscode.WebviewViewProvider, vscode.Disposab
     const lanes: LaneInfo[] = this.lanes().map((lane) => {
       const path = lane.path ?? recording.path;
       const name = lane.path === undefined ? '' : `${recordingName(path)}, `;
-      return { title: `${name}${formatCpus(this.cpusOf(lane))}, ${lane.scheduler}`, cpus: this.cpusOf(lane), hasCpus: isMachine(lane.scheduler), recording: path };
+      const free = lane.isBound ? '' : ', no thread bound';
+      return { title: `${name}${formatCpus(this.cpusOf(lane))}, ${lane.scheduler}${free}`, cpus: this.cpusOf(lane), hasCpus: isMachine(lane.scheduler), recording: path };
     });
     // The same file may be another recording by now.
     const shown = JSON.stringify([lanes, machineSummary(this.session.machine), this.session.machine.threads, String(recording.info.handle), String(recording.info.startedAtUnixNs)]);
@@ -227,7 +230,8 @@ export class TimelineView implements vscode.WebviewViewProvider, vscode.Disposab
   private simulation(lane: LaneChoice): SimulatedRun {
     // Threads have other names in another recording, and other schedulers are compared by themselves.
     const own = lane.path === undefined && lane.scheduler === schedulerOf(this.session.machine, 'linux');
-    return { cpus: this.cpusOf(lane), scheduler: lane.scheduler, machine: own ? this.session.machine : undefined };
+    const machine = lane.isBound ? this.session.machine : withBinding(this.session.machine, []);
+    return { cpus: this.cpusOf(lane), scheduler: lane.scheduler, machine: own ? machine : undefined };
   }
 
   private async answerData({ generation, lane: index, what, view, pixels, rows, cpus, names }: DataRequest): Promise<void> {
@@ -320,7 +324,10 @@ export class TimelineView implements vscode.WebviewViewProvider, vscode.Disposab
     const kept = (await this.recordings.list())
       .filter(({ path }) => path !== recording.path)
       .map(({ path, name, modifiedMs }) => item(name, new Date(modifiedMs).toLocaleString(), { ...own, path }));
-    const items = [separator('other numbers of CPUs'), ...counts, separator('other schedulers'), ...others, separator('other recordings'), ...kept];
+    const bound = (this.session.machine.threads ?? []).filter(({ cpu }) => cpu !== undefined).length;
+    const free =
+      bound === 0 ? [] : [separator('the same machine'), item('no thread bound', `in place of ${bound} bound ${bound === 1 ? 'thread' : 'threads'}`, { ...own, isBound: false })];
+    const items = [...free, separator('other numbers of CPUs'), ...counts, separator('other schedulers'), ...others, separator('other recordings'), ...kept];
     const chosen = await vscode.window.showQuickPick(items, {
       title: 'Longpole: Compare the Timeline With',
       placeHolder: 'Both are drawn above each other, on one time axis',
