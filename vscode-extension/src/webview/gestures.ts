@@ -1,13 +1,13 @@
 // What mouse and keys do. Keys are taken only while the picture has the focus, as Perfetto's are; help lists them (sidebar.ts).
-import { cpuText, eventText, stretchText } from '../core/timeline/details';
+import { cpuText, eventText, momentOf, stretchText } from '../core/timeline/details';
 import { drawTimeline } from '../core/timeline/draw';
 import { threadNames } from '../core/timeline/drawCpus';
 import { timeBelow } from '../core/timeline/drawGraphs';
 import { hitTest, type Hit } from '../core/timeline/hit';
-import type { CpuRow, View } from '../core/timeline/model';
-import { around, centred, lengthOf, pan, within, wholeRun, zoom, zoomStep, zoomSteps } from '../core/timeline/scale';
+import type { CpuRow, Item, View } from '../core/timeline/model';
+import { around, centred, formatMoment, lengthOf, pan, within, wholeRun, zoom, zoomStep, zoomSteps } from '../core/timeline/scale';
 import { SvgSurface } from '../core/timeline/svgSurface';
-import { drawTable, leadsOf } from './beside';
+import { drawNote, drawTable, leadsOf } from './beside';
 import { editor, page } from './page';
 import { fillHelp } from './sidebar';
 import type { Timeline } from './timeline';
@@ -108,10 +108,15 @@ export class Gestures {
     if (event.ctrlKey || event.metaKey || event.altKey) {
       return false;
     }
+    const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+    const act = this.fromSelection(key);
+    if (act !== undefined) {
+      this.timeline.fromSelection(act, event.repeat);
+      return true;
+    }
     const length = lengthOf(this.timeline.view);
     const anchor = this.pointerX === undefined ? this.timeline.view.fromNs + length / 2 : timeBelow(this.timeline.scene(), this.pointerX);
-    const selection = this.timeline.lanes[0]?.selection;
-    switch (event.key.length === 1 ? event.key.toLowerCase() : event.key) {
+    switch (key) {
       case 'w':
         this.timeline.move(zoom(this.timeline.view, 1.25, anchor, this.timeline.totalNs), true);
         return true;
@@ -130,8 +135,7 @@ export class Gestures {
         this.act('in');
         return true;
       case '+':
-        // On many keyboards the plus sign is on the shifted side already.
-        this.act(event.shiftKey && event.code !== 'Equal' ? 'in3' : event.shiftKey ? 'in3' : 'in');
+        this.act(event.shiftKey ? 'in3' : 'in');
         return true;
       case '-':
         this.act('out');
@@ -145,51 +149,10 @@ export class Gestures {
       case 'Backspace':
         this.act(event.shiftKey ? 'forward' : 'back');
         return true;
-      case 'f':
-        if (selection !== undefined) {
-          this.timeline.move(around(selection.startNs, Math.max(selection.endNs, selection.made ? selection.callNs : 0), this.timeline.totalNs));
-        }
-        return true;
-      case '.':
-        this.timeline.step('next');
-        return true;
-      case ',':
-        this.timeline.step('previous');
-        return true;
-      case '>':
-        this.timeline.step('nextSimilar');
-        return true;
-      case '<':
-        this.timeline.step('previousSimilar');
-        return true;
-      case 'ArrowDown':
-      case 'ArrowUp':
-        this.selectNeighbour(event.key === 'ArrowDown' ? 1 : -1);
-        return true;
       case 'PageDown':
       case 'PageUp':
-        this.timeline.scrollBy(0, (event.key === 'PageDown' ? 1 : -1) * (this.timeline.layout().lanes[0]?.rows.height ?? 0));
+        this.timeline.scrollBy(0, (key === 'PageDown' ? 1 : -1) * (this.timeline.layout().lanes[0]?.rows.height ?? 0));
         return true;
-      case 'Enter':
-        if (selection?.place !== undefined) {
-          leadsOf(this.timeline).open(selection.place);
-        }
-        return true;
-      case '[': {
-        const waker = selection?.wokenBy ?? selection?.cpuFrom;
-        if (selection !== undefined && waker !== undefined) {
-          this.trail.push({ thread: selection.thread.thread, event: selection.event });
-          this.timeline.ask(0, waker.thread, { event: waker.event }, 'here', 'keep');
-        }
-        return true;
-      }
-      case ']': {
-        const last = this.trail.pop();
-        if (last !== undefined) {
-          this.timeline.ask(0, last.thread, { event: last.event }, 'here', 'keep');
-        }
-        return true;
-      }
       case 'c':
         this.timeline.choose({ rowsAre: this.timeline.kept.rowsAre === 'cpus' ? 'threads' : 'cpus' });
         return true;
@@ -208,11 +171,91 @@ export class Gestures {
       case '?':
         this.act('help');
         return true;
-      case 'Escape':
-        this.timeline.unselect();
-        return true;
       default:
         return false;
+    }
+  }
+
+  /** What a key does that begins at the selection; undefined: it is none of those. */
+  private fromSelection(key: string): (() => void) | undefined {
+    const { timeline } = this;
+    const selection = (): Item | undefined => timeline.lanes[0]?.selection;
+    switch (key) {
+      case 'f':
+        return () => this.fitSelection(selection());
+      case 'm':
+        return () => this.mark(selection());
+      case '.':
+        return () => timeline.step('next');
+      case ',':
+        return () => timeline.step('previous');
+      case '>':
+        return () => timeline.step('nextSimilar');
+      case '<':
+        return () => timeline.step('previousSimilar');
+      case 'ArrowDown':
+        return () => this.selectNeighbour(1);
+      case 'ArrowUp':
+        return () => this.selectNeighbour(-1);
+      case 'Enter':
+        return () => {
+          const place = selection()?.place;
+          if (place !== undefined) {
+            leadsOf(timeline).open(place);
+          }
+        };
+      case '[':
+        return () => this.toWaker(selection());
+      case ']':
+        return () => {
+          const last = this.trail.pop();
+          if (last !== undefined) {
+            timeline.ask(0, last.thread, { event: last.event }, 'here', 'keep');
+          }
+        };
+      case 'Escape':
+        return () => {
+          if (timeline.marked === undefined) {
+            timeline.unselect();
+          } else {
+            timeline.marked = undefined;
+            timeline.redraw();
+          }
+        };
+      default:
+        return undefined;
+    }
+  }
+
+  private fitSelection(selection: Item | undefined): void {
+    if (selection !== undefined) {
+      this.timeline.move(around(selection.startNs, Math.max(selection.endNs, selection.made ? selection.callNs : 0), this.timeline.totalNs));
+    }
+  }
+
+  private toWaker(selection: Item | undefined): void {
+    const waker = selection?.wokenBy ?? selection?.cpuFrom;
+    if (selection !== undefined && waker !== undefined) {
+      this.trail.push({ thread: selection.thread.thread, event: selection.event });
+      this.timeline.ask(0, waker.thread, { event: waker.event }, 'here', 'keep');
+    }
+  }
+
+  /** One end of an interval is at the selection; with the other end known, just that interval is shown. */
+  private mark(selection: Item | undefined): void {
+    const { timeline } = this;
+    if (selection === undefined) {
+      drawNote(timeline, 'Select an event first, to mark an interval from there on.');
+      return;
+    }
+    const here = momentOf(selection);
+    const there = timeline.marked?.fromNs;
+    timeline.marked = there === undefined ? { fromNs: here, toNs: here } : undefined;
+    if (there === undefined) {
+      page.live.textContent = `marked from ${formatMoment(here, timeline.view)}; select another event and press M again`;
+      timeline.redraw();
+    } else {
+      timeline.move(within({ fromNs: Math.min(here, there), toNs: Math.max(here, there) }, timeline.totalNs));
     }
   }
 

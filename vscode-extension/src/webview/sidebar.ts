@@ -99,6 +99,7 @@ const keys: readonly (readonly [string, string])[] = [
   ['0', 'the whole run'],
   ['Backspace', 'the view before; with Shift the one after'],
   ['drag above', 'mark an interval in the parallelism graph and see just that; below with Shift'],
+  ['M', 'mark an interval from the selection on; once more, up to another one, and see just that'],
   ['F', 'the selection as wide as the view'],
   ['.  ,', 'next and previous event of the thread'],
   ['>  <', 'next and previous similar event: same object, same kind'],

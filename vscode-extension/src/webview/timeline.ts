@@ -2,7 +2,7 @@
 //
 // All state that is worth keeping is in `kept` and survives the page; everything else is asked for again.
 import { formatTime } from '../core/format';
-import { itemTitle } from '../core/timeline/details';
+import { itemTitle, momentOf } from '../core/timeline/details';
 import { drawTimeline } from '../core/timeline/draw';
 import { History } from '../core/timeline/history';
 import { layOut, rowMiddle, scrollTo, visibleRows, type Layout } from '../core/timeline/layout';
@@ -48,6 +48,9 @@ export class Timeline {
   private frame = 0;
   private rest: number | undefined;
   private flashing: number | undefined;
+  private isSelecting = false;
+  /** What is to be done from the selection on that is on its way. */
+  private readonly waiting: (() => void)[] = [];
   theme = themeOfEditor();
   private surface: CanvasSurface | undefined;
   private context: CanvasRenderingContext2D | undefined;
@@ -85,6 +88,10 @@ export class Timeline {
       }
       case 'item':
         this.itemCame(message.lane, message.item, message.purpose, message.step, message.problem);
+        this.isSelecting &&= message.purpose === 'follow';
+        while (!this.isSelecting && this.waiting.length > 0) {
+          this.waiting.shift()?.();
+        }
         break;
       case 'found': {
         const lane = this.lanes[message.lane];
@@ -118,6 +125,8 @@ export class Timeline {
   private show(message: ToPanel & { kind: 'show' }): void {
     const before = this.lanes;
     this.generation = message.generation;
+    this.isSelecting = false;
+    this.waiting.length = 0;
     this.lanes = message.lanes.map((info, index) => {
       const lane = new LaneState(info);
       lane.scroll = before[index]?.scroll ?? 0;
@@ -175,7 +184,7 @@ export class Timeline {
         this.threadsChanged();
       }
       this.bringIntoView(lane, item, step !== 'here' || purpose === 'keep');
-      page.live.textContent = `${itemTitle(item)}, ${item.thread.name}, ${formatMoment(item.made ? item.callNs : item.startNs, this.view)}`;
+      page.live.textContent = `${itemTitle(item)}, ${item.thread.name}, ${formatMoment(momentOf(item), this.view)}`;
       this.lanes.forEach((other, otherIndex) => {
         if (other !== lane && other.info.recording === lane.info.recording) {
           this.ask(otherIndex, item.thread.thread, { event: item.event }, 'here', 'follow');
@@ -191,7 +200,7 @@ export class Timeline {
 
   /** What was looked for comes to the centre (Paper I, section 3.3); what was only clicked stays where it is. */
   private bringIntoView(lane: LaneState, item: Item, toCentre: boolean): void {
-    const at = item.made ? item.callNs : item.startNs;
+    const at = momentOf(item);
     const isSeen = at >= this.view.fromNs && at <= this.view.toNs;
     if (toCentre && (!isSeen || lane === this.lanes[0])) {
       const isFar = at < this.view.fromNs + lengthOf(this.view) * 0.1 || at > this.view.toNs - lengthOf(this.view) * 0.1;
@@ -330,7 +339,18 @@ export class Timeline {
   }
 
   ask(lane: number, thread: number, at: At, step: Step, purpose: ItemRequest['purpose']): void {
+    this.isSelecting ||= purpose !== 'follow';
     editor.postMessage({ kind: 'item', generation: this.generation, lane, thread, at, step, purpose });
+  }
+
+  /** The daemon is asked what to select: of keys that follow quickly, each goes on from what the one before selects. A key that is held
+   * down waits for nothing. */
+  fromSelection(act: () => void, isRepeated = false): void {
+    if (!this.isSelecting) {
+      act();
+    } else if (!isRepeated) {
+      this.waiting.push(act);
+    }
   }
 
   threadsChanged(): void {

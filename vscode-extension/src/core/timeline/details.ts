@@ -21,6 +21,11 @@ export function itemTitle(item: Item): string {
   return item.object === undefined ? call : `${call}: ${objectName(item.object)}`;
 }
 
+/** When its call is made; of what makes none, when it begins. */
+export function momentOf(item: Item): number {
+  return item.made ? item.callNs : item.startNs;
+}
+
 export function itemDetails(item: Item, view: View, totalNs: number): Detail[] {
   const moment = (ns: number): string => formatMoment(ns, { fromNs: view.fromNs, toNs: Math.max(view.toNs, ns) });
   const { thread } = item;
