@@ -1,6 +1,15 @@
 longpole_benchmark(timeline_benchmark
   SOURCES timeline_benchmark.cc engine_recordings.cc
   LIBRARIES longpole_analysis fmt::fmt)
+add_executable(timeline_service_benchmark
+  timeline_service_benchmark.cc engine_recordings.cc ../service/client.cc ../service/daemon.cc)
+target_include_directories(timeline_service_benchmark PRIVATE ../service)
+target_compile_definitions(timeline_service_benchmark PRIVATE
+  LONGPOLE_BUILD_DIRECTORY="${PROJECT_BINARY_DIR}")
+target_link_libraries(timeline_service_benchmark PRIVATE
+  longpole_proto longpole_storage longpole_trace fmt::fmt gRPC::grpc++ GTest::gtest
+  nlohmann_json::nlohmann_json longpole_settings)
+add_dependencies(timeline_service_benchmark longpole)
 longpole_benchmark(engine_benchmark
   SOURCES engine_benchmark.cc engine_recordings.cc quartz_benchmark.cc
   LIBRARIES longpole_analysis fmt::fmt)

@@ -28,6 +28,16 @@ void add_profiles(Recording& recording, std::mt19937_64& random) {
   }
 }
 
+// After some computing.
+void add_event(Thread& thread, EventKind kind, std::uint32_t subject, std::mt19937_64& random) {
+  Event event;
+  event.cpu = Nanoseconds{std::uniform_int_distribution<std::int64_t>(100, 5000)(random)};
+  event.kind = kind;
+  event.subject = subject;
+  event.profile = ProfileId{std::uniform_int_distribution(0U, profiles - 1)(random)};
+  thread.events.push_back(event);
+}
+
 }  // namespace
 
 Recording busy_recording(std::uint32_t threads, std::size_t events) {
@@ -48,12 +58,7 @@ Recording busy_recording(std::uint32_t threads, std::size_t events) {
     thread.name = fmt::format("thread{}", t);
     thread.events.reserve(4 * rounds + rounds / 1000 + 2);
     const auto add = [&](EventKind kind, std::uint32_t subject) {
-      Event event;
-      event.cpu = Nanoseconds{std::uniform_int_distribution<std::int64_t>(100, 5000)(random)};
-      event.kind = kind;
-      event.subject = subject;
-      event.profile = ProfileId{std::uniform_int_distribution(0U, profiles - 1)(random)};
-      thread.events.push_back(event);
+      add_event(thread, kind, subject, random);
     };
     for (std::size_t round = 0; round < rounds; ++round) {
       const std::uint32_t lock = std::uniform_int_distribution(0U, locks - 1)(random);
@@ -67,6 +72,27 @@ Recording busy_recording(std::uint32_t threads, std::size_t events) {
       }
     }
     add(EventKind::thread_end, unknown_count);
+    recording.threads.push_back(std::move(thread));
+  }
+  return recording;
+}
+
+Recording contended_recording(std::uint32_t threads, std::size_t events) {
+  std::mt19937_64 random(threads);
+  Recording recording;
+  recording.run.source = Source::kernel;
+  add_profiles(recording, random);
+  recording.objects.push_back({ObjectKind::mutex, "lock"});
+  const std::size_t rounds = events / threads / 2;
+  for (std::uint32_t t = 0; t < threads; ++t) {
+    Thread thread;
+    thread.name = fmt::format("thread{}", t);
+    thread.events.reserve(2 * rounds + 1);
+    for (std::size_t round = 0; round < rounds; ++round) {
+      add_event(thread, EventKind::mutex_lock, 0, random);
+      add_event(thread, EventKind::mutex_unlock, 0, random);
+    }
+    add_event(thread, EventKind::thread_end, unknown_count, random);
     recording.threads.push_back(std::move(thread));
   }
   return recording;

@@ -13,4 +13,8 @@ namespace longpole {
 // different length, so that the threads' events mix as those of a real program do.
 [[nodiscard]] Recording busy_recording(std::uint32_t threads, std::size_t events);
 
+// The same number of threads and events, but all of them take turns at one lock: on any number of CPUs
+// most of them wait, and the critical path goes from one to the next at every second event.
+[[nodiscard]] Recording contended_recording(std::uint32_t threads, std::size_t events);
+
 }  // namespace longpole

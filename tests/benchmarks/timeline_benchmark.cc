@@ -1,8 +1,12 @@
 // DESIGN section 9: any viewport of 10 million events of 200 threads, on one CPU, and what the index
-// takes to build and to keep.
+// takes to build and to keep. Of two programs: threads that mostly work side by side, and threads that
+// all take turns at one lock. What a viewport takes with all that is around it: timeline_service_benchmark.
 #include <benchmark/benchmark.h>
 
+#include <functional>
 #include <memory>
+#include <string>
+#include <utility>
 
 #include "analysis/timeline.h"
 #include "engine_recordings.h"
@@ -11,107 +15,130 @@
 namespace longpole {
 namespace {
 
+using analysis::Execution;
+using analysis::Timeline;
+using analysis::WithNames;
+
 constexpr std::uint32_t threads = 200;
+constexpr std::size_t events = 10'000'000;
 constexpr std::uint32_t cpus = 16;
 constexpr std::uint32_t pixels = 2000;
 
-const std::shared_ptr<const Recording>& recording() {
-  static const auto made = std::make_shared<const Recording>(busy_recording(threads, 10'000'000));
-  return made;
+enum class Program : std::uint8_t { busy, contended };
+enum class Machine : std::uint8_t { shared, linux_fair };
+struct Subject {
+  Program program = Program::busy;
+  Machine machine = Machine::shared;
+  friend bool operator==(const Subject&, const Subject&) = default;
+};
+
+// The last one asked for is kept: each takes a gigabyte.
+template <typename Key, typename Value>
+std::shared_ptr<const Value> cached(Key key,
+                                    const std::function<std::shared_ptr<const Value>()>& make) {
+  static Key kept_key;
+  static std::shared_ptr<const Value> kept;
+  if (kept == nullptr || !(kept_key == key)) {
+    kept = nullptr;
+    kept = make();
+    kept_key = key;
+  }
+  return kept;
 }
 
-std::shared_ptr<const simulation::Schedule> schedule() {
-  static const auto made =
-      std::make_shared<const simulation::Schedule>(simulation::simulate_ideal(*recording()));
-  return made;
+std::shared_ptr<const Recording> recording_of(Program program) {
+  return cached<Program, Recording>(program, [&] {
+    return std::make_shared<const Recording>(program == Program::busy
+                                                 ? busy_recording(threads, events)
+                                                 : contended_recording(threads, events));
+  });
 }
 
-simulation::SimulatedRun simulated() {
+// What is left to be done when the simulation has ended.
+std::function<std::shared_ptr<const Timeline>()> simulated(const Subject& subject) {
+  const auto recording = recording_of(subject.program);
+  if (subject.machine == Machine::shared) {
+    auto schedule =
+        std::make_shared<const simulation::Schedule>(simulation::simulate_ideal(*recording));
+    return [=] {
+      return std::make_shared<const Timeline>(std::make_shared<const Execution>(
+          recording, schedule, cpus, analysis::Scheduler::shared));
+    };
+  }
   simulation::Machine machine;
   machine.cpus = cpus;
-  return *simulation::simulate(*recording(), machine);
+  auto run = std::make_shared<simulation::SimulatedRun>(*simulation::simulate(*recording, machine));
+  return [=] {
+    return std::make_shared<const Timeline>(
+        std::make_shared<const Execution>(recording, std::move(*run), cpus));
+  };
 }
 
-void report_size(benchmark::State& state, const analysis::Timeline& timeline) {
-  const auto events = static_cast<double>(recording()->event_count());
-  state.counters["bytes_an_event"] = static_cast<double>(timeline.bytes()) / events;
-  state.counters["of_the_recording"] =
-      static_cast<double>(timeline.bytes()) / (events * sizeof(Event));
-}
-
-void index_shared(benchmark::State& state) {
-  const auto made = schedule();
+void index(benchmark::State& state, const Subject& subject) {
   for (auto _ : state) {
-    const analysis::Timeline timeline(std::make_shared<const analysis::Execution>(
-        recording(), made, cpus, analysis::Scheduler::shared));
     state.PauseTiming();
-    report_size(state, timeline);
+    auto make = simulated(subject);
+    state.ResumeTiming();
+    auto timeline = make();
+    state.PauseTiming();
+    const auto size = static_cast<double>(timeline->execution().recording().event_count());
+    const auto bytes = static_cast<double>(timeline->bytes());
+    state.counters["bytes_an_event"] = bytes / size;
+    state.counters["of_the_recording"] = bytes / (size * sizeof(Event));
+    timeline = nullptr;
+    make = nullptr;
     state.ResumeTiming();
   }
 }
-BENCHMARK(index_shared)->Iterations(1)->Repetitions(2)->Unit(benchmark::kMillisecond);
-
-void index_linux(benchmark::State& state) {
-  for (auto _ : state) {
-    state.PauseTiming();
-    auto run = simulated();
-    state.ResumeTiming();
-    const analysis::Timeline timeline(
-        std::make_shared<const analysis::Execution>(recording(), std::move(run), cpus));
-    state.PauseTiming();
-    report_size(state, timeline);
-    state.ResumeTiming();
-  }
-}
-BENCHMARK(index_linux)->Iterations(1)->Unit(benchmark::kMillisecond);
 
 // One part of so many of the run: all rows, the parallelism, the levels and the path.
-void viewport(benchmark::State& state, const analysis::Timeline& timeline,
-              analysis::WithNames names) {
-  const Nanoseconds total = timeline.execution().total();
+void viewport(benchmark::State& state, const Subject& subject, WithNames names) {
+  const auto timeline = cached<Subject, Timeline>(subject, [&] { return simulated(subject)(); });
+  const Nanoseconds total = timeline->execution().total();
   const Nanoseconds width = std::max(total / state.range(0), Nanoseconds{1});
   Nanoseconds from{};
   for (auto _ : state) {
     const analysis::TimelineView view{from, from + width, pixels};
     for (std::uint32_t t = 0; t < threads; ++t)
-      benchmark::DoNotOptimize(timeline.row(t, view, names));
-    benchmark::DoNotOptimize(timeline.parallelism(view));
-    benchmark::DoNotOptimize(timeline.levels(view));
-    benchmark::DoNotOptimize(timeline.path(view));
+      benchmark::DoNotOptimize(timeline->row(t, view, names));
+    benchmark::DoNotOptimize(timeline->parallelism(view));
+    benchmark::DoNotOptimize(timeline->levels(view));
+    benchmark::DoNotOptimize(timeline->path(view));
     from = (from + total / 7) % (total - width + Nanoseconds{1});
   }
 }
 
-void viewport_shared(benchmark::State& state) {
-  static const analysis::Timeline timeline(std::make_shared<const analysis::Execution>(
-      recording(), schedule(), cpus, analysis::Scheduler::shared));
-  viewport(state, timeline, analysis::WithNames::no);
+void measure(const std::string& name, const Subject& subject) {
+  const auto named = [&](const std::string& what) { return what + "/" + name; };
+  benchmark::RegisterBenchmark(named("index").c_str(), index, subject)
+      ->Iterations(1)
+      ->Repetitions(2)
+      ->DisplayAggregatesOnly(false)
+      ->Unit(benchmark::kMillisecond);
+  for (const auto& [names, last] :
+       {std::pair(WithNames::no, 1 << 21), std::pair(WithNames::yes, 64)})
+    benchmark::RegisterBenchmark(
+        named(names == WithNames::no ? "viewport" : "viewport_with_names").c_str(), viewport,
+        subject, names)
+        ->RangeMultiplier(8)
+        ->Range(1, last)
+        ->Iterations(7)
+        ->Unit(benchmark::kMillisecond);
 }
-void viewport_with_names(benchmark::State& state) {
-  static const analysis::Timeline timeline(std::make_shared<const analysis::Execution>(
-      recording(), schedule(), cpus, analysis::Scheduler::shared));
-  viewport(state, timeline, analysis::WithNames::yes);
-}
-void viewport_linux(benchmark::State& state) {
-  static const analysis::Timeline timeline(
-      std::make_shared<const analysis::Execution>(recording(), simulated(), cpus));
-  viewport(state, timeline, analysis::WithNames::no);
-}
-BENCHMARK(viewport_shared)
-    ->RangeMultiplier(8)
-    ->Range(1, 1 << 21)
-    ->Iterations(7)
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK(viewport_with_names)
-    ->RangeMultiplier(8)
-    ->Range(1, 64)
-    ->Iterations(7)
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK(viewport_linux)
-    ->RangeMultiplier(8)
-    ->Range(1, 1 << 21)
-    ->Iterations(7)
-    ->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace longpole
+
+int main(int argc, char** argv) {
+  using longpole::Machine;
+  using longpole::Program;
+  longpole::measure("busy_shared", {Program::busy, Machine::shared});
+  longpole::measure("busy_linux", {Program::busy, Machine::linux_fair});
+  longpole::measure("contended_shared", {Program::contended, Machine::shared});
+  longpole::measure("contended_linux", {Program::contended, Machine::linux_fair});
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv))
+    return 2;
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
+}
