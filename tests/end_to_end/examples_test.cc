@@ -70,12 +70,16 @@ struct Lead {
   std::string leader;
 };
 
-void expect_leads(const std::string& name, const std::vector<Lead>& leads) {
-  const auto recorded = recorded_until({example(name)}, [&](const Recorded& candidate) {
-    return std::all_of(leads.begin(), leads.end(), [&](const Lead& lead) {
-      return candidate.leader(lead.functions, lead.cpus) == lead.leader;
-    });
-  });
+void expect_leads(const std::string& name, const std::vector<Lead>& leads,
+                  const Parts& parts = {}) {
+  const auto recorded = recorded_until(
+      {example(name)},
+      [&](const Recorded& candidate) {
+        return std::all_of(leads.begin(), leads.end(), [&](const Lead& lead) {
+          return candidate.leader(lead.functions, lead.cpus) == lead.leader;
+        });
+      },
+      parts);
   for (const Lead& lead : leads)
     EXPECT_EQ(recorded->leader(lead.functions, lead.cpus), lead.leader) << lead.cpus << " CPUs";
 }
@@ -91,11 +95,18 @@ TEST(NLargest, TheLeadGoesFromTheCheapFunctionToTheDearOne) {
   expect_leads("n-largest", {{{"f", "g"}, 2, "f"}, {{"f", "g"}, 8, "g"}});
 }
 
-// Paper VI, section 4.3: Writer on one or two CPUs, then Sorter; Reader passes Writer after three.
+// Paper VI, section 4.3: Writer on one or two CPUs, then Sorter; Reader passes Writer after three. A processor that
+// guesses the branches of Sorter well makes it a third cheaper than another: here the three stand to each other
+// as where the example was made.
 TEST(BillingGateway, TheLeadGoesFromTheWritersToTheSorters) {
   const std::vector<std::string> all = {"Reader", "Sorter", "Writer"};
   expect_leads("billing-gateway",
-               {{all, 1, "Writer"}, {all, 8, "Sorter"}, {{"Reader", "Writer"}, 5, "Reader"}});
+               {{all, 1, "Writer"},
+                {all, 3, "Sorter"},
+                {all, 8, "Sorter"},
+                {{"Reader", "Writer"}, 3, "Writer"},
+                {{"Reader", "Writer"}, 5, "Reader"}},
+               {{"Writer", 0.403}, {"Sorter", 0.347}, {"Reader", 0.25}});
 }
 
 // How many times as fast everything is that the other threads do. `main` does the rest, before and

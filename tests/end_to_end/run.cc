@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <limits>
 #include <sstream>
 #include <system_error>
 
@@ -92,13 +93,33 @@ ScratchFolder::~ScratchFolder() {
   fs::remove_all(path_, ignored);
 }
 
-Recorded::Recorded(const std::vector<std::string>& command)
+Recorded::Recorded(const std::vector<std::string>& command, const Parts& parts)
     : program_(fs::path(command[0]).filename()) {
   std::vector<std::string> words = {build / "bin/longpole", "record", "-o", "run.lptrace", "--"};
   words.insert(words.end(), command.begin(), command.end());
   run_ = run_program(words, folder(),
                      {"LD_PRELOAD=" LONGPOLE_CPU_TIME_USED, "CPU_TIME_USED=" + folder().string()});
   EXPECT_EQ(run_.status, 0) << run_.errors;
+  if (!parts.empty())
+    bring_into(parts);
+}
+
+void Recorded::bring_into(const Parts& parts) {
+  std::map<std::string, double> times;
+  for (const auto& row : functions(1)) {
+    if (parts.count(row["function"]) != 0)
+      times[row["function"]] += row["self_ns"].get<double>();
+  }
+  double unit = std::numeric_limits<double>::infinity();
+  for (const auto& [function, part] : parts)
+    unit = std::min(unit, times[function] / part);
+  std::vector<std::string> arguments = {"whatif", recording_, "--cpus", "1", "-o", "parts.lptrace"};
+  for (const auto& [function, part] : parts) {
+    arguments.emplace_back("--speed");
+    arguments.push_back(function + "=" + std::to_string(100 * (1 - unit * part / times[function])));
+  }
+  (void)longpole(arguments);
+  recording_ = "parts.lptrace";
 }
 
 std::int64_t Recorded::cpu_time_used_ns() const {
@@ -115,7 +136,7 @@ nlohmann::json Recorded::longpole(const std::vector<std::string>& arguments) con
 }
 
 nlohmann::json Recorded::simulate(const std::string& cpus) const {
-  return longpole({"simulate", "run.lptrace", "--cpus", cpus})["runs"];
+  return longpole({"simulate", recording_, "--cpus", cpus})["runs"];
 }
 
 std::int64_t Recorded::completion_time_ns(int cpus) const {
@@ -128,7 +149,7 @@ double Recorded::speedup(int cpus) const {
 
 std::int64_t Recorded::cpu_time_ns(const std::string& thread) const {
   std::int64_t cpu_time_ns = 0;
-  for (const auto& row : longpole({"report", "run.lptrace", "--by", "thread"})["rows"]) {
+  for (const auto& row : longpole({"report", recording_, "--by", "thread"})["rows"]) {
     if (row["thread"] == thread)
       cpu_time_ns += row["self_ns"].get<std::int64_t>();
   }
@@ -136,13 +157,13 @@ std::int64_t Recorded::cpu_time_ns(const std::string& thread) const {
 }
 
 double Recorded::saved(const std::string& change, int cpus) const {
-  return longpole({"whatif", "run.lptrace", "--cpus", std::to_string(cpus), "--speed",
+  return longpole({"whatif", recording_, "--cpus", std::to_string(cpus), "--speed",
                    change})["runs"][0]["saved"];
 }
 
 nlohmann::json Recorded::functions(int cpus) const {
   return longpole(
-      {"report", "run.lptrace", "--cpus", std::to_string(cpus), "--by", "function"})["rows"];
+      {"report", recording_, "--cpus", std::to_string(cpus), "--by", "function"})["rows"];
 }
 
 double Recorded::critical_share(const std::string& function, int cpus) const {
@@ -161,10 +182,11 @@ std::string Recorded::leader(const std::vector<std::string>& functions, int cpus
 }
 
 std::unique_ptr<Recorded> recorded_until(const std::vector<std::string>& command,
-                                         const std::function<bool(const Recorded&)>& holds) {
-  auto recorded = std::make_unique<Recorded>(command);
+                                         const std::function<bool(const Recorded&)>& holds,
+                                         const Parts& parts) {
+  auto recorded = std::make_unique<Recorded>(command, parts);
   for (int others = 7; others > 0 && !holds(*recorded); --others)
-    recorded = std::make_unique<Recorded>(command);
+    recorded = std::make_unique<Recorded>(command, parts);
   return recorded;
 }
 

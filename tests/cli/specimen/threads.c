@@ -1,6 +1,7 @@
 /* A program to record: two threads that compute, one of them twice as long, and then what the
  * argument says: "fail" exits with status 3, "crash" aborts, "wait" says so and waits for the end. */
 #include <pthread.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,11 +9,14 @@
 
 enum { ROUNDS = 20 * 1000 * 1000 };
 
-static volatile unsigned long result[2];
+static volatile uint64_t result[2];
 
-__attribute__((noinline)) static void compute(int rounds, volatile unsigned long* sum) {
+/* Each round needs the one before: no processor makes short work of it. */
+__attribute__((noinline)) static void compute(int rounds, volatile uint64_t* number) {
+  uint64_t last = *number;
   for (int i = 0; i < rounds; ++i)
-    *sum += (unsigned long)i;
+    last = last * 6364136223846793005U + 1442695040888963407U;
+  *number = last;
 }
 
 static void* long_thread(void* unused) {
