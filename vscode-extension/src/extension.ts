@@ -53,7 +53,10 @@ export function activate(context: vscode.ExtensionContext): void {
       resolveTask: async (task) => (await load()).tasks.resolveTask(task),
     }),
     ...commandNames.map((name) =>
-      vscode.commands.registerCommand(`longpole.${name}`, async (...args: unknown[]) => (await load()).run(name, args)),
+      vscode.commands.registerCommand(`longpole.${name}`, async (...args: unknown[]) => {
+        const loaded = await load().catch((error: Error) => void vscode.window.showErrorMessage(error.message));
+        await loaded?.run(name, args);
+      }),
     ),
   );
   if (vscode.workspace.isTrusted && context.workspaceState.get(shownKey) !== undefined) {

@@ -6,7 +6,10 @@
 //                Daemon ── gRPC ──▶ longpole serve
 import * as vscode from 'vscode';
 import { runsPrograms, type CommandName } from './core/commandNames';
+import { formatCpus } from './core/format';
+import { hottestLine } from './core/hottest';
 import { recordingViewType, timelineViewId } from './core/ids';
+import { filterWords } from './core/threadFilter';
 import { Daemon } from './daemon/daemon';
 import { Analyses } from './editor/analyses';
 import { Annotations } from './editor/annotations';
@@ -28,6 +31,7 @@ import { RecordTasks } from './editor/recordTask';
 import { Session } from './editor/session';
 import { findSource, Sources } from './editor/sources';
 import { StatusBar } from './editor/statusBar';
+import { pickThreads } from './editor/threadPicker';
 import { ThreadTree, type ThreadNode } from './editor/threadTree';
 import { TimelineView } from './editor/timelineView';
 import { WhatIfPanel, type ChangeWish } from './editor/whatIfPanel';
@@ -91,6 +95,9 @@ export class Product implements vscode.Disposable {
       goToThreadFunction: (node: ThreadNode) => threadTree.goToFunction(node),
       whatIf: (wish?: ChangeWish | { readonly change?: ChangeWish }) => whatIf.show(wishOf(wish)),
       takeBackWhatIf: () => session.takeBack(),
+      showOnlyThreads: () => pickThreads(session, analyses),
+      showOnlyThread: (node: ThreadNode) => threadTree.showOnly(node),
+      showAllThreads: () => session.setFilter(undefined),
       setMachine: () => pickMachine(session, analyses),
       findBinding: () => findBinding(session),
       setScheduler: () => pickScheduler(session),
@@ -105,6 +112,7 @@ export class Product implements vscode.Disposable {
       collectDiagnostics: () => collectDiagnostics(context, daemon),
       showLog: () => Promise.resolve(log.show()),
       goToLine,
+      goToHottestLine: () => goToHottestLine(session),
     };
     this.subscriptions = [
       log,
@@ -128,6 +136,10 @@ export class Product implements vscode.Disposable {
         const has = session.recording !== undefined;
         void vscode.commands.executeCommand('setContext', 'longpole.hasRecording', has);
         void vscode.commands.executeCommand('setContext', 'longpole.hasWhatIf', (session.recording?.change ?? '') !== '');
+        void vscode.commands.executeCommand('setContext', 'longpole.hasThreadFilter', session.filter !== undefined);
+      }),
+      session.onDidDropFilter((filter) => {
+        void vscode.window.showInformationMessage(`Longpole: this recording has no thread of those to be shown (${filterWords(filter)}). It shows all threads.`);
       }),
       daemon.onDidRestart((how) => tellRestart(how, session, log)),
     ];
@@ -216,6 +228,23 @@ async function goToLine(file: string, line: number): Promise<void> {
   await vscode.window.showTextDocument(vscode.Uri.file(found), { selection: new vscode.Range(at, at) });
 }
 
+async function goToHottestLine(session: Session): Promise<void> {
+  const { recording, cpus } = session;
+  if (recording === undefined) {
+    throw new Error('No recording is shown.');
+  }
+  const files = recording.info.files.map(({ path }) => path);
+  const hottest = hottestLine(recording.weights, files, cpus);
+  if (hottest === undefined) {
+    throw new Error(
+      files.length === 0
+        ? 'This recording has functions but no lines: build the program with -g and record it again.'
+        : `No line of this program is on the critical path at ${formatCpus(cpus)}: it waits all the time.`,
+    );
+  }
+  await goToLine(hottest.file, hottest.line);
+}
+
 async function isTrusted(): Promise<boolean> {
   if (vscode.workspace.isTrusted) {
     return true;
@@ -258,7 +287,7 @@ function tellRestart(how: string, session: Session, log: vscode.LogOutputChannel
 
 async function showError(error: unknown, log: vscode.LogOutputChannel): Promise<void> {
   const message = error instanceof Error ? error.message : String(error);
-  log.error(error instanceof Error && error.stack !== undefined ? error.stack : message);
+  log.error(error instanceof Error && error.stack !== undefined ? error.stack : message, ...(error instanceof Error && error.cause !== undefined ? [error.cause] : []));
   const show = 'Show Log';
   if ((await vscode.window.showErrorMessage(message, show)) === show) {
     log.show();

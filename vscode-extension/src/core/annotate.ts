@@ -35,6 +35,7 @@ const expectedToMatter = 0.05;
 
 export function annotateLines(weights: Weights, file: string, cpus: number, options: AnnotationOptions): LineAnnotation[] {
   const threshold = options.threshold / 100;
+  const some = weights.threads;
   const shares = [...weights.linesOf(file).values()]
     .map((line) => ({ line: line.line, share: lineShare(weights, line, cpus) }))
     .filter(({ share }) => Math.abs(share) >= threshold && formatShare(share) !== '0.0%')
@@ -44,8 +45,10 @@ export function annotateLines(weights: Weights, file: string, cpus: number, opti
     let text = options.inline === 'none' ? '' : formatShare(share);
     // What the numbers mean is said once a file, where it matters most.
     if (options.inline === 'percentAndEffect' && rank === 0 && share > 0) {
+      // Of some threads it says in place of that whose number it is.
+      const meaning = some === undefined ? `10% faster → ${formatEffect(share)} overall` : `in ${countThreads(some)} alone`;
       // Two spaces in a row are one, unless one of them does not break.
-      text += `\u00a0 · 10% faster → ${formatEffect(share)} overall`;
+      text += `\u00a0 · ${meaning}`;
     }
     return { line, share, step: heatStep(share), text };
   });
@@ -54,7 +57,7 @@ export function annotateLines(weights: Weights, file: string, cpus: number, opti
     for (const line of idleFunctionLines(weights, file, cpus, threshold)) {
       if (!taken.has(line)) {
         taken.add(line);
-        annotations.push({ line, share: 0, step: 0, text: `not on the critical path at ${formatCpus(cpus)}` });
+        annotations.push({ line, share: 0, step: 0, text: `not on the critical path at ${formatCpus(cpus)}${some === undefined ? '' : ` in ${countThreads(some)}`}` });
       }
     }
   }
@@ -69,6 +72,10 @@ export function functionHeat(weights: Weights, file: string, cpus: number, thres
     .filter(({ weight, share }) => weight.firstLine > 0 && Math.abs(share) >= threshold / 100)
     .sort((a, b) => Math.abs(a.share) - Math.abs(b.share))
     .map(({ weight, share }) => ({ firstLine: weight.firstLine, lastLine: weight.lastLine, step: heatStep(share) }));
+}
+
+function countThreads(threads: readonly number[]): string {
+  return threads.length === 1 ? '1 thread' : `${threads.length} threads`;
 }
 
 /** First lines of functions that used much CPU time and hold nothing back. */

@@ -19,6 +19,9 @@ export const commandNames = [
   'goToThreadFunction',
   'whatIf',
   'takeBackWhatIf',
+  'showOnlyThreads',
+  'showOnlyThread',
+  'showAllThreads',
   'setMachine',
   'findBinding',
   'setScheduler',
@@ -33,4 +36,5 @@ export const commandNames = [
   'collectDiagnostics',
   'showLog',
   'goToLine',
+  'goToHottestLine',
 ] as const;

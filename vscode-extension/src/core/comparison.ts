@@ -39,7 +39,8 @@ export function moves(before: Weights, after: Weights, cpus: number): Move[] {
     .slice(0, mostRows);
 }
 
-export function comparisonPage(before: Side, after: Side, columns: readonly number[], cpus: number): string {
+/** `threads`: whose part the functions show, in words; empty: that of all. */
+export function comparisonPage(before: Side, after: Side, columns: readonly number[], cpus: number, threads = ''): string {
   const shown = columns.filter((count) => before.weights.has(count) && after.weights.has(count));
   const chosen = (count: number): string => (count === cpus ? ' class="chosen"' : '');
   const time = (weights: Weights, count: number): string => formatTime(weights.totalNs(count) ?? 0);
@@ -61,7 +62,7 @@ export function comparisonPage(before: Side, after: Side, columns: readonly numb
     row(`after: ${after.name}`, (count) => time(after.weights, count)),
     row('change', change),
     '</tbody></table></section>',
-    `<section><h2>What moved, on ${formatCpus(cpus)}</h2><table><thead><tr><th scope="col">function</th>`,
+    `<section><h2>What moved, on ${formatCpus(cpus)}</h2>${threads === '' ? '' : `<p class="remark">${escapeHtml(`The part of ${threads}.`)}</p>`}<table><thead><tr><th scope="col">function</th>`,
     '<th scope="col">critical time before</th><th scope="col">after</th><th scope="col">change</th></tr></thead>',
     `<tbody>${functions.join('\n')}</tbody></table></section>`,
   ].join('\n');

@@ -3,6 +3,7 @@ import { basename } from 'node:path';
 import { effectSentence, formatCount, formatShare, formatTime, isNothing, shareSentence } from './format';
 import { shortName } from './functionNames';
 import type { LockWait } from './lockWaits';
+import { escapeMarkdown } from './markdown';
 import { gainWords } from './rankings';
 import { functionShare, lineShare, type FunctionWeight, type LineWeight, type Weights } from './weights';
 
@@ -31,6 +32,8 @@ export interface HoverOptions {
   readonly locks: { readonly ofLine: readonly LockWait[]; readonly ofFunction: readonly LockWait[] };
   /** The address that opens the what-if panel on a lock; empty: none. */
   readonly freed: (lock: string) => string;
+  /** Whose part of the numbers is shown, in words; empty: that of all threads. */
+  readonly threads: string;
 }
 
 /** The hover's text; undefined when there is nothing to say. */
@@ -59,6 +62,9 @@ export function hoverMarkdown(weights: Weights, subject: HoverSubject, options: 
       ? functionFacts(weight, line !== undefined, options)
       : quiet(`${formatTime(line?.selfNs ?? 0)} of CPU time`);
   parts.push(options.chart === '' ? facts : `${options.chart}  \n${facts}`);
+  if (options.threads !== '') {
+    parts.push(`*The part of ${escapeMarkdown(options.threads)} alone.*`);
+  }
   return parts.join('\n\n');
 }
 
@@ -135,8 +141,4 @@ function quiet(text: string): string {
 
 function hot(text: string): string {
   return `<span style="color:var(--vscode-longpole-heat8);">${text}</span>`;
-}
-
-export function escapeMarkdown(text: string): string {
-  return text.replace(/[\\`*_{}[\]()#+\-.!|<>~&$]/g, (character) => `&#${character.charCodeAt(0)};`);
 }

@@ -1,5 +1,4 @@
-// From a share of the critical path to one of eight steps of heat, and the colours of the steps where the theme has no
-// say: in the images of the gutter.
+// From a share of the critical path to one of eight steps of heat, and the colours of the steps where the theme has no say.
 //
 // One hue, and luminance that goes one way, so that nothing is told by hue alone: the scale reads the same for every
 // kind of colour vision, and in grey.
@@ -22,7 +21,7 @@ export type PaletteName = 'auto' | 'cividis' | 'viridis' | 'blue' | 'grey';
 
 type Colours = Record<ThemeKind, readonly string[]>;
 
-/** The colours of the gutter's marks, coolest first. The tests check that their luminance goes one way. */
+/** The theme's longpole.gutter1 to longpole.gutter8 as they are by default, coolest first: for where a theme has no say. */
 export const gutterColours: Colours = {
   dark: ['#4d4026', '#62502a', '#785f2b', '#90702c', '#a9812d', '#c3922f', '#e0a534', '#ffb93c'],
   light: ['#ecdcb8', '#e4c88d', '#dab265', '#cd9a3f', '#ba8222', '#a36b10', '#895508', '#6e4104'],

@@ -22,6 +22,8 @@ export interface PageRecording {
   /** What is not as it was recorded: the program or the machine, in words; empty: nothing. */
   readonly change: string;
   readonly machine: string;
+  /** Whose part the functions show, in words; empty: that of all threads. */
+  readonly shownThreads: string;
   readonly notices: readonly { readonly text: string }[];
 }
 
@@ -64,8 +66,12 @@ export function recordingPage(
   ].join('\n');
 }
 
-function remark({ change, machine }: PageRecording): string {
-  const parts = [...(change === '' ? [] : [`As if: ${change}.`]), ...(machine === '' ? [] : [`Simulated with ${machine}.`])];
+function remark({ change, machine, shownThreads }: PageRecording): string {
+  const parts = [
+    ...(change === '' ? [] : [`As if: ${change}.`]),
+    ...(machine === '' ? [] : [`Simulated with ${machine}.`]),
+    ...(shownThreads === '' ? [] : [`Of functions the part of ${shownThreads}.`]),
+  ];
   return parts.length === 0 ? '' : `<p class="remark">${escapeHtml(parts.join(' '))}</p>`;
 }
 

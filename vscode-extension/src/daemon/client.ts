@@ -65,8 +65,9 @@ export class DaemonError extends Error {
   constructor(
     message: string,
     readonly code: status,
+    options?: ErrorOptions,
   ) {
-    super(message);
+    super(message, options);
   }
 
   /** There is no such thing, or no longer. */
@@ -287,7 +288,7 @@ export function daemonError(error: Error): Error {
     return error;
   }
   if (code === status.UNAVAILABLE) {
-    return new DaemonError(`The daemon went away before it answered (${details}). It is started again when needed.`, code);
+    return new DaemonError('The daemon went away before it answered. It is started again when needed.', code, { cause: details });
   }
   return new DaemonError(details === '' ? error.message : details, code);
 }

@@ -2,6 +2,7 @@
 // crashed, stopped with the extension.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import { protocolProblem } from '../core/handshake';
 import { RestartLimit } from '../core/restarts';
@@ -13,6 +14,9 @@ export interface Connection {
   readonly client: DaemonClient;
   readonly info: GetServerInfoResponse;
 }
+
+/** A process that was killed is gone well within this; one that only closed its socket is asked again all the same. */
+const noticeEndMs = 5_000;
 
 export type DaemonState = 'stopped' | 'starting' | 'running' | 'failed';
 
@@ -53,6 +57,12 @@ export class Daemon implements vscode.Disposable {
       throw error;
     });
     return this.connecting;
+  }
+
+  /** To be called when a call found no daemon: resolves once its process is seen to have ended, which is told later than the call. */
+  async noticeEnd(): Promise<void> {
+    const ended = this.running?.process.ended;
+    await (ended && Promise.race([ended, sleep(noticeEndMs)]));
   }
 
   async restart(): Promise<void> {

@@ -235,9 +235,8 @@ function makeTypes(): DecorationTypes {
     }),
     gutter: steps.map((step) =>
       vscode.window.createTextEditorDecorationType({
-        gutterIconSize: '100% 100%',
-        dark: { gutterIconPath: markUri(step, 'dark', palette) },
-        light: { gutterIconPath: markUri(step, 'light', palette) },
+        dark: { gutterIconPath: markUri(step, 'dark', palette), gutterIconSize: markStyle(step, palette) },
+        light: { gutterIconPath: markUri(step, 'light', palette), gutterIconSize: markStyle(step, palette) },
       }),
     ),
   };
@@ -254,6 +253,16 @@ function heatColours(step: number, palette: PaletteName, ruler: boolean): Partia
     return { before: { backgroundColor: `${colour}38` }, after: { color: colour }, ...(ruler && { overviewRulerColor: colour }) };
   };
   return { after: { margin: textMargin, fontStyle: 'normal' }, dark: themed('dark'), light: themed('light') };
+}
+
+/**
+ * The editor gives the gutter nothing but an image, and an image knows no theme colours. What is said of the image's size goes into the
+ * style sheet as it is: there the theme's colour takes the image's place. Should an editor refuse that, the image is still there, in
+ * the colours of a dark or a light theme.
+ */
+function markStyle(step: number, palette: PaletteName): string {
+  const colour = `var(--vscode-longpole-gutter${step + 1})`;
+  return palette === 'auto' ? `25% 100%; background-position: 92% 0; background-image: linear-gradient(${colour}, ${colour})` : '100% 100%';
 }
 
 function markUri(step: number, theme: ThemeKind, palette: PaletteName): vscode.Uri {

@@ -5,6 +5,7 @@ import { textBar } from '../core/bars';
 import { effectSentence, formatCpus, formatShare, formatTime, shareSentence } from '../core/format';
 import { shortName } from '../core/functionNames';
 import { machineSummary } from '../core/machineSettings';
+import { countWords } from '../core/threadFilter';
 import { functionShare, lineShare, type FunctionWeight, type LineWeight } from '../core/weights';
 import type { Session } from './session';
 import type { ChangeWish } from './whatIfPanel';
@@ -36,9 +37,10 @@ export class FunctionTree implements vscode.TreeDataProvider<FunctionNode>, vsco
   }
 
   private sessionChanged(): void {
-    const { recording, cpus, machine } = this.session;
-    const summary = machineSummary(machine);
-    this.view.description = recording === undefined ? '' : `at ${formatCpus(cpus)}${summary === '' ? '' : `, ${summary}`}`;
+    const { recording, cpus, machine, shownThreads } = this.session;
+    const remarks = [machineSummary(machine), shownThreads === undefined ? '' : countWords(shownThreads)].filter((remark) => remark !== '');
+    this.view.description = recording === undefined ? '' : [`at ${formatCpus(cpus)}`, ...remarks].join(', ');
+    this.view.message = this.session.threadWords === '' ? '' : `The part of ${this.session.threadWords}.`;
     this.changed.fire();
   }
 

@@ -3,15 +3,20 @@ import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { shareChart, type ChartColours } from '../core/chart';
 import { shortName } from '../core/functionNames';
-import { escapeMarkdown, hoverMarkdown, type HoverOptions, type HoverSubject } from '../core/hoverText';
+import { hoverMarkdown, type HoverOptions, type HoverSubject } from '../core/hoverText';
+import { lockMarkdown, locksNamed } from '../core/lockHover';
 import { waitsOfFunction, waitsOfLine } from '../core/lockWaits';
+import { escapeMarkdown } from '../core/markdown';
+import type { GetObjectsResponse, Place } from '../protocol/longpole/v1/longpole';
 import { functionShare, type FunctionWeight, type LineWeight, type Weights } from '../core/weights';
 import type { Analyses } from './analyses';
 import { commandLink } from './commandLink';
-import type { Documents } from './documents';
+import type { Documents, DocumentState } from './documents';
 import type { Session } from './session';
 
 const locksPatienceMs = 500;
+/** What a line has that declares something that threads wait for. */
+const lockTypes = /\b(\w*mutex\w*|\w*rwlock\w*|\w*spinlock\w*|cond_t|pthread_cond_t|cnd_t|mtx_t|condition_variable\w*|sem_t|\w*semaphore\w*|\w*barrier\w*|latch)\b/;
 
 export class Hovers implements vscode.HoverProvider {
   constructor(
@@ -33,20 +38,26 @@ export class Hovers implements vscode.HoverProvider {
     const recordedLine = state.lines.recordedLine(position.line);
     const number = recordedLine === undefined ? undefined : recordedLine + 1;
     const wordRange = document.getWordRangeAtPosition(position);
+    const objects = this.objects();
+    const ofLock = wordRange && (await this.lockHover(document, wordRange, state, objects));
+    if (ofLock !== undefined) {
+      return ofLock;
+    }
     const named = wordRange && functionNamed(weights, state.file, document.getText(wordRange), number);
     const around = number === undefined ? undefined : functionAround(weights, state.file, number);
     const line = number === undefined ? undefined : weights.linesOf(state.file).get(number);
-    // On a function's name the function is meant, anywhere else the line.
+    // On a function's name the function is meant, on a lock's the lock, anywhere else the line.
     const subject =
       named !== undefined ? { weight: named, line: undefined } : { weight: around, line: visibleLine(line) };
 
     if (subject.weight === undefined && subject.line === undefined) {
       return undefined;
     }
-    const locks = await this.locks(state.file, named === undefined ? number : undefined, subject.weight);
+    const locks = locksOf(await objects, state.file, named === undefined ? number : undefined, subject.weight);
     const text = hoverMarkdown(weights, subject, {
       locks,
       freed: (lock) => commandLink('longpole.whatIf', { freed: lock }),
+      threads: this.session.threadWords,
       cpus: this.session.cpus,
       columns: this.session.columns,
       linkTo: (weight) => (weight.file === '' || weight.firstLine === 0 ? '' : definitionLink(weight)),
@@ -60,21 +71,49 @@ export class Hovers implements vscode.HoverProvider {
     const edited = state.lines.unchanged ? '' : '\n\n*This file has changed since it was recorded.*';
     const change = this.session.recording?.change ?? '';
     const changed = change === '' ? '' : `\n\n*As if: ${escapeMarkdown(change)}.* [Take back](command:longpole.takeBackWhatIf)`;
-    const content = new vscode.MarkdownString(text + edited + changed);
+    const filtered = this.session.threadWords === '' ? '' : ' [Show all threads](command:longpole.showAllThreads)';
+    const content = new vscode.MarkdownString(text + filtered + edited + changed);
     // For the colours of the table. What comes from the recording is escaped.
     content.supportHtml = true;
-    content.isTrusted = { enabledCommands: ['longpole.goToLine', 'longpole.showLineInTimeline', 'longpole.whatIf', 'longpole.takeBackWhatIf'] };
+    content.isTrusted = { enabledCommands: ['longpole.goToLine', 'longpole.showLineInTimeline', 'longpole.whatIf', 'longpole.takeBackWhatIf', 'longpole.showAllThreads'] };
     return new vscode.Hover(content, wordRange);
   }
 
-  /** Known once the daemon has looked for them: a hover that comes before that does without. */
-  private async locks(file: string, line: number | undefined, weight: FunctionWeight | undefined): Promise<HoverOptions['locks']> {
+  /** The locks, known once the daemon has looked for them: a hover that comes before that does without. */
+  private objects(): Promise<GetObjectsResponse | undefined> {
     const late = new Promise<undefined>((resolve) => setTimeout(resolve, locksPatienceMs, undefined));
-    const objects = await Promise.race([this.analyses.objects().catch(() => undefined), late]);
-    return {
-      ofLine: objects === undefined || line === undefined ? [] : waitsOfLine(objects, file, line),
-      ofFunction: objects === undefined || weight === undefined ? [] : waitsOfFunction(objects, weight.file, weight.name),
+    return Promise.race([this.analyses.objects().catch(() => undefined), late]);
+  }
+
+  /** On a lock's name: where it is declared, and wherever else it is named. */
+  private async lockHover(
+    document: vscode.TextDocument,
+    wordRange: vscode.Range,
+    state: DocumentState & { kind: 'followed' },
+    known: Promise<GetObjectsResponse | undefined>,
+  ): Promise<vscode.Hover | undefined> {
+    const objects = await known;
+    if (objects === undefined) {
+      return undefined;
+    }
+    const word = document.getText(wordRange);
+    // A member has no name of its own in the recording. Where one is declared, the locks are meant that lines take which name it.
+    const declares = lockTypes.test(document.lineAt(wordRange.start.line).text);
+    const current = declares ? state.lines.currentLines() : undefined;
+    const mentions = ({ file, line }: Place): boolean => {
+      const at = file === state.file ? current?.get(line - 1) : undefined;
+      return at !== undefined && new RegExp(`\\b${word}\\b`).test(document.lineAt(at).text);
     };
+    const text = lockMarkdown(locksNamed(objects, word, mentions), objects.totalNs, this.session.cpus, {
+      freed: (lock) => commandLink('longpole.whatIf', { freed: lock }),
+      linkTo: ({ file, line }) => commandLink('longpole.goToLine', file, line),
+    });
+    if (text === undefined) {
+      return undefined;
+    }
+    const content = new vscode.MarkdownString(text);
+    content.isTrusted = { enabledCommands: ['longpole.goToLine', 'longpole.whatIf'] };
+    return new vscode.Hover(content, wordRange);
   }
 
   private chart(weights: Weights, weight: FunctionWeight): string {
@@ -93,6 +132,18 @@ export class Hovers implements vscode.HoverProvider {
     );
     return `![](data:image/svg+xml;base64,${Buffer.from(image).toString('base64')})`;
   }
+}
+
+function locksOf(
+  objects: GetObjectsResponse | undefined,
+  file: string,
+  line: number | undefined,
+  weight: FunctionWeight | undefined,
+): HoverOptions['locks'] {
+  return {
+    ofLine: objects === undefined || line === undefined ? [] : waitsOfLine(objects, file, line),
+    ofFunction: objects === undefined || weight === undefined ? [] : waitsOfFunction(objects, weight.file, weight.name),
+  };
 }
 
 /** Of the other functions, the one that leads at some CPU count by most: what takes the lead where this one loses it. */

@@ -48,7 +48,7 @@ h2 { font-size: 1.05em; font-weight: 600; margin: 2em 0 0.6em; }
 p { margin: 0.3em 0; }
 .headline { color: var(--vscode-longpole-heat8); font-weight: 400; margin-left: 0.5em; }
 svg { display: block; width: 100%; font-family: var(--vscode-font-family); font-size: 12px; }
-.grid { stroke: var(--vscode-editorIndentGuide-background1, #8884); stroke-width: 1; }
+.grid { stroke: var(--vscode-foreground); stroke-opacity: 0.18; stroke-width: 1; }
 .axis { fill: var(--vscode-descriptionForeground); }
 .axis.chosen { fill: var(--vscode-foreground); font-weight: 600; }
 .ideal { stroke: var(--vscode-descriptionForeground); stroke-width: 1.2; stroke-dasharray: 5 4; }

@@ -17,7 +17,7 @@ export abstract class RankingTree<Node> implements vscode.TreeDataProvider<Node 
   private readonly changed = new vscode.EventEmitter<void>();
   private readonly subscriptions: vscode.Disposable[];
   private readonly view: vscode.TreeView<Node | RemarkNode>;
-  private shown: { recording: ShownRecording | undefined; cpus: number } | undefined;
+  private shown: { recording: ShownRecording | undefined; cpus: number; threads: string } | undefined;
   readonly onDidChangeTreeData = this.changed.event;
 
   constructor(
@@ -58,15 +58,21 @@ export abstract class RankingTree<Node> implements vscode.TreeDataProvider<Node 
   protected abstract below(node: Node): Node[];
   protected abstract item(node: Node): vscode.TreeItem;
 
+  /** What the list says while annotations show the part of some threads alone, which `threads` names. */
+  protected filterRemark(threads: string): string {
+    return threads === '' ? '' : 'Of all threads, whichever annotations show.';
+  }
+
   private sessionChanged(): void {
-    const { recording, cpus } = this.session;
-    if (this.shown?.recording !== recording || this.shown?.cpus !== cpus) {
-      this.shown = { recording, cpus };
+    const { recording, cpus, threadWords: threads } = this.session;
+    if (this.shown?.recording !== recording || this.shown?.cpus !== cpus || this.shown?.threads !== threads) {
+      this.shown = { recording, cpus, threads };
       const { machine } = this.session;
       const scheduler = rankedScheduler(machine) === 'ideal' ? ', ideal' : '';
       this.view.description = recording === undefined ? '' : `at ${formatCpus(cpus)}${scheduler}`;
       // Annotations follow the whole machine; numbers that differ from theirs must not look as if they did, too.
-      this.view.message = recording === undefined ? '' : rankingRemark(machine);
+      const remarks = [rankingRemark(machine), this.filterRemark(threads)].filter((remark) => remark !== '');
+      this.view.message = recording === undefined ? '' : remarks.join(' ');
       this.changed.fire();
     }
   }

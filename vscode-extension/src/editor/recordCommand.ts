@@ -4,7 +4,8 @@ import { basename, isAbsolute, join, relative } from 'node:path';
 import * as vscode from 'vscode';
 import { formatCommandLine, parseCommandLine } from '../core/commandLine';
 import { formatCount } from '../core/format';
-import { mayHaveLines } from '../core/programFile';
+import { recordedSentence } from '../core/hottest';
+import { isStatic, mayHaveLines } from '../core/programFile';
 import { forget, remember, targetKey, targetName, type Target } from '../core/targets';
 import type { RecordTasks, Recorded, Run } from './recordTask';
 import type { Session } from './session';
@@ -12,6 +13,7 @@ import { directoryToRunIn, foundTargets, resolveTarget, type ResolvedTarget } fr
 
 const targetsKey = 'longpole.targets';
 const silencedKey = 'longpole.silencedWarnings';
+const outcomeKey = 'longpole.silencedOutcome';
 
 interface TargetItem extends vscode.QuickPickItem {
   /** undefined: another one, to be typed. */
@@ -78,10 +80,25 @@ export class Recorder {
     const events = `${formatCount(info.events)} events`;
     this.log.info(`recorded ${events} to ${path} (${info.source} source)`);
     info.notices.forEach((notice) => this.log.info(notice.text));
-    if (stopped) {
-      void vscode.window.showInformationMessage(
-        `Longpole: ${name} was stopped. What it did until then is kept: ${events}.`,
-      );
+    // Nothing waits for the answer.
+    void this.tellOutcome(name, stopped ? `${name} was stopped. What it did until then is kept: ${events}.` : '');
+  }
+
+  /** What came out, and the way to the line that matters most; what the user must know is said in any case. */
+  private async tellOutcome(name: string, remark: string): Promise<void> {
+    const { recording, cpus } = this.session;
+    const isSilenced = this.memory.get(outcomeKey, false);
+    if (recording === undefined || (isSilenced && remark === '')) {
+      return;
+    }
+    const outcome = recordedSentence(remark === '' ? name : 'It', recording.weights, cpus);
+    const [show, silence] = ['Show Hottest Line', "Don't Show Again"];
+    const buttons = remark === '' ? [show, silence] : [show];
+    const answer = await vscode.window.showInformationMessage(`Longpole: ${remark === '' ? outcome : `${remark} ${outcome}`}`, ...buttons);
+    if (answer === show) {
+      await vscode.commands.executeCommand('longpole.goToHottestLine');
+    } else if (answer === silence) {
+      await this.memory.update(outcomeKey, true);
     }
   }
 
@@ -180,7 +197,11 @@ export class Recorder {
   /** Says what will go wrong before anything is run, and lets the user decide. */
   private async mayRun(run: ResolvedTarget): Promise<boolean> {
     const path = isAbsolute(run.program) ? run.program : join(run.cwd, run.program);
-    const warnings = await this.warningsFor(path);
+    const { refusal, warnings } = await this.problemsOf(path);
+    if (refusal !== undefined) {
+      void vscode.window.showWarningMessage(refusal);
+      return false;
+    }
     const silenced = this.memory.get<string[]>(silencedKey, []);
     const text = warnings.filter(({ kind }) => !silenced.includes(`${kind} ${path}`));
     if (text.length === 0) {
@@ -194,11 +215,12 @@ export class Recorder {
     return answer === go || answer === quiet;
   }
 
-  private async warningsFor(path: string): Promise<{ kind: string; message: string }[]> {
+  /** `refusal`: nothing would be recorded. */
+  private async problemsOf(path: string): Promise<{ refusal?: string; warnings: { kind: string; message: string }[] }> {
     const file = await open(path).catch(() => undefined);
     if (file === undefined) {
       // Found in PATH, or not at all: `longpole record` says so in its own words.
-      return [];
+      return { warnings: [] };
     }
     const warnings: { kind: string; message: string }[] = [];
     try {
@@ -206,6 +228,12 @@ export class Recorder {
         const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, offset);
         return buffer.subarray(0, bytesRead);
       };
+      if (await isStatic(read)) {
+        return {
+          refusal: `${basename(path)} is statically linked, so the recorder cannot be loaded into it and nothing would be recorded. Link it dynamically (without -static).`,
+          warnings,
+        };
+      }
       if (!(await mayHaveLines(read))) {
         warnings.push({
           kind: 'lines',
@@ -223,7 +251,7 @@ export class Recorder {
     } finally {
       await file.close();
     }
-    return warnings;
+    return { warnings };
   }
 
   /** The files that a program is made of, as far as its last recording tells. */

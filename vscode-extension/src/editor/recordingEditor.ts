@@ -38,7 +38,7 @@ export class RecordingEditor {
       const { info, weights } = recording;
       const columns = [...new Set([...usualCpuCounts, this.session.cpus])].sort((a, b) => a - b);
       const body = recordingPage(
-        { ...info, path, change: recording.change, machine: machineSummary(this.session.machine) },
+        { ...info, path, change: recording.change, machine: machineSummary(this.session.machine), shownThreads: this.session.threadWords },
         weights,
         this.session.cpus,
         columns,
@@ -58,8 +58,8 @@ export class RecordingEditor {
       asked = weights;
       await this.session.need(curveCpuCounts);
       draw();
-      // Who leads on a machine with parameters is known only where it was simulated.
-      if (weights !== undefined && leads?.of !== weights && isUsual(this.session.machine)) {
+      // Who leads on a machine with parameters is known only where it was simulated, and of some threads nobody does.
+      if (weights !== undefined && leads?.of !== weights && isUsual(this.session.machine) && weights.threads === undefined) {
         const answer = await this.session.ask(undefined, (client, handle) => client.getLeads(handle, curveCpuCounts.at(-1) ?? 1));
         leads = {
           of: weights,

@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { comparisonPage } from '../core/comparison';
 import { formatAge } from '../core/format';
 import { pageFrame } from './pageFrame';
-import { recordingName, type KeptRecording, type Recordings } from './recordings';
+import { recordingName, recordingTitle, type KeptRecording, type Recordings } from './recordings';
 import type { Session } from './session';
 
 export class RecordingTree implements vscode.TreeDataProvider<KeptRecording>, vscode.Disposable {
@@ -86,7 +86,7 @@ export class RecordingTree implements vscode.TreeDataProvider<KeptRecording>, vs
     const before = await this.session.peek(other.path, columns);
     const panel = vscode.window.createWebviewPanel(
       'longpole.comparison',
-      `${recordingName(other.path)} → ${recordingName(shown.path)}`,
+      `${recordingTitle(other.path)} → ${recordingTitle(shown.path)}`,
       vscode.ViewColumn.Active,
       { enableScripts: true, localResourceRoots: [] },
     );
@@ -97,6 +97,7 @@ export class RecordingTree implements vscode.TreeDataProvider<KeptRecording>, vs
       { name: ages(shown.path, shown.info.startedAtUnixNs), weights: shown.weights },
       columns,
       this.session.cpus,
+      this.session.threadWords,
     );
     panel.webview.onDidReceiveMessage(() => void panel.webview.postMessage({ body }));
     panel.webview.html = pageFrame();

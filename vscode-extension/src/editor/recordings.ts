@@ -1,5 +1,5 @@
-// The recordings of this workspace, as files in the extension's storage: called after their time and program, so that names sort
-// by age, the oldest thrown away.
+// The recordings of this workspace, as files in the extension's storage: called after their program and time, as the tabs that show
+// them are; the oldest are thrown away.
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -7,8 +7,8 @@ import * as vscode from 'vscode';
 
 /** Enough to compare with, few enough for the disk. A recording that the user named is kept besides. */
 const keptRecordings = 10;
-/** 2026-01-31T12-34-56-789Z-sorter.lptrace; what the user renames has no such name. */
-const ownName = /^\d{4}-\d\d-\d\dT[\d-]+Z-(.+)\.lptrace$/;
+/** "sorter 2026-01-31 12.34.56.lptrace", by local time; what the user renames has no such name. */
+const ownName = /^(?<program>.+) (?<time>\d{4}-\d\d-\d\d \d\d\.\d\d\.\d\d(?:-\d+)?)\.lptrace$/;
 
 export interface KeptRecording {
   readonly path: string;
@@ -34,14 +34,25 @@ export class Recordings implements vscode.Disposable {
   /** Moves a finished recording here. Returns where it is. */
   async add(from: string, program: string, directory: string): Promise<string> {
     await mkdir(this.folder, { recursive: true });
-    const own = (await readdir(this.folder)).filter((file) => ownName.test(file)).sort();
-    const tooMany = own.slice(0, Math.max(0, own.length - keptRecordings + 1));
-    await Promise.all(tooMany.map((file) => rm(join(this.folder, file), { force: true })));
-    const time = new Date().toISOString().replace(/[:.]/g, '-');
-    const path = join(this.folder, `${time}-${program}.lptrace`);
+    const own = (await this.list()).filter(({ path }) => ownName.test(basename(path)));
+    await Promise.all(own.slice(keptRecordings - 1).map(({ path }) => rm(path, { force: true })));
+    const path = this.freePath(program, new Date());
     await rename(from, path);
     await this.keepFolder(path, vscode.workspace.getWorkspaceFolder(vscode.Uri.file(directory))?.name ?? '');
     this.changed.fire();
+    return path;
+  }
+
+  /** Two of one second have a number besides. */
+  private freePath(program: string, now: Date): string {
+    const two = (value: number): string => String(value).padStart(2, '0');
+    const day = [now.getFullYear(), two(now.getMonth() + 1), two(now.getDate())].join('-');
+    const time = [now.getHours(), now.getMinutes(), now.getSeconds()].map(two).join('.');
+    const named = (suffix: string): string => join(this.folder, `${program} ${day} ${time}${suffix}.lptrace`);
+    let path = named('');
+    for (let number = 2; existsSync(path); number++) {
+      path = named(`-${number}`);
+    }
     return path;
   }
 
@@ -95,5 +106,11 @@ export class Recordings implements vscode.Disposable {
 /** What a person calls it: its program, or the name it was given. */
 export function recordingName(path: string): string {
   const file = basename(path);
-  return ownName.exec(file)?.[1] ?? file.replace(/\.lptrace$/, '');
+  return ownName.exec(file)?.groups?.['program'] ?? file.replace(/\.lptrace$/, '');
+}
+
+/** Which of several of that name it is: "sorter 12.34.56", or the name that it was given. */
+export function recordingTitle(path: string): string {
+  const { program, time } = ownName.exec(basename(path))?.groups ?? {};
+  return program === undefined || time === undefined ? recordingName(path) : `${program} ${time.slice(11)}`;
 }

@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs';
 import * as vscode from 'vscode';
 import { isUsual, readMachine, usualMachine, type MachineSettings } from '../core/machineSettings';
+import { countWords, filterWords, readFilter, type ShownThreads, type ThreadFilter } from '../core/threadFilter';
 import type { ProgramChange } from '../core/whatIf';
 import { pickerCpuCounts, usualCpuCounts, Weights } from '../core/weights';
 import type { DaemonClient } from '../daemon/client';
@@ -29,6 +30,7 @@ const chosenKey = 'longpole.chosenCpus';
 /** By path: the machine that a recording is simulated on, where it is not the usual one. */
 const machinesKey = 'longpole.machines';
 const mostMachines = 100;
+const filterKey = 'longpole.shownThreads';
 
 export class Session implements vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<void>();
@@ -44,7 +46,11 @@ export class Session implements vscode.Disposable {
   /** Recordings that were asked about without being shown. */
   private readonly others = new Map<string, Promise<OpenRecording>>();
 
+  private readonly filterDropped = new vscode.EventEmitter<ThreadFilter>();
+
   readonly onDidChange = this.changed.event;
+  /** A recording was opened that has none of the threads that were to be shown: it shows all. */
+  readonly onDidDropFilter = this.filterDropped.event;
 
   constructor(
     private readonly daemon: Daemon,
@@ -58,6 +64,23 @@ export class Session implements vscode.Disposable {
   /** The machine that the shown recording is simulated on. */
   get machine(): MachineSettings {
     return this.shown === undefined ? usualMachine : this.machineOf(this.shown.path);
+  }
+
+  /** The threads whose part of the numbers is shown, in whatever recording, until that is taken back; undefined: all. */
+  get filter(): ThreadFilter | undefined {
+    return readFilter(this.memory.get(filterKey));
+  }
+
+  /** What is shown under the filter; undefined: everything. */
+  get shownThreads(): ShownThreads | undefined {
+    const places = this.shown?.weights.threads;
+    return places && { places, total: this.shown?.info.threads ?? places.length };
+  }
+
+  /** "2 of 9 threads: main and consumer"; empty: everything is shown. */
+  get threadWords(): string {
+    const { shownThreads, filter } = this;
+    return shownThreads === undefined || filter === undefined ? '' : `${countWords(shownThreads)}: ${filterWords(filter)}`;
   }
 
   /** The CPU count that everything is shown for. */
@@ -102,7 +125,7 @@ export class Session implements vscode.Disposable {
     const shown = this.shown;
     const missing = ascending(cpus.filter((count) => shown !== undefined && !shown.weights.has(count)));
     if (shown !== undefined && missing.length > 0) {
-      await this.whileBusy(() => this.learn(shown, missing, this.machine));
+      await this.whileBusy(() => this.learn(shown, missing, this.machine, this.filter));
     }
   }
 
@@ -150,22 +173,45 @@ export class Session implements vscode.Disposable {
     if (shown === undefined) {
       throw new Error('No recording is shown.');
     }
+    await this.learnAnew(shown, settings, this.filter, () => this.keepMachine(shown.path, settings));
+  }
+
+  /** Shows only the part that some threads have in the numbers from now on; `undefined`: that of all. */
+  async setFilter(filter: ThreadFilter | undefined): Promise<void> {
+    if (this.shown === undefined) {
+      await this.memory.update(filterKey, filter);
+      this.changed.fire();
+    } else {
+      await this.learnAnew(this.shown, this.machine, filter, () => this.memory.update(filterKey, filter));
+    }
+  }
+
+  /** Other numbers of the shown recording. What the daemon refuses to give them for is not kept. */
+  private async learnAnew(
+    shown: OpenRecording,
+    machine: MachineSettings,
+    filter: ThreadFilter | undefined,
+    keep: () => Thenable<void>,
+  ): Promise<void> {
     const next = { ...shown, weights: new Weights() };
     const turn = ++this.turn;
-    // What the daemon refuses is not kept.
-    await this.whileBusy(() => this.learn(next, [this.cpus], settings));
+    await this.whileBusy(() => this.learn(next, [this.cpus], machine, filter));
     if (turn !== this.turn) {
       return;
     }
-    const kept = Object.entries(this.memory.get<Record<string, unknown>>(machinesKey, {}));
-    const latest = kept.filter(([path]) => path !== shown.path).slice(-mostMachines);
-    await this.memory.update(machinesKey, Object.fromEntries(isUsual(settings) ? latest : [...latest, [shown.path, settings]]));
+    await keep();
     this.shown = next;
     if (this.unchanged !== undefined) {
       this.unchanged = { ...this.unchanged, weights: new Weights() };
     }
     this.changed.fire();
     await this.need([...this.choices, ...this.columns]);
+  }
+
+  private async keepMachine(path: string, settings: MachineSettings): Promise<void> {
+    const kept = Object.entries(this.memory.get<Record<string, unknown>>(machinesKey, {}));
+    const latest = kept.filter(([other]) => other !== path).slice(-mostMachines);
+    await this.memory.update(machinesKey, Object.fromEntries(isUsual(settings) ? latest : [...latest, [path, settings]]));
   }
 
   /** Shows what is known of a recording as soon as that is enough to be drawn. */
@@ -176,9 +222,13 @@ export class Session implements vscode.Disposable {
     const machine = this.machineOf(next.path);
     // On a machine each count is simulated by itself: the others follow once there is something to see.
     const first = isUsual(machine) ? all : [this.cpus];
-    await this.whileBusy(() => this.learn(next, first, machine));
+    const dropped = await this.whileBusy(() => this.learnFirst(next, first, machine));
     if (turn !== this.turn) {
       return;
+    }
+    if (dropped !== undefined) {
+      await this.memory.update(filterKey, undefined);
+      this.filterDropped.fire(dropped);
     }
     this.shown = next;
     this.unchanged = unchanged;
@@ -195,7 +245,7 @@ export class Session implements vscode.Disposable {
       const info = await connection.client.openRecording(path);
       const other: OpenRecording = { path, info, weights: new Weights(), change: '', connection, handle: info.handle };
       try {
-        await this.learn(other, ascending(cpus), this.machine);
+        await this.learn(other, ascending(cpus), this.machine, this.filter);
       } finally {
         await this.close(other);
       }
@@ -229,10 +279,11 @@ export class Session implements vscode.Disposable {
   /** A daemon that died over a question is asked once more: most die of something else. */
   private async persevere<T>(ask: () => Promise<T>): Promise<T> {
     try {
-      const answer = await ask().catch((error: unknown) => {
+      const answer = await ask().catch(async (error: unknown) => {
         if (!isGone(error)) {
           throw error;
         }
+        await this.daemon.noticeEnd();
         return ask();
       });
       this.lastFailed = false;
@@ -281,7 +332,7 @@ export class Session implements vscode.Disposable {
     const wanted = cpus ?? this.chosenCpus;
     const shown = this.shown;
     if (shown !== undefined && !shown.weights.has(wanted)) {
-      await this.whileBusy(() => this.learn(shown, [wanted], this.machine));
+      await this.whileBusy(() => this.learn(shown, [wanted], this.machine, this.filter));
       if (turn !== this.turn) {
         return;
       }
@@ -293,6 +344,7 @@ export class Session implements vscode.Disposable {
   dispose(): void {
     this.turn++;
     this.changed.dispose();
+    this.filterDropped.dispose();
   }
 
   private get chosenCpus(): number {
@@ -305,14 +357,29 @@ export class Session implements vscode.Disposable {
     return readMachine(this.memory.get<Record<string, unknown>>(machinesKey, {})[path]);
   }
 
+  /** As `learn`, under the filter; where that leaves no thread of the recording, without: then returns it. */
+  private async learnFirst(open: OpenRecording, cpus: readonly number[], machine: MachineSettings): Promise<ThreadFilter | undefined> {
+    const { filter } = this;
+    try {
+      await this.learn(open, cpus, machine, filter);
+      return undefined;
+    } catch (error) {
+      if (filter === undefined || !isNotFound(error)) {
+        throw error;
+      }
+      await this.learn(open, cpus, machine, undefined);
+      return filter;
+    }
+  }
+
   /** Asks for everything there is to know at these CPU counts. */
-  private async learn(open: OpenRecording, cpus: readonly number[], machine: MachineSettings): Promise<void> {
+  private async learn(open: OpenRecording, cpus: readonly number[], machine: MachineSettings, filter: ThreadFilter | undefined): Promise<void> {
     const ask = async (counts: readonly number[]): Promise<void> => {
       const client = await this.clientFor(open);
       const [predictions, lines, functions] = await Promise.all([
         client.predict(open.handle, counts, machine),
-        client.getLines(open.handle, counts, machine),
-        client.getFunctions(open.handle, counts, machine),
+        client.getLines(open.handle, counts, machine, filter),
+        client.getFunctions(open.handle, counts, machine, filter),
       ]);
       open.weights.addPredictions(predictions.predictions);
       open.weights.add(counts, lines, functions);
@@ -377,6 +444,10 @@ export class Session implements vscode.Disposable {
 /** Not by instanceof: the class is in a bundle of its own, which is loaded later than this one. */
 function isGone(error: unknown): boolean {
   return (error as { isGone?: unknown } | undefined)?.isGone === true;
+}
+
+function isNotFound(error: unknown): boolean {
+  return (error as { isNotFound?: unknown } | undefined)?.isNotFound === true;
 }
 
 function ascending(cpus: readonly number[]): number[] {

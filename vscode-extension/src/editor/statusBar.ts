@@ -2,9 +2,10 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { formatAge, formatCpus, formatShare, formatSpeedup, formatTime } from '../core/format';
-import { escapeMarkdown } from '../core/hoverText';
 import { shortName } from '../core/functionNames';
 import { machineSummary } from '../core/machineSettings';
+import { escapeMarkdown } from '../core/markdown';
+import { countWords } from '../core/threadFilter';
 import { functionShare } from '../core/weights';
 import type { Daemon } from '../daemon/daemon';
 import { commandLink } from './commandLink';
@@ -56,12 +57,16 @@ export class StatusBar implements vscode.Disposable {
     if (recording.change !== '') {
       parts.push('what if');
     }
+    // A part of the numbers must never be taken for all of them.
+    if (this.session.shownThreads !== undefined) {
+      parts.push(countWords(this.session.shownThreads));
+    }
     const stale = this.staleness();
     if (stale !== undefined) {
       parts.push('stale');
     }
     this.item.text = `${icon} ${parts.join(' · ')}`;
-    this.item.tooltip = tooltip(recording, cpus, stale, machineSummary(this.session.machine));
+    this.item.tooltip = tooltip(recording, cpus, stale, machineSummary(this.session.machine), this.session.threadWords);
     this.item.command = 'longpole.setCpuCount';
     this.item.accessibilityInformation = { label: this.item.text.replace(/\$\([^)]*\)\s*/, 'Longpole: ') };
     this.item.show();
@@ -81,7 +86,7 @@ export class StatusBar implements vscode.Disposable {
   }
 }
 
-function tooltip(recording: ShownRecording, cpus: number, stale: string | undefined, machine: string): vscode.MarkdownString {
+function tooltip(recording: ShownRecording, cpus: number, stale: string | undefined, machine: string, threads: string): vscode.MarkdownString {
   const { info, weights } = recording;
   const name = info.command[0] === undefined ? basename(recording.path) : basename(info.command[0]);
   const when = info.startedAtUnixNs > 0n ? `, recorded ${formatAge(Date.now() - Number(info.startedAtUnixNs / 1_000_000n))}` : '';
@@ -91,6 +96,12 @@ function tooltip(recording: ShownRecording, cpus: number, stale: string | undefi
   }
   if (machine !== '') {
     lines.push(`$(server) ${escapeMarkdown(machine)}. [Change](command:longpole.setMachine)`);
+  }
+  if (threads !== '') {
+    lines.push(
+      `$(filter) Annotations and functions show the part of ${escapeMarkdown(threads)}. ` +
+        '[Show all threads](command:longpole.showAllThreads) · [Change](command:longpole.showOnlyThreads)',
+    );
   }
   const prediction = weights.prediction(cpus);
   if (prediction?.deadlock !== undefined) {
@@ -113,7 +124,7 @@ function tooltip(recording: ShownRecording, cpus: number, stale: string | undefi
       const link = commandLink('longpole.goToLine', weight.file, weight.firstLine);
       return `| ${formatShare(share)} | ${weight.file === '' ? title : `[${title}](${link})`} |`;
     });
-    lines.push(`|  | holds the program back |\n|--:|:--|\n${rows.join('\n')}`);
+    lines.push(`|  | ${threads === '' ? 'holds the program back' : 'holds the program back in these threads'} |\n|--:|:--|\n${rows.join('\n')}`);
   }
   if (stale !== undefined) {
     lines.push(`$(warning) ${escapeMarkdown(stale)}`);
@@ -135,6 +146,8 @@ function tooltip(recording: ShownRecording, cpus: number, stale: string | undefi
       'longpole.setMachine',
       'longpole.whatIf',
       'longpole.takeBackWhatIf',
+      'longpole.showOnlyThreads',
+      'longpole.showAllThreads',
       'longpole.toggleAnnotations',
       'longpole.showLog',
       'longpole.goToLine',

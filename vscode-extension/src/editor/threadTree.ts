@@ -54,12 +54,24 @@ export class ThreadTree extends RankingTree<ThreadNode> {
     return [...rows, ...moreRows(rowsLeft)];
   }
 
+  /** Annotations show the part of this thread alone. */
+  showOnly({ row }: Pick<ThreadNode, 'row'>): Promise<void> {
+    return this.session.setFilter({ names: [row.name], functions: [] });
+  }
+
+  protected override filterRemark(threads: string): string {
+    return threads === '' ? '' : `Annotations show the part of ${threads}.`;
+  }
+
   protected override below(): ThreadNode[] {
     return [];
   }
 
   protected override item(node: ThreadNode): vscode.TreeItem {
-    const item = treeItem(threadText(node.row, node.totalNs, this.session.cpus), 'list-flat');
+    const { shownThreads } = this.session;
+    const isShown = shownThreads?.places.includes(node.row.thread) === true;
+    const text = threadText(node.row, node.totalNs, this.session.cpus);
+    const item = treeItem(isShown ? { ...text, spoken: `${text.spoken}, shown` } : text, isShown ? 'eye' : 'list-flat');
     item.command = { command: 'longpole.goToThreadOrigin', title: 'Go to Where It Is Created', arguments: [node] };
     item.contextValue = 'thread changeable';
     return item;

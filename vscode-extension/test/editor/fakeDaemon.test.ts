@@ -165,7 +165,25 @@ void describe('with a daemon that works', () => {
     assert.equal(await marks.count(), 0);
     workbench.settings = { ...fakeSettings('usual'), 'longpole.annotations.gutter': true };
     await eventually(async () => (await marks.count()) === 8, () => 'eight marks: four lines of each function');
-    assert.match(await marks.first().evaluate((mark) => getComputedStyle(mark).backgroundImage), /image\/svg/);
+    const images = (): Promise<string> => marks.evaluateAll((all) => all.map((mark) => getComputedStyle(mark).backgroundImage).join('\n'));
+    for (const [theme, name, colour] of [
+      ['Default Dark Modern', 'vs-dark', 'rgb(255, 185, 60)'],
+      ['Default Light Modern', 'vs', 'rgb(110, 65, 4)'],
+      ['Default High Contrast Light', 'hc-light', 'rgb(91, 26, 0)'],
+      ['Default High Contrast', 'hc-black', 'rgb(255, 205, 71)'],
+    ] as const) {
+      workbench.settings = { ...fakeSettings('usual'), 'longpole.annotations.gutter': true, 'workbench.colorTheme': theme };
+      await workbench.page.locator(`.monaco-workbench.${name}`).waitFor();
+      await eventually(async () => (await images()).includes(colour), () => `${colour} in the gutter of ${theme}`);
+      await workbench.screenshot(`gutter-${name}`);
+    }
+    // A theme has its say.
+    workbench.settings = {
+      ...fakeSettings('usual'),
+      'longpole.annotations.gutter': true,
+      'workbench.colorCustomizations': { 'longpole.gutter8': '#ff00ff' },
+    };
+    await eventually(async () => (await images()).includes('rgb(255, 0, 255)'), () => 'the colour of the settings');
     workbench.settings = fakeSettings('usual');
     await eventually(async () => (await marks.count()) === 0, () => 'no marks');
   });
@@ -319,6 +337,7 @@ void describe('with a daemon that works', () => {
     await workbench.rowAction(kept.first(), 'diff');
     const comparison = workbench.webview();
     await comparison.getByRole('row', { name: 'change 0% 0% 0% 0% 0% 0%' }).waitFor();
+    await page.locator('.tab.active', { hasText: /pipeline \d\d\.\d\d\.\d\d(-\d+)? → run/ }).waitFor();
     await workbench.screenshot('comparison');
     await workbench.rowAction(kept.first(), 'edit');
     await workbench.answer('Longpole: Rename Recording', 'before the change');
@@ -342,6 +361,11 @@ void describe('with a daemon that works', () => {
     await workbench.recordAnother('./pipeline --short --other-version');
     await eventually(async () => (await workbench.statusText()) === '8 CPUs · 1.6× · stale', () => 'stale');
     await workbench.untilAnnotations((found) => found.size === 0, 'no annotations');
+    // The tab of a recording that has no name of its own says what ran, and when.
+    await workbench.runCommand('Longpole: Show Speed-Up and Functions');
+    await workbench.page.locator('.tab.active', { hasText: /^pipeline \d{4}-\d\d-\d\d \d\d\.\d\d\.\d\d(-\d+)?\.lptrace/ }).waitFor();
+    await workbench.runCommand('View: Close Editor');
+    await workbench.openFile('pipeline.c');
   });
 
   void test('a daemon that died is started again, and the next question is answered', async () => {

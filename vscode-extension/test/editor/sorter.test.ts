@@ -104,6 +104,30 @@ void describe('recording the sorter', () => {
     assert.equal(sumOver(annotations, bubbleSort), 0);
   });
 
+  void test('the hottest line is one button away, and one command', async () => {
+    const { page } = workbench;
+    const toast = workbench.toast(/sorter would take [\d.]+ m?s on 8 CPUs, [\d.]+× as fast as on one\. Hottest: merge, \d+%\./);
+    await toast.getByRole('button', { name: 'Show Hottest Line' }).click();
+    const line = async (): Promise<number> => Number(/Ln (\d+)/.exec(await page.locator('[id="status.editor.selection"]').innerText())?.[1] ?? 0);
+    const isInMerge = async (): Promise<boolean> => (await line()) > merge.first && (await line()) <= merge.last;
+    await eventually(isInMerge, () => 'the cursor in merge');
+    await workbench.goToLine(1);
+    await workbench.runCommand('Longpole: Go to Hottest Line');
+    await eventually(isInMerge, () => 'the cursor in merge again');
+  });
+
+  void test("a hover where a lock is declared says who waits for it", async () => {
+    const declared = readFileSync(join(workbench.folder, 'sorter.c'), 'utf8').split('\n').indexOf('static sem_t list_lock;') + 1;
+    await workbench.goToLine(declared);
+    const hover = await workbench.hover(declared, 'list_lock');
+    const text = (await hover.innerText()).replace(/\u00a0/g, ' ');
+    assert.match(text, /^list_lock +semaphore +What if nobody waited\?/);
+    assert.match(text, /[\d,]+ calls/);
+    assert.match(text, /sorter\.c:\d+: ([\d.]+ [mµn]?s|no wait), [\d,]+×/);
+    await workbench.page.mouse.move(5, 400);
+    await workbench.goToLine(Math.round((merge.last + bubbleSort.first) / 2));
+  });
+
   void test('hover', async () => {
     const hover = await workbench.hover(merge.first, 'merge');
     const text = (await hover.innerText()).replace(/\u00a0/g, ' ');
@@ -237,6 +261,33 @@ void describe('recording the sorter', () => {
     assert.equal(await workbench.statusText(), '1 CPU · 1.0×');
   });
 
+  void test('a daemon that is killed in the middle of a change of the CPU count: one message, and nothing is lost', async () => {
+    await workbench.runCommand('Notifications: Clear All Notifications');
+    const [daemon] = daemons();
+    assert.ok(daemon);
+    // It takes the question and never answers.
+    process.kill(daemon.pid, 'SIGSTOP');
+    await workbench.runCommand('Longpole: Set CPU Count');
+    await workbench.untilAsked('Longpole: Set CPU Count');
+    await workbench.quickInput.fill('Other');
+    await workbench.page.keyboard.press('Enter');
+    await eventually(async () => (await workbench.quickInput.inputValue()) === '1', () => 'the input box');
+    await workbench.answer('Longpole: Set CPU Count', '11');
+    await workbench.statusItem.locator('.codicon-loading').waitFor();
+    assert.match(await workbench.statusText(), /^1 CPU/, 'shown until there is an answer');
+    process.kill(daemon.pid, 'SIGKILL');
+    await workbench.toast(/Longpole's daemon .*SIGKILL.* and was started again\. Nothing is lost\./).waitFor();
+    assert.equal(await workbench.page.locator('.notification-toast').count(), 1);
+    await eventually(async () => /^11 CPUs · [\d.]+×$/.test(await workbench.statusText()), () => '11 CPUs from the new daemon');
+    await workbench.untilAnnotations((found) => sumOver(found, merge) > 0, 'annotations at 11 CPUs');
+    await workbench.runCommand('Notifications: Clear All Notifications');
+    await workbench.statusItem.click();
+    await workbench.untilAsked('Longpole: Set CPU Count');
+    await workbench.quickInput.fill('1 CPU');
+    await workbench.page.keyboard.press('Enter');
+    await eventually(async () => (await workbench.statusText()) === '1 CPU · 1.0×', () => '1 CPU');
+  });
+
   void test('cancel stops a long run and shows what was recorded of it, even when the daemon was killed meanwhile', async () => {
     execFileSync('./sorter', ['--make-input', 'many', '100000'], { cwd: workbench.folder });
     await workbench.runCommand('Longpole: Clear');
@@ -266,9 +317,13 @@ void describe('recording the sorter', () => {
     await workbench.recordAnother('./sorter numbers');
     await workbench.toast(/sorter\.c was edited after sorter was built: .* Build it first\./).waitFor();
     await workbench.runCommand('Notifications: Clear All Notifications');
-    // Neither was run: nothing took the place of what is shown.
+    execFileSync('cc', ['-O1', '-g', '-static', '-D_GNU_SOURCE', 'sorter.c', '-o', 'fixed', '-pthread'], { cwd: folder });
+    await workbench.recordAnother('./fixed numbers');
+    await workbench.toast('fixed is statically linked, so the recorder cannot be loaded into it and nothing would be recorded. Link it dynamically').waitFor();
+    await workbench.runCommand('Notifications: Clear All Notifications');
+    // None was run: nothing took the place of what is shown.
     assert.match(await workbench.statusText(), /^1 CPU · 1\.0×/);
-    assert.doesNotMatch(processes(), /(plain|sorter) numbers/);
+    assert.doesNotMatch(processes(), /(plain|sorter|fixed) numbers/);
   });
 
   void test('nothing is left behind when the editor is closed', async () => {

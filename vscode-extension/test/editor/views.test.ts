@@ -1,5 +1,7 @@
 // The side bar's rankings, the what-if panel and the machine's parameters, with the fake daemon's small program.
 import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import type { Locator } from 'playwright-core';
 import { fakeSettings } from './fakes';
@@ -131,6 +133,64 @@ void describe('views', () => {
     await untilLine(3);
   });
 
+  void test('only some threads: said wherever a number is, kept for other recordings, and taken back', async () => {
+    const { page } = workbench;
+    const untilText = (line: number, text: string): Promise<unknown> =>
+      workbench.untilAnnotations((found) => found.get(line)?.text === text, text);
+    await workbench.openFile('pipeline.c');
+    await workbench.runCommand('Longpole: Show Only Some Threads');
+    await workbench.untilAsked('Longpole: Show Only Some Threads');
+    await page.locator('.quick-input-list .monaco-list-row', { hasText: 'all that run produce' }).click();
+    await inAllThemes('thread picker');
+    await page.keyboard.press('Enter');
+    await untilText(5, '80%  · in 2 threads alone');
+    await untilText(8, 'not on the critical path at 8 CPUs in 2 threads');
+    await status('8 CPUs · 1.6× · 2 of 4 threads');
+    await workbench.statusItem.hover();
+    const tooltip = page.locator('.monaco-hover', { hasText: 'the part of 2 of 4 threads: all that run produce' }).first();
+    await tooltip.waitFor();
+    await inAllThemes('tooltip of some threads');
+    await page.mouse.move(5, 400);
+    const hover = await workbench.hover(5, 'seed');
+    await hover.getByText('The part of 2 of 4 threads: all that run produce alone.').waitFor();
+    await page.mouse.move(5, 400);
+    await open('Locks');
+    await pane('Locks').getByText('Of all threads, whichever annotations show.').waitFor();
+    await open('Threads');
+    await pane('Threads').getByText('Annotations show the part of 2 of 4 threads: all that run produce.').waitFor();
+    await pane('Threads').locator('[aria-label="thread producer 2: not on the path, shown"]').waitFor();
+    await spoken('Threads');
+    await inAllThemes('threads of which some are shown');
+    await workbench.rowAction(row('Threads', 'producer 2'), 'filter');
+    await untilText(5, '20%  · in 1 thread alone');
+    await status('8 CPUs · 1.6× · 1 of 4 threads');
+    await open('Functions');
+    await pane('Functions').getByText('at 8 CPUs, 1 of 4 threads').waitFor();
+    assert.match(await words(row('Functions', 'produce').first()), /^produce ?20% /);
+    // In force in the next window, for another CPU count, and for the next recording as long as that has such a thread.
+    await page.reload();
+    await page.locator('.monaco-workbench').waitFor();
+    await workbench.openFile('pipeline.c');
+    await untilText(5, '20%  · in 1 thread alone');
+    await workbench.runCommand('Longpole: Record and Simulate');
+    await workbench.answer('Longpole: Program to Record', './pipeline --short');
+    await workbench.toast('pipeline would take 1.25 s on 8 CPUs').waitFor();
+    await status('8 CPUs · 1.6× · 1 of 4 threads');
+    await workbench.recordAnother('./pipeline --short --one-producer');
+    await workbench.toast('this recording has no thread of those to be shown (producer 2). It shows all threads.').waitFor();
+    await status('8 CPUs · 1.6×');
+    await untilText(5, '80%  · 10% faster → 8.0% overall');
+    await workbench.runCommand('Notifications: Clear All Notifications');
+    await workbench.runCommand('Longpole: Show Only Some Threads');
+    await workbench.untilAsked('Longpole: Show Only Some Threads');
+    await page.locator('.quick-input-list .monaco-list-row', { hasText: 'consumer' }).click();
+    await page.keyboard.press('Enter');
+    await untilText(10, '20%  · in 1 thread alone');
+    await workbench.runCommand('Longpole: Show All Threads');
+    await untilText(5, '80%  · 10% faster → 8.0% overall');
+    await status('8 CPUs · 1.6×');
+  });
+
   void test('what if a function were faster: by slider and by key, kept for annotations and taken back', async () => {
     const { page } = workbench;
     await open('Functions');
@@ -175,6 +235,32 @@ void describe('views', () => {
     await status('8 CPUs · 1.6×');
     await workbench.untilAnnotations((found) => found.get(5)?.text.startsWith('80%') ?? false, '80% again');
     await closePanel();
+  });
+
+  void test("a hover on a lock's name says who waits for it and what the program would gain", async () => {
+    const { page } = workbench;
+    const path = join(workbench.folder, 'pipeline.c');
+    const recorded = readFileSync(path, 'utf8');
+    // A line more does no harm: the lock is declared where the program was not recorded at all.
+    writeFileSync(path, `${recorded}static sem_t items;\nstruct { pthread_mutex_t sum; } all;\n`);
+    await workbench.openFile('pipeline.c');
+    await workbench.revertFile();
+    const hover = await workbench.hover(17, 'items');
+    await hover.getByText('Threads wait 4.10 s for it, in 311 of 1,204 calls.').waitFor();
+    await hover.getByText('If nobody did, the program would take 25% less at 8 CPUs.').waitFor();
+    await hover.getByText('consumer waits 4.00 s for producer 1, 300×').waitFor();
+    await inAllThemes('hover on a lock');
+    await hover.getByText('consume  pipeline.c:10').or(hover.getByText('consume pipeline.c:10')).click();
+    await untilLine(10);
+    await page.mouse.move(5, 400);
+    // A member has no name in the recording: the lines tell that use it.
+    const member = await workbench.hover(18, 'sum');
+    await member.getByText('heap.c:7').waitFor();
+    await member.getByText('What if nobody waited?').click();
+    await workbench.webview().getByText('heap.c:7').first().waitFor();
+    await closePanel();
+    writeFileSync(path, recorded);
+    await workbench.revertFile();
   });
 
   void test('a hover leads to the what-if, too', async () => {

@@ -2,10 +2,10 @@
 // take its time). Usage: fakeDaemon.js BEHAVIOUR serve --parent-stdin, or BEHAVIOUR record --status FILE -o FILE -- PROGRAM…
 //
 //   usual         numbers for the file `pipeline.c` of the workspace; records until it is stopped, or at once with
-//                 --short; says the file was another one with --other-version, and has no second producer with --one-producer; dies when asked about 13 CPUs, when first asked about 15, and once it has answered about 14
+//                 --short; says the file was another one with --other-version, and has no second producer with --one-producer; dies when asked about 13 CPUs, and once it has answered about 14
 //   other-protocol, crash-on-start, crash-on-record, refuse-record
 import { createHash } from 'node:crypto';
-import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { Server, ServerCredentials, status, type sendUnaryData, type ServerUnaryCall } from '@grpc/grpc-js';
@@ -110,11 +110,6 @@ const service: LongpoleServer = {
   findInTimeline: answer(fakeFound),
   predict: answer((request) => {
     if (request.cpus.includes(13)) {
-      process.exit(9);
-    }
-    const asked = join(process.env['HOME'] ?? '/tmp', 'asked-about-15');
-    if (request.cpus.includes(15) && !existsSync(asked)) {
-      writeFileSync(asked, '');
       process.exit(9);
     }
     if (request.cpus.includes(14)) {

@@ -33,6 +33,13 @@ void test('options', () => {
   assert.deepEqual(texts(1, { inline: 'percent', threshold: 0 }), { 5: '70%', 12: '15%', 13: '6.0%', 14: '0.2%' });
 });
 
+void test('of some threads alone, the heaviest line and a function off their path say so', () => {
+  const some = weights();
+  some.add([8], GetLinesResponse.create({ totalNs: [400], lines: [{ file, line: 12, function: 'merge', criticalNs: [80] }], threads: [2, 5] }), GetFunctionsResponse.create({ totalNs: [400] }));
+  const texts = annotateLines(some, file, 8, usual).map(({ line, text }) => `${line} ${text.replaceAll('\u00a0', ' ')}`);
+  assert.deepEqual(texts, ['3 not on the critical path at 8 CPUs in 2 threads', '12 20%  · in 2 threads alone', '13 15%']);
+});
+
 void test('a file the recording does not know has none', () => {
   assert.deepEqual(annotateLines(weights(), '/src/other.c', 8, usual), []);
 });

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { escapeMarkdown, hoverMarkdown, type HoverOptions } from '../../src/core/hoverText';
+import { hoverMarkdown, type HoverOptions } from '../../src/core/hoverText';
 import { waitsOfFunction, waitsOfLine } from '../../src/core/lockWaits';
+import { escapeMarkdown } from '../../src/core/markdown';
 import { GetObjectsResponse } from '../../src/protocol/longpole/v1/longpole';
 import { file, weights } from './numbers';
 
@@ -16,6 +17,7 @@ const options: HoverOptions = {
   whatIf: '',
   locks: { ofLine: [], ofFunction: [] },
   freed: () => '',
+  threads: '',
 };
 
 /** The text without colours and entities. */
@@ -76,6 +78,11 @@ void test('the name of the function leads to it', () => {
   assert.match(text ?? '', /^\*\*\[merge\]\(command:go\)\*\*/);
   const shown = hoverMarkdown(known, { line: undefined, weight: merge }, { ...options, timeline: 'command:show' });
   assert.match(shown ?? '', /^\*\*merge\*\*[^\n]*sorter[^\n]*\[Show in timeline\]\(command:show\) {2}\n/);
+});
+
+void test('of some threads alone, it says so', () => {
+  const text = plain(hoverMarkdown(all, { weight: merge, line: undefined }, { ...options, threads: '2 of 9 threads: main' }));
+  assert.match(text, /\n\n\*The part of 2 of 9 threads: main alone\.\*$/);
 });
 
 const objects = GetObjectsResponse.fromPartial({

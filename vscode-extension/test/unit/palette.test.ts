@@ -32,11 +32,11 @@ function goesOneWay(numbers: readonly number[], direction: 1 | -1): boolean {
   return numbers.every((number, at) => at === 0 || (number - (numbers[at - 1] ?? 0)) * direction > 0);
 }
 
-function themeHeat(theme: Theme): string[] {
+function themeColours(name: string, theme: Theme): string[] {
   // Tests run in the extension's folder.
   const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as Manifest;
   return manifest.contributes.colors
-    .filter(({ id }) => id.startsWith('longpole.heat'))
+    .filter(({ id }) => id.startsWith(`longpole.${name}`))
     .map(({ defaults }) => defaults[theme]);
 }
 
@@ -54,20 +54,28 @@ void test('luminance goes one way, so that the scale reads without hue', () => {
   assert.equal(gutterColours.dark.length, heatSteps);
   assert.equal(gutterColours.light.length, heatSteps);
   for (const [theme, direction] of [['dark', 1], ['light', -1], ['highContrast', 1], ['highContrastLight', -1]] as const) {
-    const heat = themeHeat(theme);
+    const heat = themeColours('heat', theme);
     assert.equal(heat.length, heatSteps, theme);
     assert.ok(goesOneWay(heat.map(luminance), direction), `${theme}: ${heat.map(luminance).join(' ')}`);
+    const gutter = themeColours('gutter', theme);
+    assert.equal(gutter.length, heatSteps, theme);
+    assert.ok(goesOneWay(gutter.map(luminance), direction), `${theme}: ${gutter.map(luminance).join(' ')}`);
   }
 });
 
 void test('text at line ends can be read in every theme', () => {
   for (const theme of ['dark', 'light', 'highContrast', 'highContrastLight'] as const) {
     const least = theme.startsWith('high') ? 7 : 3.8;
-    for (const colour of themeHeat(theme)) {
+    for (const colour of themeColours('heat', theme)) {
       const found = contrast(colour, backgrounds[theme]);
       assert.ok(found >= least, `${theme} ${colour}: ${found.toFixed(2)}`);
     }
   }
+});
+
+void test('the images of the gutter have the colours of the theme', () => {
+  assert.deepEqual(gutterColours.dark, themeColours('gutter', 'dark'));
+  assert.deepEqual(gutterColours.light, themeColours('gutter', 'light'));
 });
 
 void test('the gutter mark is an image of its step', () => {

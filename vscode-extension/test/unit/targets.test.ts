@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { nativeConfigurations, parseEnvFile } from '../../src/core/launchConfigurations';
-import { mayHaveLines } from '../../src/core/programFile';
+import { isStatic, mayHaveLines } from '../../src/core/programFile';
 import { parseRecordStatus } from '../../src/core/recordStatus';
 import { forget, mostTargets, remember, targetName, type Target } from '../../src/core/targets';
 import { expandVariables } from '../../src/core/variables';
@@ -104,5 +104,36 @@ void test('a program without debug information is told from all others', async (
   for (const [file, wanted] of rows) {
     const read = (offset: number, length: number): Promise<Buffer> => Promise.resolve(file.subarray(offset, offset + length));
     assert.equal(await mayHaveLines(read), wanted, file.toString('latin1'));
+  }
+});
+
+/** An ELF program with segments of these types. */
+function program(type: number, segments: readonly number[]): Buffer {
+  const file = Buffer.alloc(64 + segments.length * 56);
+  file.write('\x7fELF\x02\x01', 'latin1');
+  file.writeUInt16LE(type, 0x10);
+  file.writeBigUInt64LE(64n, 0x20);
+  file.writeUInt16LE(56, 0x36);
+  file.writeUInt16LE(segments.length, 0x38);
+  segments.forEach((segment, index) => file.writeUInt32LE(segment, 64 + index * 56));
+  return file;
+}
+
+void test('a static program is told from all others', async () => {
+  const [load, interpreter] = [1, 3];
+  const rows: [Buffer, boolean][] = [
+    [program(2, [load, load]), true],
+    [program(3, [load]), true],
+    [program(3, [load, interpreter, load]), false],
+    [program(2, [interpreter]), false],
+    // An object file, one that ends too soon, a script, nothing: the recorder says for itself what is wrong.
+    [program(1, []), false],
+    [program(2, [load, load]).subarray(0, 100), false],
+    [Buffer.from('#!/bin/sh\n'.padEnd(100)), false],
+    [Buffer.alloc(0), false],
+  ];
+  for (const [file, wanted] of rows) {
+    const read = (offset: number, length: number): Promise<Buffer> => Promise.resolve(file.subarray(offset, offset + length));
+    assert.equal(await isStatic(read), wanted, file.toString('hex'));
   }
 });

@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { hottestLine, recordedSentence } from '../../src/core/hottest';
+import { Weights } from '../../src/core/weights';
+import { GetFunctionsResponse, GetLinesResponse } from '../../src/protocol/longpole/v1/longpole';
+import { file, weights } from './numbers';
+
+void test('the hottest line is another one at another CPU count', () => {
+  assert.deepEqual(hottestLine(weights(), ['/src/none.c', file], 8), { file, line: 12, share: 0.375 });
+  assert.deepEqual(hottestLine(weights(), [file], 1), { file, line: 5, share: 0.7 });
+  assert.equal(hottestLine(weights(), [], 8), undefined);
+});
+
+void test('what came out, in a sentence', () => {
+  assert.equal(recordedSentence('sorter', weights(), 8), 'sorter would take 400 ns on 8 CPUs, 2.5× as fast as on one. Hottest: merge, 53%.');
+  assert.equal(recordedSentence('sorter', weights(), 1), 'sorter would take 1.00 µs on one CPU. Hottest: bubble_sort, 70%.');
+  assert.equal(recordedSentence('sorter', new Weights(), 8), 'sorter is recorded.');
+  const some = weights();
+  some.add([2], GetLinesResponse.create({ totalNs: [400], threads: [1] }), GetFunctionsResponse.create({ totalNs: [400] }));
+  assert.match(recordedSentence('sorter', some, 8), / Hottest of the shown threads: merge, 53%\.$/);
+});
