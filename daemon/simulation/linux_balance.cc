@@ -125,7 +125,7 @@ bool LinuxFair::balance_to(std::uint32_t cpu, std::int64_t now) {
   Queue& own = queues_[cpu];
   std::uint32_t& failed = own.failed_balances;
   const bool has_spare =
-      own.ready() == 0 && own.use.at(now) * imbalance_percent < LoadAverage::unit * 100;
+      own.ready() == 0 && own.use.at(now) * imbalance_percent < full_use * LoadAverage::unit * 100;
   const bool is_near =
       own.ready() > 0 && load_of(busiest) * 100 <= load_of(cpu) * imbalance_percent;
   if (imbalance <= 0 || has_spare || is_near) {

@@ -15,6 +15,8 @@
 namespace longpole::simulation {
 
 inline constexpr std::int64_t wake_bias_percent = 108;
+// What has a CPU weighs so much in averages of use: as finely as loads are counted.
+inline constexpr std::int64_t full_use = 1024;
 
 class LinuxFair final : public Scheduler {
  public:
@@ -265,7 +267,7 @@ class LinuxFair final : public Scheduler {
     here.add(entity.load.last(), now);
     LoadAverage& use = queues_[cpu].use;
     if (left == no_cpu)
-      entity.use.start(std::max<std::int64_t>(0, LoadAverage::unit - use.at(now)) / 2);
+      entity.use.start(std::max<std::int64_t>(0, full_use * LoadAverage::unit - use.at(now)) / 2);
     use.add(entity.use.at(now), now);
   }
 
@@ -281,10 +283,10 @@ class LinuxFair final : public Scheduler {
       return;
     const bool is_used = thread != no_thread && !entities_[thread].real_time;
     if (is_used)
-      entities_[thread].use.set_weight(1, now);
+      entities_[thread].use.set_weight(full_use, now);
     LoadAverage& use = queues_[cpu].use;
     if ((use.weight() != 0) != is_used)
-      use.set_weight(is_used ? 1 : 0, now);
+      use.set_weight(is_used ? full_use : 0, now);
   }
 
   // Of the fair threads; no_thread where there is none.

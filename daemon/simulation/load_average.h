@@ -1,6 +1,6 @@
 // What a thread, or all threads of a CPU, weighed of late in the `linux` scheduler (linux_fair.h): the
-// weight of what could run, averaged so that what is 33.6 ms old counts half. With a weight of 1 while it has a
-// CPU, how much a thread used one.
+// weight of what could run, averaged so that what is 33.6 ms old counts half. With one weight while it
+// has a CPU, how much a thread used one.
 //
 //   weight  ▁▁████▁▁▁▁     it counts from set_weight() on
 //   average ▁▂▅▆▇▆▅▄▃▂     approaches it
