@@ -149,7 +149,8 @@ double Recorded::speedup(int cpus) const {
 
 std::int64_t Recorded::cpu_time_ns(const std::string& thread) const {
   std::int64_t cpu_time_ns = 0;
-  for (const auto& row : longpole({"report", recording_, "--by", "thread"})["rows"]) {
+  const nlohmann::json report = longpole({"report", recording_, "--by", "thread"});
+  for (const auto& row : report["rows"]) {
     if (row["thread"] == thread)
       cpu_time_ns += row["self_ns"].get<std::int64_t>();
   }
