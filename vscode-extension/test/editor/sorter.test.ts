@@ -181,7 +181,7 @@ void describe('recording the sorter', () => {
     }
     await canvas.focus();
     await page.keyboard.press('t');
-    await panel.getByRole('row', { name: /^bubble_sort\.3 \d+ ms .* – \d+$/ }).waitFor();
+    await panel.getByRole('row', { name: /^bubble_sort\.3 [\d.]+ m?s .* – \d+$/ }).waitFor();
     await panel.getByRole('row', { name: /^thrMerge\.7 .* [\d.]+ m?s \d+$/ }).click();
     await panel.locator('aside').getByText(/^thrMerge\.7/).first().waitFor();
     await page.getByRole('button', { name: /Hide Panel/ }).first().click();
