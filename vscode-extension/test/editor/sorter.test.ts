@@ -203,8 +203,8 @@ void describe('recording the sorter', () => {
     await workbench.runCommand('Longpole: Find a Binding');
     await workbench.untilAsked('Longpole: Find a Binding for 2 CPUs');
     await page.locator('.quick-input-list .monaco-list-row', { hasText: 'thorough' }).click();
-    await workbench.toast(/[1-9][\d,]* of 5,000 tried, the best takes [\d.]+ m?s/).waitFor();
-    const found = workbench.toast(/the best of [\d,]+ bindings to 2 CPUs takes [\d.]+ m?s, .*against unbound threads/);
+    await workbench.toast(/[1-9][\d,]* tried, now by [\w-]+; the best takes [\d.]+ m?s/).waitFor();
+    const found = workbench.toast(/the best of [\d,]+ bindings to 2 CPUs takes [\d.]+ m?s \([\w-]+\), .*against unbound threads/);
     await eventually(async () => (await found.count()) > 0, () => 'the best binding', 300_000);
     await workbench.screenshot('binding found');
     const [, predicted = '', unit] = /takes ([\d.]+) (m?s)/.exec(await found.innerText()) ?? [];
