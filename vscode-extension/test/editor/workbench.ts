@@ -2,7 +2,7 @@
 // everything it started is gone after stop().
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -138,6 +138,14 @@ export class Workbench {
     this.server.kill('SIGTERM');
     await ended;
     rmSync(this.home, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
+  }
+
+  /** The extensions that the editor activated so far, as its log says. */
+  activated(): string[] {
+    const logs = join(this.home, 'ud', 'logs');
+    const files = readdirSync(logs, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('exthost.log'));
+    const text = files.map((name) => readFileSync(join(logs, name), 'utf8')).join('');
+    return [...text.matchAll(/_doActivateExtension ([\w.-]+)/g)].map(([, name = '']) => name);
   }
 
   /** Where the extension is installed. */
