@@ -33,7 +33,7 @@ if (what === 'extension') {
 } else if (what === 'tests') {
   rmSync(join(here, 'out'), { recursive: true, force: true });
   const tests = readdirSync(join(here, 'test'), { recursive: true })
-    .filter((path) => /\.(test|measure)\.ts$|(fakeDaemon|pictures)\.ts$/.test(path))
+    .filter((path) => /\.(test|measure)\.ts$|(fakeDaemon|[pP]ictures)\.ts$/.test(path))
     .map((path) => join('test', path));
   await build({
     ...common,

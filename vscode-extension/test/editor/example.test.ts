@@ -1,6 +1,7 @@
 // The walkthrough's first step, in a window without a folder: the packed extension builds its example, records it and shows it.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { eventually, Workbench } from './workbench';
 
@@ -12,6 +13,14 @@ void describe('the first run', () => {
   });
   after(() => workbench.stop());
   afterEach((context) => workbench.screenshot(context.name));
+
+  void test('all pictures that it shows are in the package', () => {
+    const folder = workbench.extensionFolder;
+    const manifest = readFileSync(join(folder, 'package.json'), 'utf8');
+    const pictures = [...new Set([...manifest.matchAll(/"(images\/[^"]+)"/g)].map(([, path = '']) => path))];
+    assert.ok(pictures.length > 12, pictures.join(', '));
+    assert.deepEqual(pictures.filter((path) => !existsSync(join(folder, path))), []);
+  });
 
   void test('the walkthrough records the example and shows it, in an empty window', async () => {
     const { page } = workbench;
@@ -28,6 +37,8 @@ void describe('the first run', () => {
       },
       () => 'the walkthrough in the list',
     );
+    await page.getByText('Try it on an example').first().waitFor();
+    await workbench.screenshot('walkthrough');
     await page.getByRole('button', { name: 'Record the Example' }).or(page.getByText('Record the Example', { exact: true })).first().click();
     await eventually(async () => /^8 CPUs · [\d.]+×$/.test(await workbench.statusText()), () => 'the prediction', 100_000);
     await page.locator('.tab[data-resource-name="sorter.c"]').waitFor();
