@@ -1,5 +1,5 @@
 // The ways to a recording besides the palette: the editor's run menu, tasks, CMake Tools, launch.json's environment; and workspaces of
-// several folders. With the fake daemon, and an extension that answers as CMake Tools does.
+// several folders; and breakpoints. With the fake daemon, and an extension that answers as CMake Tools and a debugger do.
 import assert from 'node:assert/strict';
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -57,6 +57,21 @@ void describe('ways to a recording', () => {
     await untilRecorded();
     assert.equal(readFileSync(join(workbench.folder, 'asked'), 'utf8'), 'built\n');
     await workbench.runCommand('Notifications: Clear All Notifications');
+  });
+
+  void test('a breakpoint keeps its place in the gutter', async () => {
+    const marks = workbench.page.locator('.glyph-margin-widgets .cgmr[class*="ced-"]');
+    workbench.settings = { ...fakeSettings('usual'), 'longpole.annotations.gutter': true };
+    await eventually(async () => (await marks.count()) === 8, () => 'eight marks: four lines of each function');
+    await workbench.goToLine(5);
+    await workbench.runCommand('Debug: Toggle Breakpoint');
+    await workbench.page.locator('.glyph-margin-widgets [class*="codicon-debug-breakpoint"]').first().waitFor();
+    await eventually(async () => (await marks.count()) === 7, () => 'no mark at the breakpoint');
+    await workbench.screenshot('breakpoint');
+    await workbench.runCommand('Debug: Toggle Breakpoint');
+    await eventually(async () => (await marks.count()) === 8, () => 'eight marks again');
+    workbench.settings = fakeSettings('usual');
+    await eventually(async () => (await marks.count()) === 0, () => 'no marks');
   });
 
   void test('a task of tasks.json records, and what it recorded is shown', async () => {
