@@ -43,14 +43,16 @@ std::ptrdiff_t calls(const Recording& recording, EventKind kind) {
 }
 
 // What the waits with a known waker waited for, by its first word: how the rest is called is a matter of
-// debug information, which these programs do not have.
+// debug information, which these programs do not have. Where wake-ups are recorded, those inside the kernel
+// are waits too.
 std::multiset<std::string> awaited(const Recording& recording) {
   std::multiset<std::string> words;
   for (const Thread& thread : recording.threads)
     for (const Event& event : thread.events)
       if (event.kind == EventKind::semaphore_wait && event.waker.known()) {
         const std::string& name = recording.objects[event.subject].name;
-        words.insert(name.substr(0, name.find(' ')));
+        if (!name.starts_with("wake-ups of "))
+          words.insert(name.substr(0, name.find(' ')));
       }
   return words;
 }

@@ -18,7 +18,7 @@ __attribute__((noinline)) static void prepare(char* memory) {
   volatile char local[256];
   local[3] = 1;
   memset(memory, local[3], length);
-  copy_all(memory + length, memory, 8000);
+  copy_all(memory + length, memory, 40000);
   sink = local[3];
 }
 
