@@ -35,24 +35,32 @@ INSTANTIATE_TEST_SUITE_P(Sources, WholeRecording,
                                                                           : "portable";
                          });
 
+// Where wake-ups are recorded, those inside the kernel are events too.
+bool is_inside_the_kernel(const Recording& recording, const Event& event) {
+  return (event.kind == EventKind::semaphore_post || event.kind == EventKind::semaphore_wait) &&
+         recording.objects[event.subject].name.starts_with("wake-ups of ");
+}
+
+// The program's own.
 std::ptrdiff_t calls(const Recording& recording, EventKind kind) {
   std::ptrdiff_t count = 0;
   for (const Thread& thread : recording.threads)
-    count += std::ranges::count(thread.events, kind, &Event::kind);
+    count += std::ranges::count_if(thread.events, [&](const Event& event) {
+      return event.kind == kind && !is_inside_the_kernel(recording, event);
+    });
   return count;
 }
 
-// What the waits with a known waker waited for, by its first word: how the rest is called is a matter of
-// debug information, which these programs do not have. Where wake-ups are recorded, those inside the kernel
-// are waits too.
+// What the program's waits with a known waker waited for, by its first word: how the rest is called is a matter
+// of debug information, which these programs do not have.
 std::multiset<std::string> awaited(const Recording& recording) {
   std::multiset<std::string> words;
   for (const Thread& thread : recording.threads)
     for (const Event& event : thread.events)
-      if (event.kind == EventKind::semaphore_wait && event.waker.known()) {
+      if (event.kind == EventKind::semaphore_wait && event.waker.known() &&
+          !is_inside_the_kernel(recording, event)) {
         const std::string& name = recording.objects[event.subject].name;
-        if (!name.starts_with("wake-ups of "))
-          words.insert(name.substr(0, name.find(' ')));
+        words.insert(name.substr(0, name.find(' ')));
       }
   return words;
 }
