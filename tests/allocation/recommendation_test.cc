@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "allocation/disturbances.h"
+#include "given.h"
 #include "paper_programs.h"
 #include "simulation/simulate.h"
 #include "trace/program_text.h"
@@ -20,19 +21,6 @@ namespace {
 using simulation::Machine;
 using simulation::SchedulerKind;
 using std::chrono::milliseconds;
-
-Recording read(const std::string& program) {
-  auto recording = read_program(program, "test.prog");
-  EXPECT_TRUE(recording.has_value());
-  return simulation::with_known_condition_counts(*std::move(recording));
-}
-
-Machine machine_of(std::uint32_t cpus, SchedulerKind scheduler = SchedulerKind::linux_fair) {
-  Machine machine;
-  machine.scheduler = scheduler;
-  machine.cpus = cpus;
-  return machine;
-}
 
 Recommendation ask(TestBench& bench, const Inquiry& inquiry = {}) {
   auto answer = recommend(bench, simulation::simulate_ideal(bench.recording()), inquiry);

@@ -13,6 +13,7 @@
 #include "allocation/bound_parameters.h"
 #include "allocation/local_search.h"
 #include "analysis/forecast.h"
+#include "given.h"
 #include "paper_programs.h"
 #include "random_program.h"
 #include "simulation/simulate.h"
@@ -25,19 +26,6 @@ namespace {
 using simulation::Machine;
 using simulation::SchedulerKind;
 using std::chrono::milliseconds;
-
-Recording read(const std::string& program) {
-  auto recording = read_program(program, "test.prog");
-  EXPECT_TRUE(recording.has_value());
-  return simulation::with_known_condition_counts(*std::move(recording));
-}
-
-Machine machine_of(std::uint32_t cpus, SchedulerKind scheduler = SchedulerKind::linux_fair) {
-  Machine machine;
-  machine.scheduler = scheduler;
-  machine.cpus = cpus;
-  return machine;
-}
 
 SearchResult find(TestBench& bench, Algorithm algorithm, const SearchOptions& options = {}) {
   auto result = search(bench, algorithm, options);
