@@ -1,4 +1,4 @@
-// DESIGN section 9: a viewport of 10 million events of 200 threads as an editor gets it, over the daemon's
+// A viewport of 10 million events of 200 threads as an editor gets it, over the daemon's
 // socket: the time from the request to the last byte of the answer, the CPU time of the daemon meanwhile,
 // and the size of the answer. The answer is not read here: an editor does that in a process of its own.
 #include <fmt/format.h>
@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
+#include <exception>
 #include <future>
 #include <stdexcept>
 #include <string>
@@ -135,9 +137,13 @@ void measure(const std::string& name, const Recording& recording) {
 }  // namespace
 }  // namespace longpole
 
-int main() {
+int main() try {
   using longpole::events;
   using longpole::threads;
   longpole::measure("threads side by side,", longpole::busy_recording(threads, events));
   longpole::measure("one lock for all,", longpole::contended_recording(threads, events));
+  return 0;
+} catch (const std::exception& error) {
+  static_cast<void>(std::fputs(error.what(), stderr));
+  return 1;
 }

@@ -107,7 +107,7 @@ Recorded::Recorded(const std::vector<std::string>& command, const Parts& parts)
 void Recorded::bring_into(const Parts& parts) {
   std::map<std::string, double> times;
   for (const auto& row : functions(1)) {
-    if (parts.count(row["function"]) != 0)
+    if (parts.contains(row["function"]))
       times[row["function"]] += row["self_ns"].get<double>();
   }
   double unit = std::numeric_limits<double>::infinity();
