@@ -90,7 +90,7 @@ inline constexpr std::int64_t shortest_external_wait_ns = 20'000;
 //    taken out of one stretch is taken out of the thread's next ones.
 //  - Sleeping outside a recorded call that waits is an external_wait of its own, also in a futex call of the
 //    program's own; there it has the line of the call.
-//  - Sleeping right behind the beginning of a signal or broadcast, for nobody known, is no event: only on one
+//  - Sleeping right behind the beginning of a signal or broadcast is no event, whoever ends it: only on one
 //    CPU does it take time.
 //  - A call of input or output is an external_wait, with its descriptor, the bytes and what the thread slept
 //    in it. Where it waited for another thread at the other end of a channel, a wait for a semaphore that

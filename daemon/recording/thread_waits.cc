@@ -51,7 +51,7 @@ void ThreadBuilder::emit_external_wait(const Gap& gap) {
     return;
   const ThreadId waker =
       gap.waker_tid != 0 ? context_.thread_of_tid(gap.waker_tid, gap.ready) : ThreadId::none();
-  if (!waker.known() && outside_waits_.empty() && io_calls_.empty() && !thread_.events.empty() &&
+  if (outside_waits_.empty() && io_calls_.empty() && !thread_.events.empty() &&
       signals_a_condition(thread_.events.back()) &&
       gap.from - thread_.events.back().time.count() < longest_signalling_ns)
     return;

@@ -93,6 +93,38 @@ TEST(Wakes, AWakeUpInsideARecordedWaitIsThatOfTheCall) {
   EXPECT_EQ(merged->threads[1].events.size(), 2U);
 }
 
+// glibc's broadcast waits for those that it woke last time; the last of them wakes it.
+TEST(Wakes, WhatABroadcastSleepsForThoseThatItWokeIsNoWait) {
+  for (const bool inside : {true, false}) {
+    HandMadeRun run;
+    run.result.tracepoints = PerfSpool::tracepoints;
+    run.events.add_thread(0, 100,
+                          {call(LONGPOLE_CREATE, 100'000, 1),
+                           call(LONGPOLE_CONDITION_BROADCAST, inside ? 195'000 : 150'000, 0x9000),
+                           call(LONGPOLE_THREAD_END, 800'000)});
+    run.events.add_thread(
+        1, 101, {call(LONGPOLE_THREAD_START, 200'000), call(LONGPOLE_THREAD_END, 600'000)});
+    run.spool.fork(100'000, 101, 100);
+    run.spool.out(200'000, 100);
+    run.spool.in(200'000, 101);
+    run.spool.exit(600'000, 101);
+    run.spool.in(600'000, 100);
+    run.spool.exit(800'000, 100);
+    run.wakes.blocking(199'500, 100, {0x7000, 0x7100});
+    run.wakes.waking(500'000, 101, 100, {0x8000});
+    const auto merged = run.merge();
+    ASSERT_TRUE(merged.has_value());
+    SCOPED_TRACE(inside);
+    const auto post = Contains("1 500000 post 1 cpu=300000");
+    if (inside) {
+      EXPECT_THAT(describe(*merged), Not(post));
+      EXPECT_EQ(merged->objects.size(), 1U);
+    } else {
+      EXPECT_THAT(describe(*merged), post);
+    }
+  }
+}
+
 TEST(Wakes, AWakeUpOnTheWayOutIsNotForgotten) {
   SleepAndWakeUp run(true);
   run.wakes.waking(600'000, 101, 100, {0x8000});
