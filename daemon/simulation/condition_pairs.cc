@@ -88,35 +88,80 @@ void ConditionPairs::find_barriers(const Recording& recording) {
   }
 }
 
+// Conditions of which it is known who ended most of their waits.
+std::vector<bool> ConditionPairs::with_known_wakers(const Recording& recording) const {
+  std::vector<std::int64_t> known(paired_.size(), 0);  // less the unknown ones
+  for (const Thread& thread : recording.threads) {
+    for (const Event& event : thread.events) {
+      if (is_finished_wait(event))
+        known[event.subject] += event.waker.index() < recording.threads.size() ? 1 : -1;
+    }
+  }
+  std::vector<bool> out = paired_;
+  for (std::size_t i = 0; i < out.size(); ++i)
+    out[i] = out[i] && known[i] >= 0;
+  return out;
+}
+
 void ConditionPairs::pair(const Recording& recording) {
-  std::vector<std::vector<Notification>> notifications(recording.threads.size());
+  paired_ = with_known_wakers(recording);
+  Notifications notifications(recording.threads.size());
   for (std::size_t t = 0; t < recording.threads.size(); ++t) {
     for (const Event& event : recording.threads[t].events) {
       if (is_notification(event))
         notifications[t].push_back({event.time, event.subject, event.other != 0});
     }
   }
+  const auto notified = [&](std::uint32_t by, std::size_t index) {
+    return Notified{ThreadId{by}, static_cast<std::uint32_t>(index) + 1};
+  };
+  // The first that its waker made after it came and that woke a thread; none: there is no such one.
+  const auto by_its_waker = [&](const Event& wait) {
+    const std::vector<Notification>& made = notifications[wait.waker.index()];
+    const auto first =
+        std::lower_bound(made.begin(), made.end(), wait.time,
+                         [](const Notification& one, Nanoseconds time) { return one.time < time; });
+    const auto found = std::find_if(first, made.end(), [&](const Notification& one) {
+      return one.woke && one.condition == wait.subject;
+    });
+    return found == made.end()
+               ? Notified{}
+               : notified(wait.waker.value, static_cast<std::size_t>(found - made.begin()));
+  };
+  // The last that anybody else made while it waited; none: there was none.
+  const auto made_meanwhile = [&](const Event& wait, std::size_t waiter) {
+    Notified last;
+    Nanoseconds time = wait.time;
+    for (std::uint32_t t = 0; t < notifications.size(); ++t) {
+      const std::vector<Notification>& made = notifications[t];
+      const auto after =
+          std::upper_bound(made.begin(), made.end(), wait.time + wait.duration,
+                           [](Nanoseconds end, const Notification& one) { return end < one.time; });
+      const auto found = std::find_if(std::make_reverse_iterator(after), made.rend(),
+                                      [&](const Notification& one) {
+                                        return one.time < time || one.condition == wait.subject;
+                                      });
+      if (t == waiter || found == made.rend() || found->time < time)
+        continue;
+      time = found->time;
+      last = notified(t, static_cast<std::size_t>(made.rend() - found) - 1);
+    }
+    return last;
+  };
   // Two passes: only once all waits were looked at is it known which conditions are paired.
   for (const bool known : {false, true}) {
     for (std::size_t t = 0; t < recording.threads.size(); ++t) {
       for (const Event& event : recording.threads[t].events) {
         if (!is_finished_wait(event) || !paired_[event.subject])
           continue;
-        if (event.waker.index() >= notifications.size()) {
-          paired_[event.subject] = false;
-          continue;
-        }
-        const std::vector<Notification>& made = notifications[event.waker.index()];
-        const auto first = std::lower_bound(
-            made.begin(), made.end(), event.time,
-            [](const Notification& one, Nanoseconds time) { return one.time < time; });
-        const auto found = std::find_if(first, made.end(), [&](const Notification& one) {
-          return one.woke && one.condition == event.subject;
-        });
-        if (found == made.end())
+        const bool has_waker = event.waker.index() < notifications.size();
+        const Notified ends = has_waker ? by_its_waker(event)
+                              : known   ? made_meanwhile(event, t)
+                                        : Notified{};
+        if (has_waker && !ends.by.known())
           paired_[event.subject] = false;
         else if (known)
-          waits_[t].push_back(static_cast<std::uint32_t>(found - made.begin()) + 1);
+          waits_[t].push_back(ends);
       }
     }
   }
@@ -154,7 +199,7 @@ void ConditionPairs::pair_polls(const Recording& recording) {
     for (std::size_t i = events.size(); i-- > 0;) {
       const Event& event = events[i];
       if (is_finished_wait(event) && paired_[event.subject]) {
-        next[event.subject] = {event.waker, waits_[t][--wait]};
+        next[event.subject] = waits_[t][--wait];
       } else if (is_poll(event) && paired_[event.subject]) {
         const auto [known, is_last] = next.try_emplace(event.subject);
         if (is_last) {

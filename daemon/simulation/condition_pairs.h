@@ -15,7 +15,11 @@
 // A condition used as a barrier is left out: there it is the number of threads that counts, and the
 // last to arrive need not be the one that was last in the recording. It is taken for one when all
 // it ever saw were broadcasts that woke the same n threads, and n + 1 threads used it equally often.
-// Left out, too, are conditions with a wait of which nobody knows who ended it.
+//
+// Now and then a wait ends for no notification that is known to be for it: POSIX allows that, and the
+// kernel's wake-up may be a stale one. It waits for the last that was made meanwhile, where there was one,
+// and else for nothing: the program tests its predicate and waits again, or found it true. Conditions
+// with more such waits than others are left out, as nobody knows who notifies there.
 #pragma once
 
 #include <cstdint>
@@ -38,9 +42,8 @@ class ConditionPairs {
 
   [[nodiscard]] bool paired(std::uint32_t condition) const { return paired_[condition]; }
 
-  // For the waits of a thread on paired conditions, in order: how many notifications, on any
-  // condition, the waker of that wait has made once it made the one that ended it.
-  [[nodiscard]] std::span<const std::uint32_t> waits(std::uint32_t thread) const {
+  // For the waits of a thread on paired conditions, in order: what ended them.
+  [[nodiscard]] std::span<const Notified> waits(std::uint32_t thread) const {
     return waits_[thread];
   }
   // For the waits of a thread on paired conditions that timed out, in order: what ended their loop.
@@ -50,12 +53,14 @@ class ConditionPairs {
 
  private:
   struct Notification;
+  using Notifications = std::vector<std::vector<Notification>>;  // by thread, in order of time
   void find_barriers(const Recording& recording);
   void pair(const Recording& recording);
+  [[nodiscard]] std::vector<bool> with_known_wakers(const Recording& recording) const;
   void pair_polls(const Recording& recording);
 
   std::vector<bool> paired_;  // per object
-  std::vector<std::vector<std::uint32_t>> waits_;
+  std::vector<std::vector<Notified>> waits_;
   std::vector<std::vector<Notified>> polls_;
 };
 

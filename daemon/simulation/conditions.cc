@@ -33,8 +33,11 @@ Next Synchronization::notify(std::uint32_t thread, const Event& event) {
 
 Next Synchronization::wait_for_notification(std::uint32_t thread, const Event& event) {
   ThreadState& state = threads_[thread];
-  ThreadState& waker = threads_[event.waker.index()];
-  state.awaited = survey_.conditions.waits(thread)[state.paired_waits++];
+  const ConditionPairs::Notified ends = survey_.conditions.waits(thread)[state.paired_waits++];
+  if (!ends.by.known())
+    return Next::runs;  // for no reason that is known
+  ThreadState& waker = threads_[ends.by.index()];
+  state.awaited = ends.count;
   if (waker.notifications >= state.awaited)
     return Next::runs;  // the predicate holds, nobody would wait
   leave_mutex(thread, event.other);

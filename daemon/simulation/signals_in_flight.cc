@@ -91,9 +91,11 @@ std::optional<SignalsInFlight::Signal> SignalsInFlight::wait_for_condition(std::
   }
   if (!paired)
     return take(tokens_[event.subject]);
-  const Queue& made = notifications_[event.waker.index()];
-  const std::size_t awaited = survey_.conditions.waits(thread)[wait];
-  return awaited == 0 || awaited > made.size() ? std::nullopt : std::optional(made[awaited - 1]);
+  const ConditionPairs::Notified ends = survey_.conditions.waits(thread)[wait];
+  if (!ends.by.known())
+    return std::nullopt;
+  const Queue& made = notifications_[ends.by.index()];
+  return ends.count > made.size() ? std::nullopt : std::optional(made[ends.count - 1]);
 }
 
 // The last to come waits for the arrival, of all on other CPUs, that was made last.

@@ -71,6 +71,55 @@ B: lock 0-4 cwait@4 cwait@4 unlock@4 end@4
 )");
 }
 
+// A was woken for nothing at 2, when the only broadcast so far was long over, and waits again. With a CPU
+// each, main's second broadcast comes before B's wait, and does not wait for it.
+TEST(ConditionPairs, AWaitThatEndsForNothingLastsForNothing) {
+  EXPECT_EQ(
+      table(R"(
+0  main create A
+0  main create B
+0  main lock M
+0  main broadcast C woke=0
+0  main unlock M
+1  A    lock M cpu=1
+1  A    cwait C M took=1
+2  A    cwait C M took=10 from main
+5  B    lock M cpu=3
+5  B    cwait C M took=7 from main
+12 main lock M cpu=2
+12 main broadcast C woke=2
+12 main unlock M
+12 A    unlock M
+12 A    end
+12 B    unlock M
+12 B    end
+12 main end
+)"),
+      R"(main: create@0 create@0 lock@0 broadcast@0 unlock@0 lock 0-2 broadcast@2 unlock@2 end@2
+A: lock 0-1 cwait@1 cwait@1 unlock@2 end@2
+B: lock 0-3 cwait@3 unlock@3 end@3
+)");
+}
+
+// Nobody is known to have woken A, but a signal that woke nobody was made meanwhile.
+TEST(ConditionPairs, AWaitThatNobodyIsKnownToHaveEndedIsForTheLastNotificationMeanwhile) {
+  EXPECT_EQ(table(R"(
+0  main create A
+0  A    lock M
+0  A    cwait C M took=4
+3  main signal C woke=0 cpu=3
+4  main signal C woke=0 cpu=1
+4  A    cwait C M took=3 from main
+7  main signal C woke=1 cpu=3
+7  main end
+7  A    unlock M
+7  A    end
+)"),
+            R"(main: create@0 signal 0-3 signal 3-4 signal 4-7 end@7
+A: lock@0 cwait@0 cwait@4 unlock@7 end@7
+)");
+}
+
 // Three threads and a barrier made of a condition. D was last in the recording and is first here.
 TEST(ConditionPairs, ABarrierStaysABarrier) {
   EXPECT_EQ(table(R"(
