@@ -16,6 +16,7 @@ using simulation::Schedule;
 using simulation::Segment;
 using simulation::SegmentIndex;
 using simulation::Stretch;
+using simulation::StretchIndex;
 using simulation::TimesCpus;
 
 namespace {
@@ -78,7 +79,6 @@ Execution::Execution(std::shared_ptr<const Recording> recording, simulation::Sim
       begin_(&machine_begin_),
       cpus_(cpus),
       total_(run_.end.total) {
-  // From the order of ends to that of threads.
   for (const Stretch& stretch : run_.stretches)
     ++machine_begin_[stretch.thread + 1];
   for (std::size_t t = 1; t < machine_begin_.size(); ++t)
@@ -87,7 +87,14 @@ Execution::Execution(std::shared_ptr<const Recording> recording, simulation::Sim
   std::vector<PartIndex> next(machine_begin_.begin(), machine_begin_.end() - 1);
   for (std::size_t i = 0; i < run_.stretches.size(); ++i)
     place[i] = next[run_.stretches[i].thread]++;
-  const PartIndex last = run_.stretches.empty() ? no_part : place.back();
+  last_part_ = run_.stretches.empty() ? no_part : place.back();
+  find_path_of_machine(place);
+  sort_by_threads(place);
+  find_stopped();
+  make_index({});
+}
+
+void Execution::sort_by_threads(const LargeArray<PartIndex>& place) {
   LargeArray<Stretch> by_thread(run_.stretches.size());
   const auto moved = [&](PartIndex index) { return index == no_stretch ? no_part : place[index]; };
   for (std::size_t i = 0; i < run_.stretches.size(); ++i) {
@@ -97,10 +104,6 @@ Execution::Execution(std::shared_ptr<const Recording> recording, simulation::Sim
     stretch.given_by = moved(stretch.given_by);
   }
   run_.stretches = std::move(by_thread);
-  find_stopped();
-  last_part_ = last;
-  find_path_of_machine(last);
-  make_index({});
 }
 
 const std::optional<simulation::Deadlock>& Execution::deadlock() const {
@@ -284,25 +287,28 @@ void Execution::find_path_of_ideal(const LargeArray<PartIndex>& chain,
   path_.end();
 }
 
-// A thread that waited for a CPU hangs on the one that gave it up.
-void Execution::find_path_of_machine(PartIndex last) {
-  weights_ = LargeArray<std::int16_t>(run_.stretches.size(), 0);
+// While the stretches are in the order of their ends: what a stretch hangs on is near it. A thread that
+// waited for a CPU hangs on the one that gave it up.
+void Execution::find_path_of_machine(const LargeArray<PartIndex>& place) {
   const auto before = [](const Stretch& stretch) {
-    const bool waited = stretch.start > stretch.ready && stretch.given_by != no_part;
+    const bool waited = stretch.start > stretch.ready && stretch.given_by != no_stretch;
     return waited ? stretch.given_by : stretch.released_by;
   };
-  LargeArray<PartIndex> chain;
-  for (PartIndex index = last; index != no_part; index = before(run_.stretches[index])) {
-    weights_[index] = 1;
-    chain.push_back(index);
+  on_path_.assign(run_.stretches.size(), false);
+  LargeArray<StretchIndex> chain;
+  if (!run_.stretches.empty()) {
+    for (auto index = static_cast<StretchIndex>(run_.stretches.size() - 1); index != no_stretch;
+         index = before(run_.stretches[index])) {
+      on_path_[place[index]] = true;
+      chain.push_back(index);
+    }
   }
-  std::reverse(chain.begin(), chain.end());
   PathOfParts path(path_);
-  for (const PartIndex index : chain) {
-    const Stretch& stretch = run_.stretches[index];
-    const PartIndex from = before(stretch);
+  for (auto at = chain.rbegin(); at != chain.rend(); ++at) {
+    const Stretch& stretch = run_.stretches[*at];
+    const StretchIndex from = before(stretch);
     Arrival arrival = Arrival::onward;
-    if (from != no_part && run_.stretches[from].thread != stretch.thread)
+    if (from != no_stretch && run_.stretches[from].thread != stretch.thread)
       arrival = from == stretch.given_by && stretch.start > stretch.ready ? Arrival::given
                                                                           : Arrival::released;
     path.add({stretch.thread, stretch.start, stretch.end, arrival}, stretch.start == stretch.end);
@@ -367,7 +373,7 @@ void Execution::make_index(const LargeArray<std::int64_t>& ends) {
 
 std::size_t Execution::bytes() const {
   return index_.bytes() + calls_.size() + shown_kinds_.size() * 8 +
-         weights_.size() * sizeof(weights_.front()) +
+         weights_.size() * sizeof(weights_.front()) + on_path_.size() / 8 +
          large_weights_.capacity() * sizeof(large_weights_.front()) + path_.bytes();
 }
 

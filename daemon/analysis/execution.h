@@ -119,6 +119,8 @@ class Execution {
   }
   // The weight times the scale, a whole number.
   [[nodiscard]] double scaled_weight(PartIndex index) const {
+    if (schedule_ == nullptr)
+      return on_path_[index] ? 1 : 0;
     const std::int16_t scaled = weights_[index];
     return scaled == large ? large_weight(index) : static_cast<double>(scaled);
   }
@@ -169,7 +171,9 @@ class Execution {
   [[nodiscard]] simulation::LargeArray<std::int64_t> stretched_ends() const;
   void find_path_of_ideal(const simulation::LargeArray<PartIndex>& chain,
                           const simulation::LargeArray<std::int64_t>& ends);
-  void find_path_of_machine(PartIndex last);
+  // `place`: of a stretch, in the order of ends, among the parts.
+  void find_path_of_machine(const simulation::LargeArray<PartIndex>& place);
+  void sort_by_threads(const simulation::LargeArray<PartIndex>& place);
   void find_stopped();
   void set_weights(const simulation::LargeArray<std::int64_t>& scaled, std::uint32_t scale);
   void make_index(const simulation::LargeArray<std::int64_t>& ends);
@@ -187,7 +191,9 @@ class Execution {
   simulation::LargeArray<std::uint8_t> calls_;
   static_assert(event_kind_count <= 64);
   std::vector<std::uint64_t> shown_kinds_;  // by thread
-  // Weights times the scale; those that do not fit are `large`, and in a table of their own.
+  // Of a machine, whose weights are 0 and 1.
+  std::vector<bool> on_path_;
+  // Of a schedule: weights times the scale; those that do not fit are `large`, and in a table of their own.
   static constexpr std::int16_t large = -0x8000;
   simulation::LargeArray<std::int16_t> weights_;
   std::vector<std::pair<PartIndex, std::int64_t>> large_weights_;

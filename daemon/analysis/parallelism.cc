@@ -1,7 +1,7 @@
 #include "analysis/parallelism.h"
 
 #include <algorithm>
-#include <map>
+#include <array>
 #include <tuple>
 
 #include "trace/byte_stream.h"
@@ -9,23 +9,82 @@
 namespace longpole::analysis {
 namespace {
 
-// Small numbers of either sign as small numbers; differences modulo 2^32.
+// A step is a number: the time since the one before, and in its low bits which of the usual steps it
+// is; of any other, the differences of the two counts follow, modulo 2^32 and folded by zigzag().
+constexpr unsigned step_bits = 3;
+constexpr std::array<ActiveThreads, 7> usual_steps = {
+    {{1, 0U - 1}, {0U - 1, 1}, {1, 0}, {0U - 1, 0}, {0, 1}, {0, 0U - 1}, {1, 1}}};
+constexpr std::uint64_t unusual_step = usual_steps.size();
+
 std::uint64_t folded(std::uint32_t difference) {
-  const auto value = static_cast<std::int32_t>(difference);
-  return (static_cast<std::uint32_t>(value) << 1U) ^ static_cast<std::uint32_t>(value >> 31);
+  return zigzag(static_cast<std::int32_t>(difference));
 }
 std::uint32_t unfolded(std::uint64_t value) {
-  const auto small = static_cast<std::uint32_t>(value);
-  return (small >> 1U) ^ (0U - (small & 1U));
+  return static_cast<std::uint32_t>(unzigzag(value));
 }
 
-struct ByLevel {
-  bool operator()(const ActiveThreads& a, const ActiveThreads& b) const {
-    return std::tuple(std::uint64_t{a.running} + a.runnable, a.running) <
-           std::tuple(std::uint64_t{b.running} + b.runnable, b.running);
+bool is_lower(const ActiveThreads& a, const ActiveThreads& b) {
+  return std::tuple(std::uint64_t{a.running} + a.runnable, a.running) <
+         std::tuple(std::uint64_t{b.running} + b.runnable, b.running);
+}
+
+// Time by level, where there are millions of changes between few levels.
+class LevelTimes {
+ public:
+  void add(ActiveThreads active, std::int64_t time) {
+    if (used_ * 2 >= slots_.size())
+      grow();
+    Slot& slot = find(active);
+    used_ += slot.is_used ? 0 : 1;
+    slot = {active, slot.time + time, true};
   }
+  void add(const std::vector<std::pair<ActiveThreads, std::int64_t>>& histogram,
+           std::int64_t sign) {
+    for (const auto& [active, time] : histogram)
+      add(active, sign * time);
+  }
+  [[nodiscard]] std::size_t size() const { return used_; }
+  // Those that are not 0, in order.
+  [[nodiscard]] std::vector<std::pair<ActiveThreads, std::int64_t>> in_order() const {
+    std::vector<std::pair<ActiveThreads, std::int64_t>> levels;
+    for (const Slot& slot : slots_) {
+      if (slot.time != 0)
+        levels.emplace_back(slot.active, slot.time);
+    }
+    std::sort(levels.begin(), levels.end(),
+              [](const auto& a, const auto& b) { return is_lower(a.first, b.first); });
+    return levels;
+  }
+
+ private:
+  struct Slot {
+    ActiveThreads active;
+    std::int64_t time = 0;
+    bool is_used = false;
+  };
+
+  // The slot of the level, or the one for it.
+  Slot& find(ActiveThreads active) {
+    const std::uint64_t key = std::uint64_t{active.running} << 32U | active.runnable;
+    std::size_t at = (key * 0x9e3779b97f4a7c15U) >> shift_;
+    while (slots_[at].is_used && slots_[at].active != active)
+      at = (at + 1) % slots_.size();
+    return slots_[at];
+  }
+  void grow() {
+    std::vector<Slot> before(slots_.size() * 2);
+    before.swap(slots_);
+    --shift_;
+    for (const Slot& slot : before) {
+      if (slot.is_used)
+        find(slot.active) = slot;
+    }
+  }
+
+  unsigned shift_ = 64 - 6;
+  std::vector<Slot> slots_ = std::vector<Slot>(std::size_t{1} << 6U);
+  std::size_t used_ = 0;
 };
-using Levels = std::map<ActiveThreads, std::int64_t, ByLevel>;
 
 }  // namespace
 
@@ -48,9 +107,14 @@ class ParallelismIndex::Reader {
     if (at_ == last_)
       return false;
     start = end;
-    static_cast<void>(take_number(at_));
-    active.running += unfolded(take_number(at_));
-    active.runnable += unfolded(take_number(at_));
+    const std::uint64_t step = take_number(at_) & unusual_step;
+    if (step != unusual_step) [[likely]] {
+      active.running += usual_steps[step].running;
+      active.runnable += usual_steps[step].runnable;
+    } else {
+      active.running += unfolded(take_number(at_));
+      active.runnable += unfolded(take_number(at_));
+    }
     find_end();
     return true;
   }
@@ -66,7 +130,7 @@ class ParallelismIndex::Reader {
       return;
     }
     const std::uint8_t* ahead = at_;
-    end = start + static_cast<std::int64_t>(take_number(ahead));
+    end = start + static_cast<std::int64_t>(take_number(ahead) >> step_bits);
   }
 
   const ParallelismIndex& index_;
@@ -89,9 +153,14 @@ void ParallelismIndex::add(std::int64_t time, ActiveThreads active) {
 
 void ParallelismIndex::append(std::int64_t time, ActiveThreads active) {
   blocks_.back().sum.add(active_, time - last_);
-  append_number(tokens_, static_cast<std::uint64_t>(time - last_));
-  append_number(tokens_, folded(active.running - active_.running));
-  append_number(tokens_, folded(active.runnable - active_.runnable));
+  const ActiveThreads change{active.running - active_.running, active.runnable - active_.runnable};
+  const auto step = static_cast<std::uint64_t>(
+      std::find(usual_steps.begin(), usual_steps.end(), change) - usual_steps.begin());
+  append_number(tokens_, static_cast<std::uint64_t>(time - last_) << step_bits | step);
+  if (step == unusual_step) {
+    append_number(tokens_, folded(change.running));
+    append_number(tokens_, folded(change.runnable));
+  }
   last_ = time;
   active_ = active;
   if (++in_block_ == block_steps) {
@@ -120,7 +189,7 @@ std::size_t ParallelismIndex::block_at(std::int64_t time) const {
 
 void ParallelismIndex::find_checkpoints() {
   const std::size_t every = blocks_.size() / most_checkpoints + 1;
-  Levels levels;
+  LevelTimes levels;
   Reader reader(*this, 0);
   std::size_t block = 0;
   std::size_t next = 0;
@@ -128,12 +197,12 @@ void ParallelismIndex::find_checkpoints() {
     if (block < blocks_.size() && reader.start == blocks_[block].start) {
       // Where there are many levels, fewer: together they take no more memory than the blocks.
       if (block == next) {
-        checkpoints_.emplace_back(block, Histogram(levels.begin(), levels.end()));
+        checkpoints_.emplace_back(block, levels.in_order());
         next += std::max(every, levels.size() / 4);
       }
       ++block;
     }
-    levels[reader.active] += reader.end - reader.start;
+    levels.add(reader.active, reader.end - reader.start);
   } while (reader.next());
 }
 
@@ -143,25 +212,23 @@ ParallelismIndex::Histogram ParallelismIndex::until(std::int64_t time) const {
       checkpoints_.begin(), checkpoints_.end(), block,
       [](std::size_t wanted, const auto& checkpoint) { return wanted < checkpoint.first; });
   const auto& [from, histogram] = *(after - 1);
-  Levels levels(histogram.begin(), histogram.end());
+  LevelTimes levels;
+  levels.add(histogram, 1);
   Reader reader(*this, from);
   do {
     if (reader.start >= time)
       break;
-    levels[reader.active] += std::min(reader.end, time) - reader.start;
+    levels.add(reader.active, std::min(reader.end, time) - reader.start);
   } while (reader.next());
-  return {levels.begin(), levels.end()};
+  return levels.in_order();
 }
 
 std::vector<std::pair<ActiveThreads, std::int64_t>> ParallelismIndex::levels(
     std::int64_t from, std::int64_t to) const {
-  Levels levels;
-  for (const auto& [active, time] : until(to))
-    levels[active] += time;
-  for (const auto& [active, time] : until(from))
-    levels[active] -= time;
-  std::erase_if(levels, [](const auto& level) { return level.second == 0; });
-  return {levels.begin(), levels.end()};
+  LevelTimes levels;
+  levels.add(until(to), 1);
+  levels.add(until(from), -1);
+  return levels.in_order();
 }
 
 std::vector<ParallelismSummary> ParallelismIndex::between(

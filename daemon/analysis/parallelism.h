@@ -63,7 +63,7 @@ class ParallelismIndex {
   [[nodiscard]] std::size_t bytes() const;
 
  private:
-  static constexpr std::uint32_t block_steps = 32;
+  static constexpr std::uint32_t block_steps = 128;
   static constexpr std::size_t most_checkpoints = 1024;
   struct Block {
     std::int64_t start = 0;

@@ -1,19 +1,22 @@
 #include "analysis/span_index.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 namespace longpole::analysis {
 
 SpanTimes SpanIndex::times(std::uint32_t thread, std::size_t index) const {
   const SpanBlock& of = blocks_[index];
+  const Others other = of.has_others ? others(of) : Others{};
+  const std::int64_t length = block_end(thread, index) - of.start();
   SpanTimes times{};
-  std::int64_t left = block_end(thread, index) - of.start;
-  for (std::size_t s = 0; s < of.times.size(); ++s) {
-    times[s] = Nanoseconds{of.times[s]};
-    left -= of.times[s];
-  }
-  times.back() = Nanoseconds{left};
+  times[index_of(SpanState::running)] = Nanoseconds{of.running};
+  times[index_of(SpanState::runnable)] = Nanoseconds{of.runnable};
+  times[index_of(SpanState::io)] = Nanoseconds{other.io};
+  times[index_of(SpanState::sleeping)] = Nanoseconds{other.sleeping};
+  times[index_of(SpanState::blocked)] =
+      Nanoseconds{length - of.running - of.runnable - other.io - other.sleeping};
   return times;
 }
 
@@ -22,7 +25,7 @@ std::size_t SpanIndex::block_at(std::uint32_t thread, std::int64_t time) const {
   const auto last = blocks_.begin() + static_cast<std::ptrdiff_t>(last_block(thread));
   const auto after = std::upper_bound(
       first, last, time,
-      [](std::int64_t wanted, const SpanBlock& block) { return wanted < block.start; });
+      [](std::int64_t wanted, const SpanBlock& block) { return wanted < block.start(); });
   return static_cast<std::size_t>((after == first ? first : after - 1) - blocks_.begin());
 }
 
@@ -38,91 +41,115 @@ std::size_t SpanIndex::block_of(std::uint32_t thread, PartIndex part) const {
 
 SpanIndex::Builder::Builder(std::size_t parts, std::uint32_t weight_scale)
     : weight_scale_(weight_scale) {
-  // What is not used costs no memory.
-  index_.blocks_.reserve(parts / 6);
-  index_.tokens_.reserve(parts * 5);
+  // Two spans a part, of three bytes. What is not used costs no memory.
+  index_.blocks_.reserve(parts * 2 / block_spans);
+  index_.tokens_.reserve(parts * 6);
 }
 
 void SpanIndex::Builder::begin_thread(std::int64_t time) {
   at_ = time;
-  is_open_ = false;
 }
 
 void SpanIndex::Builder::open_block() {
-  SpanBlock block;
-  block.start = at_;
-  block.tokens_low = static_cast<std::uint32_t>(index_.tokens_.size());
-  block.tokens_high = static_cast<std::uint8_t>(index_.tokens_.size() >> 32U);
-  block.first_part = part_;
-  index_.blocks_.push_back(block);
-  index_.tokens_.resize(index_.tokens_.size() + sizeof(codes_));
+  block_ = {};
+  block_.start_words = std::bit_cast<std::array<std::uint32_t, 2>>(at_);
+  block_.first_part = part_;
+  others_ = {};
   codes_ = 0;
+  sizes_ = 0;
+  lengths_end_ = 0;
   longest_run_ = longest_wait_ = -1;
-  is_open_ = true;
 }
 
-void SpanIndex::Builder::token(std::int64_t end, SpanState state, std::uint8_t code) {
+void SpanIndex::Builder::close_block() {
+  if (block_.spans == 0)
+    return;
+  auto& tokens = index_.tokens_;
+  const auto append = [&](const void* bytes, std::size_t count) {
+    const std::size_t at = tokens.size();
+    tokens.resize(at + count);
+    std::memcpy(&tokens[at], bytes, count);
+  };
+  block_.has_others = others_.io != 0 || others_.sleeping != 0;
+  if (block_.has_others)
+    append(&others_, sizeof(others_));
+  block_.tokens_low = static_cast<std::uint32_t>(tokens.size());
+  block_.tokens_high = static_cast<std::uint8_t>(tokens.size() >> 32U);
+  append(&codes_, Codes::bytes_of_codes);
+  append(&sizes_, sizeof(sizes_));
+  append(lengths_.data(), lengths_end_);
+  index_.blocks_.push_back(block_);
+  block_.spans = 0;
+}
+
+void SpanIndex::Builder::token(std::int64_t end, std::uint8_t code) {
   const std::int64_t length = end - at_;
-  if (!is_open_ || index_.blocks_.back().spans == block_spans ||
-      end - index_.blocks_.back().start >= long_block)
+  if (block_.spans == block_spans || (block_.spans > 0 && end - block_.start() >= long_block))
+    close_block();
+  if (block_.spans == 0)
     open_block();
-  SpanBlock& block = index_.blocks_.back();
-  const auto s = static_cast<std::size_t>(state);
-  if (s < block.times.size())
-    block.times[s] += static_cast<std::uint32_t>(length);
-  const SpanBlock::Token here{static_cast<std::uint8_t>((part_ - block.first_part) & 15U),
-                              (ending_codes >> code & 1U) != 0, code == code_standstill};
+  const SpanBlock::Token here{static_cast<std::uint8_t>((part_ - block_.first_part) & 31U),
+                              (Codes::ending >> code & 1U) != 0, code == Codes::standstill};
+  // Of one that is too long to be written down the length is that of its block.
+  const auto written = static_cast<std::uint32_t>(length);
+  const SpanState state = Codes::states[code];
   if (state == SpanState::running) {
+    block_.running += written;
     if (length > longest_run_) {
       longest_run_ = length;
-      block.longest_run = here;
+      block_.longest_run = here;
     }
-  } else if (state != SpanState::runnable && length > longest_wait_) {
-    longest_wait_ = length;
-    block.longest_wait = here;
+  } else if (state == SpanState::runnable) {
+    block_.runnable += written;
+  } else {
+    if (state == SpanState::io)
+      others_.io += written;
+    else if (state == SpanState::sleeping)
+      others_.sleeping += written;
+    if (length > longest_wait_) {
+      longest_wait_ = length;
+      block_.longest_wait = here;
+    }
   }
-  // Of one that is too long to be written down the length is that of its block.
-  auto rest = static_cast<std::uint32_t>(length);
-  std::uint64_t more = 0;
-  for (; rest > 0xffU; rest >>= 8U, ++more)
-    index_.tokens_.push_back(static_cast<std::uint8_t>(rest));
-  index_.tokens_.push_back(static_cast<std::uint8_t>(rest));
-  codes_ |= (code | more << 3U) << (bits_of_code * block.spans);
-  std::memcpy(&index_.tokens_[block.tokens()], &codes_, sizeof(codes_));
-  ++block.spans;
+  const auto more = static_cast<unsigned>(std::bit_width(written | 1U) - 1) / 8;
+  std::memcpy(&lengths_[lengths_end_], &written, sizeof(written));
+  lengths_end_ += more + 1;
+  codes_ |= Codes::Wide{code} << (Codes::bits_of_code * block_.spans);
+  sizes_ |= std::uint64_t{more} << (Codes::bits_of_size * block_.spans);
+  ++block_.spans;
   at_ = end;
 }
 
 void SpanIndex::Builder::add(std::int64_t ready, std::int64_t start, std::int64_t end,
                              SpanState main, double scaled_weight, std::int64_t length) {
   if (ready > at_)
-    token(ready, SpanState::blocked, static_cast<std::uint8_t>(SpanState::blocked));
+    token(ready, static_cast<std::uint8_t>(SpanState::blocked));
   if (start > at_)
-    token(start, SpanState::runnable, static_cast<std::uint8_t>(SpanState::runnable));
+    token(start, static_cast<std::uint8_t>(SpanState::runnable));
   if (end == start)
-    token(end, SpanState::running, code_nothing);
+    token(end, Codes::nothing);
   else
-    token(end, main, main == SpanState::blocked ? code_in_vain : static_cast<std::uint8_t>(main));
+    token(end, main == SpanState::blocked ? Codes::in_vain : static_cast<std::uint8_t>(main));
   if (scaled_weight != 0) {
-    SpanBlock& block = index_.blocks_.back();
-    block.critical +=
+    block_.critical +=
         static_cast<float>(scaled_weight / weight_scale_ * static_cast<double>(length));
     if (main == SpanState::running) {
-      block.weighted += scaled_weight * static_cast<double>(end - start);
-      block.has_weights = true;
+      block_.weighted += static_cast<float>(scaled_weight * static_cast<double>(end - start));
+      block_.has_weights = true;
     }
   }
   ++part_;
 }
 
 void SpanIndex::Builder::end_thread() {
+  close_block();
   index_.begin_.push_back(index_.blocks_.size());
   index_.ends_.push_back(at_);
 }
 
 void SpanIndex::Builder::end_thread_blocked_until(std::int64_t time) {
   if (time > at_)
-    token(time, SpanState::blocked, code_standstill);
+    token(time, Codes::standstill);
   end_thread();
 }
 

@@ -2,11 +2,11 @@
 // of spans, so that any interval can be told in as many steps as it has pixels.
 //
 //   tokens   │3 running│1 blocked│2 runnable│5 running│…     2 to 3 bytes each, all of a thread together
-//   blocks   └─────────────── sums of 12 ──────────────┘
+//   blocks   └─────────────── sums of 32 ──────────────┘
 //
 // A token is a span: its state, its length, and whether it is the last of its part. The tokens of a block
-// are a word that says of each its code, in three bits, and the bytes of its length less one, in two; then
-// the lengths, the lowest byte first: a length is read without a look at the one before, so that none is
+// are their codes, in three bits each, the bytes of their lengths less one, in two bits each, and the
+// lengths, the lowest byte first: a length is read without a look at the one before, so that none is
 // waited for. Written in order by a Builder, then immutable; safe for any number of threads.
 #pragma once
 
@@ -26,35 +26,43 @@ inline constexpr PartIndex no_part = 0xffffffffU;
 
 enum class SpanState : std::uint8_t { running, runnable, blocked, io, sleeping };
 inline constexpr std::size_t span_state_count = 5;
+[[nodiscard]] constexpr std::size_t index_of(SpanState state) {
+  return static_cast<std::size_t>(state);
+}
 
 using SpanTimes = std::array<Nanoseconds, span_state_count>;
 
 struct SpanBlock {
   // A token of the block by the part that it is of.
   struct Token {
-    std::uint8_t part : 4 = 0;  // less the block's first
+    std::uint8_t part : 5 = 0;  // less the block's first
     bool is_of_part : 1 = false;
     bool is_standstill : 1 = false;  // behind the last part
   };
 
-  std::int64_t start = 0;  // of its first span; its end is the start of the next, or the thread's
-  double weighted = 0;     // Σ scaled weight · time of what it runs
+  // Of its first span, in words, for which no gaps are left; its end is the start of the next, or the
+  // thread's.
+  std::array<std::uint32_t, 2> start_words{};
   std::uint32_t first_part = 0;  // that its first token is of
-  // By state but the last, whose time is what is left. Only of blocks shorter than `long_block`.
-  std::array<std::uint32_t, span_state_count - 1> times{};
+  // Times of blocks shorter than `long_block`. What is left is blocked, or in others().
+  std::uint32_t running = 0;
+  std::uint32_t runnable = 0;
+  float weighted = 0;            // Σ scaled weight · time of what it runs
   float critical = 0;            // Σ weight · length of its parts' main spans
   std::uint32_t tokens_low = 0;  // where they begin
   std::uint8_t tokens_high = 0;  // in 2^32
-  std::uint8_t spans : 7 = 0;
+  std::uint8_t spans : 6 = 0;
   bool has_weights : 1 = false;
+  bool has_others : 1 = false;
   Token longest_run;  // meaningless where there is none
   Token longest_wait;
 
+  [[nodiscard]] std::int64_t start() const { return std::bit_cast<std::int64_t>(start_words); }
   [[nodiscard]] std::uint64_t tokens() const {
     return std::uint64_t{tokens_high} << 32U | tokens_low;
   }
 };
-static_assert(sizeof(SpanBlock) == 48);
+static_assert(sizeof(SpanBlock) == 36);
 
 // A span as a token has it.
 struct SpanToken {
@@ -67,7 +75,9 @@ struct SpanToken {
 
 class SpanIndex {
  public:
-  static constexpr std::uint32_t block_spans = 12;
+  class Builder;
+
+  static constexpr std::uint32_t block_spans = 32;
   static constexpr std::int64_t long_block = std::int64_t{1} << 32U;
 
   [[nodiscard]] std::size_t first_block(std::uint32_t thread) const { return begin_[thread]; }
@@ -76,7 +86,17 @@ class SpanIndex {
   // When the last span of the thread ends.
   [[nodiscard]] std::int64_t end(std::uint32_t thread) const { return ends_[thread]; }
   [[nodiscard]] std::int64_t block_end(std::uint32_t thread, std::size_t index) const {
-    return index + 1 < last_block(thread) ? blocks_[index + 1].start : ends_[thread];
+    return index + 1 < last_block(thread) ? blocks_[index + 1].start() : ends_[thread];
+  }
+  // In I/O and sleeping, of a block that has it and is shorter than long_block.
+  struct Others {
+    std::uint32_t io = 0;
+    std::uint32_t sleeping = 0;
+  };
+  [[nodiscard]] Others others(const SpanBlock& block) const {
+    Others others;
+    std::memcpy(&others, tokens_.data() + block.tokens() - sizeof(others), sizeof(others));
+    return others;
   }
   // Only of blocks shorter than long_block.
   [[nodiscard]] SpanTimes times(std::uint32_t thread, std::size_t index) const;
@@ -87,6 +107,73 @@ class SpanIndex {
   [[nodiscard]] std::size_t bytes() const {
     return blocks_.size() * sizeof(SpanBlock) + tokens_.size() + (begin_.size() + ends_.size()) * 8;
   }
+
+  // What the tokens of a block are, from the one at hand on.
+  class Codes {
+   public:
+    Codes() = default;
+    // Leaves `at` behind them, at the first length.
+    explicit Codes(const std::uint8_t*& at) {
+      std::memcpy(&codes_, at, sizeof(codes_));
+      std::memcpy(&sizes_, at + bytes_of_codes, sizeof(sizes_));
+      at += bytes;
+    }
+
+    [[nodiscard]] SpanState state() const { return states[code()]; }
+    [[nodiscard]] bool ends_part() const { return (ending >> code() & 1U) != 0; }
+    [[nodiscard]] bool is_standstill() const { return code() == standstill; }
+    // Leaves `at` behind it.
+    [[nodiscard]] std::int64_t length(const std::uint8_t*& at) const {
+      std::uint32_t length = 0;
+      std::memcpy(&length, at, sizeof(length));
+      const auto more = static_cast<unsigned>(sizes_ & 3U);
+      at += more + 1;
+      return length & 0xffffffffU >> (24U - 8U * more);
+    }
+    void next() {
+      codes_ >>= bits_of_code;
+      sizes_ >>= bits_of_size;
+    }
+    // Of so many tokens, which are all, the bytes of the lengths.
+    [[nodiscard]] std::size_t bytes_of_lengths(std::uint32_t tokens) const {
+      constexpr std::uint64_t low_bits = 0x5555555555555555U;
+      return tokens + static_cast<std::size_t>(std::popcount(sizes_ & low_bits) +
+                                               2 * std::popcount(sizes_ & ~low_bits));
+    }
+    // The one of that number.
+    [[nodiscard]] Codes at(std::uint32_t number) const {
+      Codes there = *this;
+      there.codes_ >>= bits_of_code * number;
+      there.sizes_ >>= bits_of_size * number;
+      return there;
+    }
+    [[nodiscard]] std::size_t bytes_of_length() const { return (sizes_ & 3U) + 1; }
+
+   private:
+    friend class Builder;
+    __extension__ using Wide = unsigned __int128;
+    static_assert(std::endian::native == std::endian::little);
+    static constexpr unsigned bits_of_code = 3;
+    static constexpr unsigned bits_of_size = 2;
+    static constexpr std::size_t bytes_of_codes = std::size_t{block_spans} * bits_of_code / 8;
+    static constexpr std::size_t bytes = bytes_of_codes + sizeof(std::uint64_t);
+    static_assert(block_spans * bits_of_size == 64 && bytes >= sizeof(Wide));
+
+    // A code is a state, or one of these. A wait of fixed length in vain ends its part, a wait for others
+    // does not.
+    static constexpr std::uint8_t nothing = 5;     // the part ends, and has no length
+    static constexpr std::uint8_t in_vain = 6;     // blocked, and the end of its part
+    static constexpr std::uint8_t standstill = 7;  // blocked behind the last part
+    static constexpr std::uint8_t ending = 1U << 0U | 1U << 3U | 1U << 4U | 1U << 5U | 1U << 6U;
+    static constexpr std::array<SpanState, 8> states = {
+        SpanState::running,  SpanState::runnable, SpanState::blocked, SpanState::io,
+        SpanState::sleeping, SpanState::running,  SpanState::blocked, SpanState::blocked};
+
+    [[nodiscard]] std::uint8_t code() const { return static_cast<std::uint8_t>(codes_ & 7U); }
+
+    Wide codes_ = 0;
+    std::uint64_t sizes_ = 0;  // bytes of a length less one
+  };
 
   // Reads the tokens of a thread from the beginning of a block on.
   class Reader : public SpanToken {
@@ -106,13 +193,12 @@ class SpanIndex {
         begin_block();
       }
       --left_;
-      const auto code = static_cast<std::uint8_t>(codes_ & 7U);
       start = end;
-      end = has_one_ ? index_->block_end(thread_, block_) : end + length(codes_, at_);
-      codes_ >>= bits_of_code;
-      state = states[code];
-      part = code == code_standstill ? no_part : next_part_;
-      ends_part = (ending_codes >> code & 1U) != 0;
+      end = has_one_ ? index_->block_end(thread_, block_) : end + codes_.length(at_);
+      state = codes_.state();
+      part = codes_.is_standstill() ? no_part : next_part_;
+      ends_part = codes_.ends_part();
+      codes_.next();
       next_part_ += ends_part ? 1 : 0;
       return true;
     }
@@ -121,10 +207,10 @@ class SpanIndex {
     void begin_block() {
       const SpanBlock& block = index_->blocks_[block_];
       at_ = index_->tokens_.data() + block.tokens();
-      codes_ = codes(at_);
+      codes_ = Codes(at_);
       left_ = block.spans;
       has_one_ = left_ == 1;
-      end = block.start;
+      end = block.start();
       next_part_ = block.first_part;
     }
 
@@ -133,7 +219,7 @@ class SpanIndex {
     std::size_t block_;
     std::size_t last_;
     const std::uint8_t* at_ = nullptr;
-    std::uint64_t codes_ = 0;
+    Codes codes_;
     std::uint32_t left_ = 0;  // in the block
     bool has_one_ = false;    // it may be too long to be written down: it is as long as the block
     PartIndex next_part_ = 0;
@@ -143,52 +229,50 @@ class SpanIndex {
   class Tokens {
    public:
     Tokens(const SpanIndex& index, const SpanBlock& block)
-        : at_(index.tokens_.data() + block.tokens()), codes_(codes(at_)) {}
+        : at_(index.tokens_.data() + block.tokens()), codes_(at_) {}
 
-    [[nodiscard]] SpanState state() const { return states[codes_ & 7U]; }
-    [[nodiscard]] bool ends_part() const { return (ending_codes >> (codes_ & 7U) & 1U) != 0; }
-    [[nodiscard]] bool is_standstill() const { return (codes_ & 7U) == code_standstill; }
+    [[nodiscard]] SpanState state() const { return codes_.state(); }
+    [[nodiscard]] bool ends_part() const { return codes_.ends_part(); }
+    [[nodiscard]] bool is_standstill() const { return codes_.is_standstill(); }
     // Once, then next().
-    [[nodiscard]] std::int64_t length() { return SpanIndex::length(codes_, at_); }
-    void next() { codes_ >>= bits_of_code; }
+    [[nodiscard]] std::int64_t length() { return codes_.length(at_); }
+    void next() { codes_.next(); }
 
    private:
     const std::uint8_t* at_;
-    std::uint64_t codes_;
+    Codes codes_;
   };
 
-  class Builder;
+  // The same from the last to the first.
+  class TokensFromLast {
+   public:
+    TokensFromLast(const SpanIndex& index, const SpanBlock& block)
+        : at_(index.tokens_.data() + block.tokens()), codes_(at_), left_(block.spans) {
+      at_ += codes_.bytes_of_lengths(left_);
+      next();
+    }
+
+    [[nodiscard]] SpanState state() const { return token_.state(); }
+    [[nodiscard]] bool ends_part() const { return token_.ends_part(); }
+    [[nodiscard]] bool is_standstill() const { return token_.is_standstill(); }
+    [[nodiscard]] std::int64_t length() const {
+      const std::uint8_t* at = at_;
+      return token_.length(at);
+    }
+    // Not behind the first.
+    void next() {
+      token_ = codes_.at(--left_);
+      at_ -= token_.bytes_of_length();
+    }
+
+   private:
+    const std::uint8_t* at_;
+    Codes codes_;
+    Codes token_;
+    std::uint32_t left_;
+  };
 
  private:
-  static_assert(std::endian::native == std::endian::little);
-  static constexpr unsigned bits_of_code = 5;
-  static_assert(block_spans * bits_of_code <= 64);
-
-  // Leaves `at` behind the codes.
-  static std::uint64_t codes(const std::uint8_t*& at) {
-    std::uint64_t codes = 0;
-    std::memcpy(&codes, at, sizeof(codes));
-    at += sizeof(codes);
-    return codes;
-  }
-  // Leaves `at` behind the length.
-  static std::int64_t length(std::uint64_t codes, const std::uint8_t*& at) {
-    std::uint32_t length = 0;
-    std::memcpy(&length, at, sizeof(length));
-    const auto more = static_cast<unsigned>(codes >> 3U & 3U);
-    at += more + 1;
-    return length & 0xffffffffU >> (24U - 8U * more);
-  }
-
-  // Codes of tokens. A wait of fixed length in vain ends its part, a wait for others does not.
-  static constexpr std::uint8_t code_nothing = 5;     // the part ends, and has no length
-  static constexpr std::uint8_t code_in_vain = 6;     // blocked, and the end of its part
-  static constexpr std::uint8_t code_standstill = 7;  // blocked behind the last part
-  static constexpr std::uint8_t ending_codes = 1U << 0U | 1U << 3U | 1U << 4U | 1U << 5U | 1U << 6U;
-  static constexpr std::array<SpanState, 8> states = {
-      SpanState::running,  SpanState::runnable, SpanState::blocked, SpanState::io,
-      SpanState::sleeping, SpanState::running,  SpanState::blocked, SpanState::blocked};
-
   std::vector<std::size_t> begin_{0};  // by thread, and the end: its first block
   std::vector<std::int64_t> ends_;     // by thread
   simulation::LargeArray<SpanBlock> blocks_;
@@ -211,17 +295,23 @@ class SpanIndex::Builder {
   [[nodiscard]] SpanIndex take();
 
  private:
-  void token(std::int64_t end, SpanState state, std::uint8_t code);
+  void token(std::int64_t end, std::uint8_t code);
   void open_block();
+  void close_block();
 
   SpanIndex index_;
   double weight_scale_;
   std::int64_t at_ = 0;
   PartIndex part_ = 0;
-  std::uint64_t codes_ = 0;  // of the block
+  // The block at hand; closed while it has no spans.
+  SpanBlock block_;
+  Others others_;
+  Codes::Wide codes_ = 0;
+  std::uint64_t sizes_ = 0;
+  std::array<std::uint8_t, (block_spans + 1) * sizeof(std::uint32_t)> lengths_{};
+  std::size_t lengths_end_ = 0;
   std::int64_t longest_run_ = 0;
   std::int64_t longest_wait_ = 0;
-  bool is_open_ = false;
 };
 
 }  // namespace longpole::analysis

@@ -121,7 +121,7 @@ class PartsByEnd {
   // The first, from the one at hand on, that ends then or later; else the last.
   [[nodiscard]] std::size_t block_that_ends_at(std::int64_t time) const {
     const auto ends_before = [&](std::size_t block) {
-      return block + 1 < last_ && index_.block(block + 1).start < time;
+      return block + 1 < last_ && index_.block(block + 1).start() < time;
     };
     std::size_t low = block_;
     std::size_t step = leap_;

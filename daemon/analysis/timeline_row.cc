@@ -1,103 +1,48 @@
-// One thread of a timeline: what a picture of its row shows, and its numbers.
+// One thread of a timeline: what a picture of its row shows.
 #include <algorithm>
+#include <cmath>
 
 #include "analysis/timeline.h"
 #include "analysis/timeline_calls.h"
+#include "analysis/timeline_pixel.h"
 
 namespace longpole::analysis {
 namespace {
 
-constexpr std::size_t index_of(SpanState state) {
-  return static_cast<std::size_t>(state);
-}
+// The part of a block's SpanBlock::weighted that is not told from nothing.
+constexpr double rounding = 1e-5;
 
-// In parts of whole_pixel: none is lost, and all of it is whole. `scale`: whole_pixel by `width`.
-std::array<std::uint8_t, span_state_count> shares_of(const SpanTimes& times, Nanoseconds width,
-                                                     double scale) {
-  std::array<std::uint32_t, span_state_count> shares{};
-  std::uint32_t sum = 0;
-  Nanoseconds all{};
-  Nanoseconds longest{};
-  std::size_t most = 0;
-  for (std::size_t s = 0; s < times.size(); ++s) {
-    const auto share = static_cast<std::uint32_t>(static_cast<double>(times[s].count()) * scale);
-    shares[s] = std::max(share, times[s] > Nanoseconds{} ? 1U : 0U);
-    sum += shares[s];
-    all += times[s];
-    most = times[s] > longest ? s : most;
-    longest = std::max(longest, times[s]);
-  }
-  shares[most] += (all == width ? whole_pixel : std::min(sum, whole_pixel - 1)) - sum;
-  std::array<std::uint8_t, span_state_count> bytes{};
-  for (std::size_t s = 0; s < shares.size(); ++s)
-    bytes[s] = static_cast<std::uint8_t>(shares[s]);
-  return bytes;
-}
+// Of a block, of one side of an edge in it, or of several.
+struct BlockSums {
+  std::int64_t length = 0;
+  std::int64_t running = 0;
+  std::int64_t runnable = 0;
+  std::int64_t io = 0;
+  std::int64_t sleeping = 0;
+  double weighted = 0;
 
-// The pixel at hand. From one to the next goes without a division, which is dear: there are as many
-// pixels as threads times the width of the picture.
-class Pixel {
- public:
-  explicit Pixel(const TimelineView& view)
-      : view_(view),
-        step_((view.to - view.from).count() / view.pixels),
-        step_rest_((view.to - view.from).count() % view.pixels),
-        share_scale_(whole_pixel / static_cast<double>(step_)),
-        share_scale_of_longer_(whole_pixel / static_cast<double>(step_ + 1)) {}
-
-  [[nodiscard]] std::uint32_t number() const { return number_; }
-  [[nodiscard]] Nanoseconds left() const { return left_; }
-  [[nodiscard]] Nanoseconds right() const { return right_; }
-  // Of the pixel behind it, which there must be.
-  [[nodiscard]] Nanoseconds next_right() const {
-    return right_ + Nanoseconds{step_ + (rest_ + step_rest_ >= view_.pixels ? 1 : 0)};
+  // Blocked, in I/O or asleep.
+  [[nodiscard]] std::int64_t waiting() const { return length - running - runnable; }
+  void operator+=(const BlockSums& other) {
+    length += other.length;
+    running += other.running;
+    runnable += other.runnable;
+    io += other.io;
+    sleeping += other.sleeping;
+    weighted += other.weighted;
   }
-  [[nodiscard]] bool is_last() const { return number_ + 1 == view_.pixels; }
-  // whole_pixel by its width.
-  [[nodiscard]] double share_scale() const {
-    return (right_ - left_).count() == step_ ? share_scale_ : share_scale_of_longer_;
+  // A part of it.
+  void operator-=(const BlockSums& other) {
+    length -= other.length;
+    running -= other.running;
+    runnable -= other.runnable;
+    io -= other.io;
+    sleeping -= other.sleeping;
+    const double all = weighted;
+    weighted -= other.weighted;
+    if (std::abs(weighted) < std::abs(all) * rounding)
+      weighted = 0;
   }
-  // That of a time that is not before this one.
-  [[nodiscard]] std::uint32_t of(Nanoseconds time) const {
-    if (time < right_)
-      return number_;
-    // The next one may be longer by a nanosecond; then it is found the other way.
-    return has_begun_ && time.count() < right_.count() + step_ ? number_ + 1 : view_.pixel(time);
-  }
-  void go_to(std::uint32_t number) {
-    if (has_begun_ && number == number_ + 1) {
-      left_ = right_;
-      rest_ += step_rest_;
-      right_ += Nanoseconds{step_};
-      if (rest_ >= view_.pixels) {
-        rest_ -= view_.pixels;
-        right_ += Nanoseconds{1};
-      }
-    } else {
-      left_ = view_.edge(number);
-      right_ = view_.edge(number + 1);
-      rest_ = rest_of(number + 1);
-      has_begun_ = true;
-    }
-    number_ = number;
-  }
-
- private:
-  // What is lost where the edge is rounded down, in parts of view_.pixels.
-  [[nodiscard]] std::int64_t rest_of(std::uint32_t pixel) const {
-    return step_rest_ * pixel % view_.pixels;
-  }
-
-  const TimelineView& view_;
-  std::int64_t step_;
-  std::int64_t step_rest_;
-  double share_scale_;
-  double share_scale_of_longer_;
-  std::uint32_t number_ = 0;
-  Nanoseconds left_{};
-  Nanoseconds right_{};  // 0: no pixel yet
-  std::int64_t rest_ = 0;
-  bool has_begun_ = false;
 };
 
 // Takes the spans of a row in order of time: as many blocks as it can by their sums.
@@ -116,7 +61,7 @@ class RowBuilder {
 
   void build() {
     std::size_t block = index_.block_at(thread_, view_.from.count());
-    while (block < last_ && index_.block(block).start < view_.to.count()) {
+    while (block < last_ && index_.block(block).start() < view_.to.count()) {
       const std::size_t taken = take_whole(block);
       if (taken != block) {
         block = taken;
@@ -144,111 +89,161 @@ class RowBuilder {
   // Blocks that are in the pixel at hand, from that one on; answers which it does not take.
   std::size_t take_whole(std::size_t block) {
     const std::int64_t right = pixel_.right().count();
-    const std::int64_t from = index_.block(block).start;
+    const std::int64_t from = index_.block(block).start();
     if (from < pixel_.left().count() || from >= right)
       return block;
-    std::array<std::int64_t, span_state_count - 1> sums{};
-    double weighted = 0;
+    BlockSums sums;
     const std::size_t first = block;
     std::int64_t start = from;
     // The thread's last block ends elsewhere.
     for (; block + 1 < last_; ++block) {
       const SpanBlock& here = index_.block(block);
-      const std::int64_t end = index_.block(block + 1).start;
+      const std::int64_t end = index_.block(block + 1).start();
       if (end >= right || end - start >= SpanIndex::long_block)
         break;
-      for (std::size_t s = 0; s < sums.size(); ++s)
-        sums[s] += here.times[s];
-      weighted += here.weighted;
+      const BlockSums of_block = sums_of(here, end - start);
+      sums += of_block;
       if (with_names_)
-        remember(here, block, end - start);
+        remember(of_block, block);
       start = end;
     }
     if (block == first)
       return block;
-    std::int64_t rest = start - from;
-    for (std::size_t s = 0; s < sums.size(); ++s) {
-      times_[s] += Nanoseconds{sums[s]};
-      rest -= sums[s];
-    }
-    times_.back() += Nanoseconds{rest};
-    weighted_ += weighted;
+    add(sums);
     crowded_ |= start > from;
     return block;
   }
 
   // A block that reaches over the edge to the next pixel, which it ends in, where both are summarised:
-  // what is on the left is counted, and the rest of its sums is on the right.
+  // what is on one side of the edge is counted, and the rest of its sums is on the other.
   bool take_split(std::size_t number) {
     const SpanBlock& block = index_.block(number);
-    const std::int64_t block_end = index_.block_end(thread_, number);
+    const std::int64_t end = index_.block_end(thread_, number);
     const std::int64_t right = pixel_.right().count();
-    if (pixel_.is_last() || block.start < pixel_.left().count() || block.start >= right ||
-        block_end <= right || block_end >= pixel_.next_right().count() ||
-        block_end - block.start >= SpanIndex::long_block)
+    if (pixel_.is_last() || block.start() < pixel_.left().count() || block.start() >= right ||
+        end <= right || end >= pixel_.next_right().count() ||
+        end - block.start() >= SpanIndex::long_block)
       return false;
-    SpanTimes left{};
-    double left_weighted = 0;
-    SpanIndex::Tokens token(index_, block);
-    PartIndex part = block.first_part;
-    std::int64_t start = block.start;
-    std::int64_t end = start + token.length();
-    const auto count = [&](std::int64_t until) {
-      left[index_of(token.state())] += Nanoseconds{until - start};
-      if (block.has_weights && token.state() == SpanState::running)
-        left_weighted += execution_.scaled_weight(part) * static_cast<double>(until - start);
-    };
-    const auto see = [&](std::int64_t from, std::int64_t to) {
-      if (with_names_)
-        remember(token.state(), {token.is_standstill() ? no_part : part, token.ends_part()},
-                 Nanoseconds{to - from});
-    };
-    const auto next = [&] {
-      part += token.ends_part() ? 1U : 0U;
-      token.next();
-      start = end;
-      end += token.length();
-    };
-    while (end <= right) {
-      count(end);
-      see(start, end);
-      next();
+    BlockSums left;
+    SpanToken at_edge;
+    if (right - block.start() <= end - right) {
+      at_edge = count_up_to(right, block, left);
+    } else {
+      BlockSums behind;
+      at_edge = count_from(right, number, behind);
+      left = sums_of(block, end - block.start());
+      left -= behind;
     }
     // What fills a pixel is no crowd.
-    if (!crowded_ && (start == block.start || block.start == pixel_.left().count()))
+    if (!crowded_ && (at_edge.start == block.start() || block.start() == pixel_.left().count()))
       return false;
-    const bool is_within = start == right;
-    if (!is_within) {
-      count(right);
-      see(start, right);
-    }
-    for (std::size_t s = 0; s < left.size(); ++s)
-      times_[s] += left[s];
-    weighted_ += left_weighted;
+    BlockSums behind = sums_of(block, end - block.start());
+    behind -= left;
+    add_side(left, number, at_edge, Nanoseconds{right - at_edge.start});
     crowded_ = true;
     enter(pixel_.number() + 1);
-    times_ = index_.times(thread_, number);
-    for (std::size_t s = 0; s < left.size(); ++s)
-      times_[s] -= left[s];
-    weighted_ = block.weighted - left_weighted;
-    crowded_ = is_within || end < block_end;
+    add_side(behind, number, at_edge, Nanoseconds{at_edge.end - right});
+    crowded_ = at_edge.start == right || at_edge.end < end;
     if (!crowded_)
-      pending_.push_back(
-          {start, end, token.is_standstill() ? no_part : part, token.state(), token.ends_part()});
-    if (with_names_) {
-      see(right, end);
-      while (end < block_end) {
-        next();
-        see(start, end);
-      }
-    }
+      pending_.push_back(at_edge);
     return true;
+  }
+
+  // What is left of the time, with the span that reaches over it, or begins there.
+  SpanToken count_up_to(std::int64_t time, const SpanBlock& block, BlockSums& sums) const {
+    SpanIndex::Tokens token(index_, block);
+    SpanToken span;
+    span.part = block.first_part;
+    span.start = block.start();
+    span.end = span.start + token.length();
+    while (span.end <= time) {
+      count(block, token.state(), span.part, span.end - span.start, sums);
+      span.part += token.ends_part() ? 1U : 0U;
+      token.next();
+      span.start = span.end;
+      span.end += token.length();
+    }
+    count(block, token.state(), span.part, time - span.start, sums);
+    span.state = token.state();
+    span.ends_part = token.ends_part();
+    span.part = token.is_standstill() ? no_part : span.part;
+    return span;
+  }
+  // What is right of it.
+  SpanToken count_from(std::int64_t time, std::size_t number, BlockSums& sums) const {
+    const SpanBlock& block = index_.block(number);
+    SpanIndex::TokensFromLast token(index_, block);
+    SpanToken span;
+    PartIndex behind =
+        number + 1 < last_ ? index_.block(number + 1).first_part : execution_.end(thread_);
+    span.end = index_.block_end(thread_, number);
+    span.start = span.end - token.length();
+    while (span.start > time) {
+      behind -= token.ends_part() ? 1U : 0U;
+      count(block, token.state(), behind, span.end - span.start, sums);
+      token.next();
+      span.end = span.start;
+      span.start -= token.length();
+    }
+    behind -= token.ends_part() ? 1U : 0U;
+    count(block, token.state(), behind, span.end - time, sums);
+    span.state = token.state();
+    span.ends_part = token.ends_part();
+    span.part = token.is_standstill() ? no_part : behind;
+    return span;
+  }
+  void count(const SpanBlock& block, SpanState state, PartIndex part, std::int64_t length,
+             BlockSums& sums) const {
+    sums.length += length;
+    sums.running += state == SpanState::running ? length : 0;
+    sums.runnable += state == SpanState::runnable ? length : 0;
+    if (block.has_others) {
+      sums.io += state == SpanState::io ? length : 0;
+      sums.sleeping += state == SpanState::sleeping ? length : 0;
+    }
+    if (block.has_weights && state == SpanState::running)
+      sums.weighted += execution_.scaled_weight(part) * static_cast<double>(length);
+  }
+  [[nodiscard]] BlockSums sums_of(const SpanBlock& block, std::int64_t length) const {
+    BlockSums sums{
+        length, block.running, block.runnable, 0, 0, static_cast<double>(block.weighted)};
+    if (block.has_others) {
+      const SpanIndex::Others others = index_.others(block);
+      sums.io = others.io;
+      sums.sleeping = others.sleeping;
+    }
+    return sums;
+  }
+  // One side of a block, of which `there` is of the span at the edge. What is longest on a side is dear to
+  // find: that span is named, and where it is none of the kind, what is in the block.
+  void add_side(const BlockSums& sums, std::size_t number, const SpanToken& at_edge,
+                Nanoseconds there) {
+    add(sums);
+    if (!with_names_)
+      return;
+    remember(at_edge.state, {at_edge.part, at_edge.ends_part}, there);
+    if (most_run_ == Nanoseconds{} && sums.running > 0) {
+      most_run_ = Nanoseconds{1};
+      run_.block = number;
+    }
+    if (most_wait_ == Nanoseconds{} && sums.waiting() > 0) {
+      most_wait_ = Nanoseconds{1};
+      wait_.block = number;
+    }
+  }
+  void add(const BlockSums& sums) {
+    times_[index_of(SpanState::running)] += Nanoseconds{sums.running};
+    times_[index_of(SpanState::runnable)] += Nanoseconds{sums.runnable};
+    times_[index_of(SpanState::io)] += Nanoseconds{sums.io};
+    times_[index_of(SpanState::sleeping)] += Nanoseconds{sums.sleeping};
+    times_[index_of(SpanState::blocked)] += Nanoseconds{sums.waiting() - sums.io - sums.sleeping};
+    weighted_ += sums.weighted;
   }
 
   void take_one_by_one(std::size_t number) {
     const SpanBlock& block = index_.block(number);
     has_weights_ = block.has_weights;
-    if (index_.block_end(thread_, number) - block.start >= SpanIndex::long_block) {
+    if (index_.block_end(thread_, number) - block.start() >= SpanIndex::long_block) {
       SpanIndex::Reader reader(index_, thread_, number);
       for (std::uint32_t left = block.spans; left > 0 && reader.next(); --left)
         add(reader);
@@ -257,7 +252,7 @@ class RowBuilder {
     SpanIndex::Tokens token(index_, block);
     PartIndex part = block.first_part;
     SpanToken span;
-    span.end = block.start;
+    span.end = block.start();
     for (std::uint32_t left = block.spans; left > 0; --left) {
       span.start = span.end;
       span.end += token.length();
@@ -376,26 +371,50 @@ class RowBuilder {
       wait_ = seen;
     }
   }
-  void remember(const SpanBlock& block, std::size_t number, std::int64_t length) {
-    const Nanoseconds ran{block.times[index_of(SpanState::running)]};
-    if (ran > most_run_) {
-      most_run_ = ran;
+  void remember(const BlockSums& sums, std::size_t number) {
+    if (Nanoseconds{sums.running} > most_run_) {
+      most_run_ = Nanoseconds{sums.running};
       run_.block = number;
     }
-    const Nanoseconds waited =
-        Nanoseconds{length - block.times[index_of(SpanState::runnable)]} - ran;
+    const Nanoseconds waited{sums.waiting()};
     if (waited > most_wait_) {
       most_wait_ = waited;
       wait_.block = number;
     }
   }
-  // What a block, if it is one, has seen.
+  // What a block, if it is one, has seen in the pixel.
   [[nodiscard]] Seen in_block(Seen seen, bool waits) const {
     if (seen.block == no_block)
       return seen;
     const SpanBlock& block = index_.block(seen.block);
+    if (block.start() < pixel_.left().count() ||
+        index_.block_end(thread_, seen.block) > pixel_.right().count())
+      return in_part_of(block, waits);
     const SpanBlock::Token token = waits ? block.longest_wait : block.longest_run;
     return {token.is_standstill ? no_part : block.first_part + token.part, token.is_of_part};
+  }
+  [[nodiscard]] Seen in_part_of(const SpanBlock& block, bool waits) const {
+    Seen seen;
+    std::int64_t longest = 0;
+    SpanIndex::Tokens token(index_, block);
+    PartIndex part = block.first_part;
+    std::int64_t start = block.start();
+    for (std::uint32_t left = block.spans; left > 0; --left) {
+      const std::int64_t end = start + token.length();
+      const bool fits =
+          waits ? token.state() != SpanState::running && token.state() != SpanState::runnable
+                : token.state() == SpanState::running;
+      const std::int64_t length =
+          std::min(end, pixel_.right().count()) - std::max(start, pixel_.left().count());
+      if (fits && length > longest) {
+        longest = length;
+        seen = {token.is_standstill() ? no_part : part, token.ends_part()};
+      }
+      part += token.ends_part() ? 1U : 0U;
+      token.next();
+      start = end;
+    }
+    return seen;
   }
   void flush() {
     PixelSummary summary;
@@ -441,63 +460,6 @@ TimelineRow Timeline::row(std::uint32_t thread, const TimelineView& view, WithNa
   RowBuilder(*execution_, thread, view, names == WithNames::yes, row).build();
   find_calls(*execution_, thread, view, row);
   return row;
-}
-
-bool Timeline::is_active(std::uint32_t thread, const TimelineView& view) const {
-  const SpanIndex& index = execution_->index();
-  SpanIndex::Reader reader(index, thread, index.block_at(thread, view.from.count()));
-  while (reader.next() && reader.start < view.to.count()) {
-    if (reader.end > view.from.count() && reader.end > reader.start &&
-        (reader.state == SpanState::running || reader.state == SpanState::runnable))
-      return true;
-  }
-  return count_calls(*execution_, thread, view) > 0;
-}
-
-TimelineThread Timeline::thread(std::uint32_t thread, const TimelineView& view) const {
-  TimelineThread result;
-  const SpanIndex& index = execution_->index();
-  const std::size_t last = index.last_block(thread);
-  if (index.first_block(thread) == last)
-    return result;
-  result.started = true;
-  result.start = Nanoseconds{index.block(index.first_block(thread)).start};
-  result.end = Nanoseconds{index.end(thread)};
-  result.critical_ns = critical_[thread];
-  result.calls = count_calls(*execution_, thread, view);
-  const auto add = [&](const SpanToken& reader) {
-    const std::int64_t from = std::max(reader.start, view.from.count());
-    const std::int64_t to = std::min(reader.end, view.to.count());
-    if (to <= from)
-      return;
-    result.times[index_of(reader.state)] += Nanoseconds{to - from};
-    if (reader.ends_part)
-      result.critical_in_view_ns +=
-          execution_->weight(reader.part) *
-          static_cast<double>(execution_->length_of(reader.part).count()) *
-          static_cast<double>(to - from) / static_cast<double>(reader.end - reader.start);
-  };
-  for (std::size_t number = index.block_at(thread, view.from.count());
-       number < last && index.block(number).start < view.to.count(); ++number) {
-    const SpanBlock& block = index.block(number);
-    const std::int64_t end = index.block_end(thread, number);
-    if (block.start < view.from.count() || end > view.to.count() ||
-        end - block.start >= SpanIndex::long_block) {
-      SpanIndex::Reader reader(index, thread, number);
-      for (std::uint32_t left = block.spans; left > 0; --left) {
-        static_cast<void>(reader.next());
-        add(reader);
-      }
-      continue;
-    }
-    const SpanTimes times = index.times(thread, number);
-    for (std::size_t s = 0; s < times.size(); ++s)
-      result.times[s] += times[s];
-    result.critical_in_view_ns += static_cast<double>(block.critical);
-  }
-  result.active = result.calls > 0 || result.times[index_of(SpanState::running)] > Nanoseconds{} ||
-                  result.times[index_of(SpanState::runnable)] > Nanoseconds{};
-  return result;
 }
 
 }  // namespace longpole::analysis

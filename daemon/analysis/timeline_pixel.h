@@ -1,0 +1,83 @@
+// The pixels of one row of a timeline, from left to right: where each begins and ends, and what part of
+// it is what.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "analysis/span_index.h"
+#include "analysis/timeline_view.h"
+
+namespace longpole::analysis {
+
+// In parts of whole_pixel: none is lost, and all of it is whole. `scale`: whole_pixel by `width`.
+[[nodiscard]] std::array<std::uint8_t, span_state_count> shares_of(const SpanTimes& times,
+                                                                   Nanoseconds width, double scale);
+
+// The pixel at hand. From one to the next goes without a division, which is dear: there are as many
+// pixels as threads times the width of the picture.
+class Pixel {
+ public:
+  explicit Pixel(const TimelineView& view)
+      : view_(view),
+        step_((view.to - view.from).count() / view.pixels),
+        step_rest_((view.to - view.from).count() % view.pixels),
+        share_scale_(whole_pixel / static_cast<double>(step_)),
+        share_scale_of_longer_(whole_pixel / static_cast<double>(step_ + 1)) {}
+
+  [[nodiscard]] std::uint32_t number() const { return number_; }
+  [[nodiscard]] Nanoseconds left() const { return left_; }
+  [[nodiscard]] Nanoseconds right() const { return right_; }
+  // Of the pixel behind it, which there must be.
+  [[nodiscard]] Nanoseconds next_right() const {
+    return right_ + Nanoseconds{step_ + (rest_ + step_rest_ >= view_.pixels ? 1 : 0)};
+  }
+  [[nodiscard]] bool is_last() const { return number_ + 1 == view_.pixels; }
+  // whole_pixel by its width.
+  [[nodiscard]] double share_scale() const {
+    return (right_ - left_).count() == step_ ? share_scale_ : share_scale_of_longer_;
+  }
+  // That of a time that is not before this one.
+  [[nodiscard]] std::uint32_t of(Nanoseconds time) const {
+    if (time < right_)
+      return number_;
+    // The next one may be longer by a nanosecond; then it is found the other way.
+    return has_begun_ && time.count() < right_.count() + step_ ? number_ + 1 : view_.pixel(time);
+  }
+  void go_to(std::uint32_t number) {
+    if (has_begun_ && number == number_ + 1) {
+      left_ = right_;
+      rest_ += step_rest_;
+      right_ += Nanoseconds{step_};
+      if (rest_ >= view_.pixels) {
+        rest_ -= view_.pixels;
+        right_ += Nanoseconds{1};
+      }
+    } else {
+      left_ = view_.edge(number);
+      right_ = view_.edge(number + 1);
+      rest_ = rest_of(number + 1);
+      has_begun_ = true;
+    }
+    number_ = number;
+  }
+
+ private:
+  // What is lost where the edge is rounded down, in parts of view_.pixels.
+  [[nodiscard]] std::int64_t rest_of(std::uint32_t pixel) const {
+    return step_rest_ * pixel % view_.pixels;
+  }
+
+  const TimelineView& view_;
+  std::int64_t step_;
+  std::int64_t step_rest_;
+  double share_scale_;
+  double share_scale_of_longer_;
+  std::uint32_t number_ = 0;
+  Nanoseconds left_{};
+  Nanoseconds right_{};  // 0: no pixel yet
+  std::int64_t rest_ = 0;
+  bool has_begun_ = false;
+};
+
+}  // namespace longpole::analysis
