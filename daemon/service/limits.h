@@ -15,6 +15,7 @@ inline constexpr std::uint32_t max_pixels = 16'384;           // of a timeline's
 inline constexpr std::size_t max_timeline_rows = 512;         // threads drawn in one answer
 inline constexpr std::size_t max_timeline_cells = 1U << 21U;  // pixels of all rows of one answer
 inline constexpr std::size_t max_timeline_threads = 20'000;   // listed in one answer
+inline constexpr std::uint32_t max_following = 1000;          // calls behind the one asked for
 inline constexpr std::size_t max_timelines = 4;       // simulations kept for each open recording
 inline constexpr std::size_t max_thread_choices = 4;  // whose sums are kept, likewise
 inline constexpr std::size_t max_label_bytes = 4096;  // of a name in a timeline; cut off with "…"

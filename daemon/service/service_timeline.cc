@@ -38,7 +38,7 @@ grpc::ServerUnaryReactor* Service::GetTimelineItem(grpc::CallbackServerContext* 
                         const auto item = read_item(*request, drawn->timeline->execution());
                         if (!item)
                           return tl::unexpected(item.error());
-                        write_item(opened, *drawn->timeline, *item, *response);
+                        write_item(opened, *drawn->timeline, *item, *request, *response);
                         return {};
                       });
 }

@@ -1,7 +1,5 @@
 #include "service/timeline_messages.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -9,211 +7,17 @@
 #include "service/all_cpus.h"
 #include "service/limits.h"
 #include "service/marshalling.h"
+#include "service/timeline_names.h"
+#include "service/timeline_rows.h"
 #include "trace/event_forms.h"
 
 namespace longpole::service {
 namespace {
 
 using analysis::Execution;
-using analysis::Span;
 using analysis::SpanState;
 using analysis::Timeline;
 using analysis::TimelineView;
-
-double to_double(Nanoseconds time) {
-  return static_cast<double>(time.count());
-}
-
-std::string label(std::string_view name) {
-  if (name.size() <= max_label_bytes)
-    return to_utf8(name);
-  return to_utf8(name.substr(0, max_label_bytes)) + "…";
-}
-
-v1::TimelineState state_of(SpanState state) {
-  switch (state) {
-    case SpanState::running:
-      return v1::TIMELINE_STATE_RUNNING;
-    case SpanState::runnable:
-      return v1::TIMELINE_STATE_RUNNABLE;
-    case SpanState::blocked:
-      return v1::TIMELINE_STATE_BLOCKED;
-    case SpanState::io:
-      return v1::TIMELINE_STATE_IO;
-    case SpanState::sleeping:
-      return v1::TIMELINE_STATE_SLEEPING;
-  }
-  return v1::TIMELINE_STATE_UNSPECIFIED;
-}
-
-void write_place(const Recording& recording, StackId frame, v1::Place& message) {
-  const Stack& stack = recording.stacks[frame.index()];
-  message.set_file(label(file_path(recording, stack.file)));
-  message.set_line(stack.line);
-  message.set_function(label(function_name(recording, stack.function)));
-}
-
-// What a call is about: an object, or a thread.
-bool write_object(const Recording& recording, const Event& event, v1::TimelineObject& message) {
-  if (event.subject == unknown_count)
-    return false;
-  message.set_id(event.subject);
-  switch (event_form(event.kind).subject) {
-    case SubjectForm::object: {
-      const Object& object = recording.objects[event.subject];
-      message.set_kind(std::string(object_kind_word(object.kind)));
-      message.set_name(label(object.name));
-      return true;
-    }
-    case SubjectForm::thread:
-      message.set_kind("thread-end");
-      message.set_name(label(recording.threads[event.subject].name));
-      return true;
-    case SubjectForm::function:
-    case SubjectForm::descriptor:
-    case SubjectForm::none:
-      return false;
-  }
-  return false;
-}
-
-// The tables of one answer.
-class Tables {
- public:
-  Tables(const OpenRecording& opened, v1::GetTimelineResponse& message)
-      : opened_(opened),
-        recording_(opened.recording()),
-        message_(message),
-        objects_(recording_.objects.size(), 0),
-        threads_(recording_.threads.size(), 0),
-        places_(recording_.stacks.size(), 0) {}
-
-  // Index plus one; 0: none.
-  std::uint32_t object(const Event& event) {
-    const SubjectForm form = event_form(event.kind).subject;
-    if (event.subject == unknown_count ||
-        (form != SubjectForm::object && form != SubjectForm::thread))
-      return 0;
-    std::uint32_t& at = (form == SubjectForm::thread ? threads_ : objects_)[event.subject];
-    if (at == 0) {
-      static_cast<void>(write_object(recording_, event, *message_.add_objects()));
-      at = static_cast<std::uint32_t>(message_.objects_size());
-    }
-    return at;
-  }
-  // Of computing.
-  std::uint32_t work_place(const Event& event) {
-    return event.profile.known() ? place(opened_.leading_places()[event.profile.index()]) : 0;
-  }
-  std::uint32_t call_place(const Event& event) {
-    return event.site.known() ? place(opened_.charged_frames()[event.site.index()]) : 0;
-  }
-  std::uint32_t object_of(std::uint32_t thread, const Span& span) {
-    if (span.state == SpanState::running || span.state == SpanState::runnable)
-      return 0;
-    return object(event_of(thread, span));
-  }
-  std::uint32_t place_of(std::uint32_t thread, const Span& span) {
-    const Event& event = event_of(thread, span);
-    return span.state == SpanState::running || span.state == SpanState::runnable
-               ? work_place(event)
-               : call_place(event);
-  }
-
- private:
-  [[nodiscard]] const Event& event_of(std::uint32_t thread, const Span& span) const {
-    return recording_.threads[thread].events[span.event];
-  }
-  std::uint32_t place(StackId frame) {
-    std::uint32_t& at = places_[frame.index()];
-    if (at == 0) {
-      write_place(recording_, frame, *message_.add_places());
-      at = static_cast<std::uint32_t>(message_.places_size());
-    }
-    return at;
-  }
-
-  const OpenRecording& opened_;
-  const Recording& recording_;
-  v1::GetTimelineResponse& message_;
-  // By id: index plus one.
-  std::vector<std::uint32_t> objects_;
-  std::vector<std::uint32_t> threads_;
-  std::vector<std::uint32_t> places_;
-};
-
-// All but what is in the tables.
-void write_row(const Execution& execution, std::uint32_t thread, const analysis::TimelineRow& row,
-               v1::TimelineRow& message) {
-  const std::vector<Event>& events_of = execution.recording().threads[thread].events;
-  message.set_thread(thread);
-  v1::TimelineStretches& stretches = *message.mutable_stretches();
-  for (const Span& span : row.spans) {
-    stretches.add_start_ns(to_double(span.start));
-    stretches.add_end_ns(to_double(span.end));
-    stretches.mutable_state()->push_back(static_cast<char>(state_of(span.state)));
-    const std::uint32_t cpu = span.state == SpanState::running && span.part != analysis::no_part
-                                  ? execution.cpu_of(span.part)
-                                  : simulation::no_cpu;
-    stretches.add_cpu(cpu == simulation::no_cpu ? 0 : cpu + 1);
-    stretches.add_weight(span.is_of_part ? static_cast<float>(execution.weight(span.part)) : 0.0F);
-    stretches.add_event(span.event);
-  }
-  v1::TimelineSummaries& summaries = *message.mutable_summaries();
-  const auto count = static_cast<int>(row.summaries.size());
-  summaries.mutable_pixel()->Reserve(count);
-  summaries.mutable_weight()->Reserve(count);
-  std::string& shares = *summaries.mutable_shares();
-  shares.reserve(row.summaries.size() * analysis::span_state_count);
-  for (const analysis::PixelSummary& summary : row.summaries) {
-    summaries.add_pixel(summary.pixel);
-    summaries.add_weight(summary.weight);
-    shares.append(summary.shares.begin(), summary.shares.end());
-  }
-  v1::TimelineEvents& events = *message.mutable_events();
-  for (const analysis::TimelineCall& call : row.calls) {
-    events.add_event(call.event);
-    events.add_time_ns(to_double(call.time));
-    events.mutable_kind()->push_back(static_cast<char>(events_of[call.event].kind));
-  }
-  v1::TimelineEventCounts& counts = *message.mutable_event_counts();
-  for (const analysis::CallCount& of_kind : row.counts) {
-    counts.add_cell(of_kind.cell);
-    counts.mutable_kind()->push_back(static_cast<char>(of_kind.kind));
-    counts.add_count(of_kind.count);
-  }
-}
-
-void write_names(const Execution& execution, const analysis::TimelineRow& row,
-                 analysis::WithNames names, Tables& tables, v1::TimelineRow& message) {
-  const std::uint32_t thread = message.thread();
-  const std::vector<Event>& events_of = execution.recording().threads[thread].events;
-  v1::TimelineStretches& stretches = *message.mutable_stretches();
-  for (const Span& span : row.spans) {
-    stretches.add_object(tables.object_of(thread, span));
-    stretches.add_place(tables.place_of(thread, span));
-  }
-  v1::TimelineSummaries& summaries = *message.mutable_summaries();
-  const auto count = static_cast<int>(row.summaries.size());
-  if (names == analysis::WithNames::no) {
-    summaries.mutable_place()->Resize(count, 0);
-    summaries.mutable_object()->Resize(count, 0);
-  } else {
-    summaries.mutable_place()->Reserve(count);
-    summaries.mutable_object()->Reserve(count);
-    for (const analysis::PixelSummary& summary : row.summaries) {
-      summaries.add_place(summary.run == analysis::no_part
-                              ? 0
-                              : tables.work_place(events_of[execution.event_number(summary.run)]));
-      summaries.add_object(summary.wait ? tables.object(events_of[*summary.wait]) : 0);
-    }
-  }
-  v1::TimelineEvents& events = *message.mutable_events();
-  for (const analysis::TimelineCall& call : row.calls) {
-    events.add_object(tables.object(events_of[call.event]));
-    events.add_place(tables.call_place(events_of[call.event]));
-  }
-}
 
 void write_cpu_row(std::uint32_t cpu, const analysis::CpuRow& row, v1::TimelineCpuRow& message) {
   message.set_cpu(cpu);
@@ -313,6 +117,58 @@ void write_waker(const Recording& recording, const OpenRecording& opened,
     write_place(recording, opened.charged_frames()[event.site.index()], *message.mutable_place());
 }
 
+// What a call is, without its thread.
+void write_call(const OpenRecording& opened, const analysis::TimelineItem& item,
+                v1::GetTimelineItemResponse& message) {
+  const Recording& recording = opened.recording();
+  const Event& event = recording.threads[item.call.thread].events[item.call.event];
+  message.set_event(item.call.event);
+  message.set_state(state_of(item.span.state));
+  message.set_start_ns(to_double(item.span.start));
+  message.set_end_ns(to_double(item.span.end));
+  message.set_kind(std::string(event_form(event.kind).word));
+  message.set_outcome(std::string(outcome_word(event.outcome)));
+  message.set_made(item.made);
+  if (item.made) {
+    message.set_call_ns(to_double(item.call_time));
+    message.set_return_ns(to_double(item.return_time));
+  }
+  message.set_work_ns(to_double(item.work));
+  message.set_total_ns(to_double(item.elapsed));
+  if (item.cpu != simulation::no_cpu)
+    message.set_cpu(item.cpu);
+  v1::TimelineObject object;
+  if (write_subject(recording, event, object))
+    *message.mutable_object() = std::move(object);
+  if (event.site.known())
+    write_place(recording, opened.charged_frames()[event.site.index()], *message.mutable_place());
+  if (event.profile.known())
+    write_place(recording, opened.leading_places()[event.profile.index()],
+                *message.mutable_work_place());
+  message.set_weight(item.weight);
+  message.set_critical_ns(item.critical_ns);
+  if (item.woken_by)
+    write_waker(recording, opened, *item.woken_by, *message.mutable_woken_by());
+  if (item.cpu_from)
+    write_waker(recording, opened, *item.cpu_from, *message.mutable_cpu_from());
+}
+
+// Where the thread was created.
+void write_creation(const OpenRecording& opened, std::uint32_t thread,
+                    v1::GetTimelineItemResponse& message) {
+  const Recording& recording = opened.recording();
+  const ThreadId creator = recording.threads[thread].creator;
+  if (!creator.known())
+    return;
+  for (const Event& call : recording.threads[creator.index()].events) {
+    if (call.kind != EventKind::thread_create || call.subject != thread || !call.site.known())
+      continue;
+    write_place(recording, opened.charged_frames()[call.site.index()],
+                *message.mutable_created_at());
+    return;
+  }
+}
+
 }  // namespace
 
 void write_timeline(const OpenRecording& opened, const OpenRecording::Drawn& drawn,
@@ -350,19 +206,8 @@ void write_timeline(const OpenRecording& opened, const OpenRecording::Drawn& dra
       write_thread(recording, t, listed[t], *message.add_threads());
     message.set_threads_left(execution.thread_count() - listed.size());
   }
-  Tables tables(opened, message);
   const auto names = request.without_names() ? analysis::WithNames::no : analysis::WithNames::yes;
-  std::vector<analysis::TimelineRow> drawn_rows(rows.threads.size());
-  for (std::size_t i = 0; i < drawn_rows.size(); ++i)
-    message.add_rows();
-  on_all_cpus(drawn_rows.size(), [&](std::size_t i) {
-    drawn_rows[i] = timeline.row(rows.threads[i], view, names);
-    write_row(execution, rows.threads[i], drawn_rows[i],
-              *message.mutable_rows(static_cast<int>(i)));
-  });
-  for (std::size_t i = 0; i < drawn_rows.size(); ++i)
-    write_names(execution, drawn_rows[i], names, tables,
-                *message.mutable_rows(static_cast<int>(i)));
+  write_rows(opened, timeline, view, rows.threads, names, message);
   message.set_rows_left(rows.left);
   if (!cpus.empty()) {
     const analysis::CpuTurns& turns = timeline.cpu_turns();
@@ -377,50 +222,23 @@ void write_timeline(const OpenRecording& opened, const OpenRecording::Drawn& dra
 }
 
 void write_item(const OpenRecording& opened, const Timeline& timeline,
-                const analysis::TimelineItem& item, v1::GetTimelineItemResponse& message) {
-  const Recording& recording = opened.recording();
-  const Event& event = recording.threads[item.call.thread].events[item.call.event];
-  const TimelineView whole{{}, std::max(timeline.execution().total(), Nanoseconds{1}), 1};
-  write_thread_itself(recording, item.call.thread, timeline.thread(item.call.thread, whole),
+                const analysis::TimelineItem& item, const v1::GetTimelineItemRequest& request,
+                v1::GetTimelineItemResponse& message) {
+  const Execution& execution = timeline.execution();
+  const std::uint32_t thread = item.call.thread;
+  const TimelineView whole{{}, std::max(execution.total(), Nanoseconds{1}), 1};
+  write_thread_itself(opened.recording(), thread, timeline.thread(thread, whole),
                       *message.mutable_thread());
-  message.set_event(item.call.event);
-  message.set_state(state_of(item.span.state));
-  message.set_start_ns(to_double(item.span.start));
-  message.set_end_ns(to_double(item.span.end));
-  message.set_kind(std::string(event_form(event.kind).word));
-  message.set_outcome(std::string(outcome_word(event.outcome)));
-  message.set_made(item.made);
-  if (item.made) {
-    message.set_call_ns(to_double(item.call_time));
-    message.set_return_ns(to_double(item.return_time));
-  }
-  message.set_work_ns(to_double(item.work));
-  message.set_total_ns(to_double(item.elapsed));
-  if (item.cpu != simulation::no_cpu)
-    message.set_cpu(item.cpu);
-  v1::TimelineObject object;
-  if (write_object(recording, event, object))
-    *message.mutable_object() = std::move(object);
-  if (event.site.known())
-    write_place(recording, opened.charged_frames()[event.site.index()], *message.mutable_place());
-  if (event.profile.known())
-    write_place(recording, opened.leading_places()[event.profile.index()],
-                *message.mutable_work_place());
-  message.set_weight(item.weight);
-  message.set_critical_ns(item.critical_ns);
-  if (item.woken_by)
-    write_waker(recording, opened, *item.woken_by, *message.mutable_woken_by());
-  if (item.cpu_from)
-    write_waker(recording, opened, *item.cpu_from, *message.mutable_cpu_from());
-  if (const ThreadId creator = recording.threads[item.call.thread].creator; creator.known()) {
-    for (const Event& call : recording.threads[creator.index()].events) {
-      if (call.kind != EventKind::thread_create || call.subject != item.call.thread ||
-          !call.site.known())
-        continue;
-      write_place(recording, opened.charged_frames()[call.site.index()],
-                  *message.mutable_created_at());
+  write_call(opened, item, message);
+  write_creation(opened, thread, message);
+  analysis::CallId call = item.call;
+  for (std::uint32_t left = request.following(); left > 0; --left) {
+    const auto next = neighbour(execution, call, analysis::Direction::next);
+    const auto after = next ? item_of(execution, *next) : std::nullopt;
+    if (!after || to_double(after->call_time - after->elapsed) >= request.until_ns())
       break;
-    }
+    write_call(opened, *after, *message.add_following());
+    call = *next;
   }
 }
 

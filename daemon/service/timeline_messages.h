@@ -17,8 +17,10 @@ void write_timeline(const OpenRecording& opened, const OpenRecording::Drawn& dra
                     const std::vector<std::uint32_t>& cpus, const v1::GetTimelineRequest& request,
                     v1::GetTimelineResponse& message);
 
+// With the calls of the thread that follow, as many as are asked for.
 void write_item(const OpenRecording& opened, const analysis::Timeline& timeline,
-                const analysis::TimelineItem& item, v1::GetTimelineItemResponse& message);
+                const analysis::TimelineItem& item, const v1::GetTimelineItemRequest& request,
+                v1::GetTimelineItemResponse& message);
 
 void write_found(const analysis::Execution& execution, const analysis::Sought& sought,
                  const analysis::TimelineView& view, v1::FindInTimelineResponse& message);

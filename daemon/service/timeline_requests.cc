@@ -117,6 +117,11 @@ Expected<analysis::TimelineItem> read_item(const v1::GetTimelineItemRequest& req
   const std::uint32_t thread = request.thread();
   if (thread >= execution.thread_count())
     return not_found(what, fmt::format("the recording has no thread {}", thread));
+  if (request.following() > max_following)
+    return over_limit(
+        what,
+        fmt::format("an answer has at most {} calls (max_following) behind it", max_following),
+        "ask for fewer, and go on behind the last one");
   std::optional<analysis::TimelineItem> item;
   if (request.has_event()) {
     if (request.event() >= execution.recording().threads[thread].events.size())

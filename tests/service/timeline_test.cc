@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "client.h"
@@ -224,6 +225,56 @@ TEST_F(TimelineTest, WhatIsAtAPlaceAndWhoEndedItsWait) {
   EXPECT_EQ(item.state(), v1::TIMELINE_STATE_SLEEPING);
   asked.set_step(v1::GetTimelineItemRequest::STEP_NEXT_SIMILAR);
   EXPECT_EQ(ask(asked).error_code(), StatusCode::NOT_FOUND);  // the last of its kind
+}
+
+TEST_F(TimelineTest, TheCallsThatFollowAreToldUpToATimeAndANumber) {
+  v1::GetTimelineItemRequest asked;
+  asked.set_handle(open());
+  asked.mutable_simulation()->set_cpus(2);
+  asked.mutable_simulation()->set_scheduler("fifo");
+  asked.set_thread(1);
+  asked.set_time_ns(3 * ms);
+  asked.set_following(100);
+  ASSERT_TRUE(ask(asked).ok());
+  EXPECT_EQ(item.following_size(), 0);  // none is worked towards before 0
+  asked.set_until_ns(1000 * ms);
+  ASSERT_TRUE(ask(asked).ok());
+  ASSERT_GE(item.following_size(), 2);
+  const v1::GetTimelineItemResponse all = item;
+  EXPECT_EQ(all.following(0).kind(), "unlock");
+  EXPECT_EQ(all.following(0).object().name(), "M");
+  EXPECT_EQ(all.following(1).kind(), "sleep");
+  EXPECT_FALSE(all.following(0).has_thread());
+  // Each is what it is when it is asked for by itself.
+  for (const v1::GetTimelineItemResponse& call : all.following()) {
+    v1::GetTimelineItemRequest alone = asked;
+    alone.set_following(0);
+    alone.set_event(call.event());
+    ASSERT_TRUE(ask(alone).ok());
+    item.clear_thread();
+    item.clear_created_at();
+    EXPECT_EQ(item.SerializeAsString(), call.SerializeAsString());
+  }
+  // What begins at the time, or later, is left out, and so are those beyond the number.
+  const auto begin = [](const v1::GetTimelineItemResponse& call) {
+    return call.call_ns() - call.total_ns();
+  };
+  const auto& calls = all.following();
+  const double last = begin(calls.at(calls.size() - 1));
+  ASSERT_LT(begin(calls.at(0)), last);
+  asked.set_until_ns(last);
+  ASSERT_TRUE(ask(asked).ok());
+  EXPECT_EQ(item.following_size(), std::count_if(calls.begin(), calls.end(), [&](const auto& call) {
+              return begin(call) < last;
+            }));
+  asked.set_until_ns(1000 * ms);
+  asked.set_following(1);
+  ASSERT_TRUE(ask(asked).ok());
+  EXPECT_EQ(item.following_size(), 1);
+  asked.set_following(1001);
+  const grpc::Status refused = ask(asked);
+  EXPECT_EQ(refused.error_code(), StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_THAT(refused.error_message(), HasSubstr("max_following"));
 }
 
 TEST_F(TimelineTest, WhereAFunctionRuns) {

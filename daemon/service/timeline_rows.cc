@@ -1,0 +1,217 @@
+#include "service/timeline_rows.h"
+
+#include <string>
+
+#include "service/all_cpus.h"
+#include "service/timeline_names.h"
+#include "trace/event_forms.h"
+
+namespace longpole::service {
+namespace {
+
+using analysis::Execution;
+using analysis::Span;
+using analysis::SpanState;
+
+// The numbers that stand for objects, threads and places until all rows are there: what there is of them
+// is found row by row, on all CPUs, and numbered in one go. 0: none.
+class Keys {
+ public:
+  explicit Keys(const OpenRecording& opened) : opened_(opened), recording_(opened.recording()) {}
+
+  [[nodiscard]] std::uint32_t object(const Event& event) const {
+    const SubjectForm form = event_form(event.kind).subject;
+    if (event.subject == unknown_count ||
+        (form != SubjectForm::object && form != SubjectForm::thread))
+      return 0;
+    const std::size_t before = form == SubjectForm::thread ? recording_.objects.size() : 0;
+    return static_cast<std::uint32_t>(before + event.subject) + 1;
+  }
+  // Of computing.
+  [[nodiscard]] std::uint32_t work_place(const Event& event) const {
+    return event.profile.known() ? opened_.leading_places()[event.profile.index()].value + 1 : 0;
+  }
+  [[nodiscard]] std::uint32_t call_place(const Event& event) const {
+    return event.site.known() ? opened_.charged_frames()[event.site.index()].value + 1 : 0;
+  }
+
+ private:
+  const OpenRecording& opened_;
+  const Recording& recording_;
+};
+
+// The tables of one answer, of what its rows name.
+class Tables {
+ public:
+  Tables(const Recording& recording, v1::GetTimelineResponse& message)
+      : recording_(recording),
+        message_(message),
+        objects_(recording.objects.size() + recording.threads.size() + 1, 0),
+        places_(recording.stacks.size() + 1, 0) {}
+
+  // From keys to indexes plus one.
+  void number_objects(google::protobuf::RepeatedField<std::uint32_t>& keys) {
+    for (std::uint32_t& key : keys) {
+      if (objects_[key] == 0 && key != 0)
+        add_object(key);
+      key = objects_[key];
+    }
+  }
+  void number_places(google::protobuf::RepeatedField<std::uint32_t>& keys) {
+    for (std::uint32_t& key : keys) {
+      if (places_[key] == 0 && key != 0)
+        add_place(key);
+      key = places_[key];
+    }
+  }
+
+ private:
+  void add_object(std::uint32_t key) {
+    v1::TimelineObject& object = *message_.add_objects();
+    const auto objects = static_cast<std::uint32_t>(recording_.objects.size());
+    if (key <= objects)
+      write_object(recording_.objects[key - 1], key - 1, object);
+    else
+      write_thread_end(recording_.threads[key - 1 - objects], key - 1 - objects, object);
+    objects_[key] = static_cast<std::uint32_t>(message_.objects_size());
+  }
+  void add_place(std::uint32_t key) {
+    write_place(recording_, StackId{key - 1}, *message_.add_places());
+    places_[key] = static_cast<std::uint32_t>(message_.places_size());
+  }
+
+  const Recording& recording_;
+  v1::GetTimelineResponse& message_;
+  // By key: index plus one.
+  std::vector<std::uint32_t> objects_;
+  std::vector<std::uint32_t> places_;
+};
+
+// With keys in place of what will be in the tables.
+class RowWriter {
+ public:
+  RowWriter(const Execution& execution, const Keys& keys, std::uint32_t thread,
+            v1::TimelineRow& message)
+      : execution_(execution),
+        keys_(keys),
+        events_(execution.recording().threads[thread].events),
+        message_(message) {
+    message_.set_thread(thread);
+  }
+
+  void write(const analysis::TimelineRow& row, analysis::WithNames names) {
+    write_stretches(row.spans);
+    write_summaries(row.summaries);
+    if (names == analysis::WithNames::yes)
+      write_names(row.summaries);
+    write_calls(row.calls);
+    write_counts(row.counts);
+  }
+
+ private:
+  void write_stretches(const std::vector<Span>& spans) {
+    v1::TimelineStretches& stretches = *message_.mutable_stretches();
+    for (const Span& span : spans) {
+      stretches.add_start_ns(to_double(span.start));
+      stretches.add_end_ns(to_double(span.end));
+      stretches.mutable_state()->push_back(static_cast<char>(state_of(span.state)));
+      const std::uint32_t cpu = span.state == SpanState::running && span.part != analysis::no_part
+                                    ? execution_.cpu_of(span.part)
+                                    : simulation::no_cpu;
+      stretches.add_cpu(cpu == simulation::no_cpu ? 0 : cpu + 1);
+      stretches.add_weight(span.is_of_part ? static_cast<float>(execution_.weight(span.part))
+                                           : 0.0F);
+      stretches.add_event(span.event);
+      const Event& event = events_[span.event];
+      const bool computes = span.state == SpanState::running || span.state == SpanState::runnable;
+      stretches.add_object(computes ? 0 : keys_.object(event));
+      stretches.add_place(computes ? keys_.work_place(event) : keys_.call_place(event));
+    }
+  }
+  void write_summaries(const std::vector<analysis::PixelSummary>& of) {
+    v1::TimelineSummaries& summaries = *message_.mutable_summaries();
+    const auto count = static_cast<int>(of.size());
+    summaries.mutable_pixel()->Reserve(count);
+    summaries.mutable_weight()->Reserve(count);
+    std::string& shares = *summaries.mutable_shares();
+    shares.reserve(of.size() * analysis::span_state_count);
+    for (const analysis::PixelSummary& summary : of) {
+      summaries.mutable_pixel()->AddAlreadyReserved(summary.pixel);
+      summaries.mutable_weight()->AddAlreadyReserved(summary.weight);
+      shares.append(summary.shares.begin(), summary.shares.end());
+    }
+  }
+  // The events are far from each other in memory, and so are the parts that lead to them: of each step
+  // all are taken together, where one does not wait for the other.
+  void write_names(const std::vector<analysis::PixelSummary>& of) {
+    v1::TimelineSummaries& summaries = *message_.mutable_summaries();
+    const auto count = static_cast<int>(of.size());
+    google::protobuf::RepeatedField<std::uint32_t>& places = *summaries.mutable_place();
+    google::protobuf::RepeatedField<std::uint32_t>& objects = *summaries.mutable_object();
+    places.Resize(count, 0);
+    objects.Resize(count, 0);
+    std::vector<std::uint32_t> runs(of.size(), unknown_count);
+    for (std::size_t i = 0; i < of.size(); ++i) {
+      if (of[i].run != analysis::no_part)
+        runs[i] = execution_.event_number(of[i].run);
+    }
+    for (std::size_t i = 0; i < of.size(); ++i) {
+      if (runs[i] != unknown_count)
+        places.Set(static_cast<int>(i), keys_.work_place(events_[runs[i]]));
+      if (of[i].wait)
+        objects.Set(static_cast<int>(i), keys_.object(events_[*of[i].wait]));
+    }
+  }
+  void write_calls(const std::vector<analysis::TimelineCall>& calls) {
+    v1::TimelineEvents& events = *message_.mutable_events();
+    for (const analysis::TimelineCall& call : calls) {
+      const Event& event = events_[call.event];
+      events.add_event(call.event);
+      events.add_time_ns(to_double(call.time));
+      events.mutable_kind()->push_back(static_cast<char>(event.kind));
+      events.add_object(keys_.object(event));
+      events.add_place(keys_.call_place(event));
+    }
+  }
+  void write_counts(const std::vector<analysis::CallCount>& of) {
+    v1::TimelineEventCounts& counts = *message_.mutable_event_counts();
+    for (const analysis::CallCount& of_kind : of) {
+      counts.add_cell(of_kind.cell);
+      counts.mutable_kind()->push_back(static_cast<char>(of_kind.kind));
+      counts.add_count(of_kind.count);
+    }
+  }
+
+  const Execution& execution_;
+  const Keys& keys_;
+  const std::vector<Event>& events_;
+  v1::TimelineRow& message_;
+};
+
+void number_names(Tables& tables, v1::TimelineRow& row) {
+  tables.number_objects(*row.mutable_stretches()->mutable_object());
+  tables.number_places(*row.mutable_stretches()->mutable_place());
+  tables.number_places(*row.mutable_summaries()->mutable_place());
+  tables.number_objects(*row.mutable_summaries()->mutable_object());
+  tables.number_objects(*row.mutable_events()->mutable_object());
+  tables.number_places(*row.mutable_events()->mutable_place());
+}
+
+}  // namespace
+
+void write_rows(const OpenRecording& opened, const analysis::Timeline& timeline,
+                const analysis::TimelineView& view, const std::vector<std::uint32_t>& threads,
+                analysis::WithNames names, v1::GetTimelineResponse& message) {
+  const Keys keys(opened);
+  for (std::size_t i = 0; i < threads.size(); ++i)
+    message.add_rows();
+  on_all_cpus(threads.size(), [&](std::size_t i) {
+    RowWriter(timeline.execution(), keys, threads[i], *message.mutable_rows(static_cast<int>(i)))
+        .write(timeline.row(threads[i], view, names), names);
+  });
+  Tables tables(opened.recording(), message);
+  for (v1::TimelineRow& row : *message.mutable_rows())
+    number_names(tables, row);
+}
+
+}  // namespace longpole::service
