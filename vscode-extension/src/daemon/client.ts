@@ -232,10 +232,19 @@ export class DaemonClient {
     return call((done) => this.client.getTimeline(request, new Metadata(), within(longCallMs), done));
   }
 
-  getTimelineItem(handle: bigint, run: SimulatedRun, thread: number, place: At, step: Step): Promise<GetTimelineItemResponse> {
+  /** `following`: of the calls behind it, those that are worked towards before `untilNs`, and no more than `most`. */
+  getTimelineItem(
+    handle: bigint,
+    run: SimulatedRun,
+    thread: number,
+    place: At,
+    step: Step,
+    following = { most: 0, untilNs: 0 },
+  ): Promise<GetTimelineItemResponse> {
     const at =
       'event' in place ? ({ $case: 'event', value: place.event } as const) : ({ $case: 'timeNs', value: place.timeNs } as const);
-    const request = { handle, simulation: simulation(run), thread, at, step: protocolSteps[step] };
+    const behind = { following: following.most, untilNs: following.untilNs };
+    const request = { handle, simulation: simulation(run), thread, at, step: protocolSteps[step], ...behind };
     return call((done) => this.client.getTimelineItem(request, new Metadata(), within(longCallMs), done));
   }
 

@@ -7,8 +7,8 @@ import * as vscode from 'vscode';
 import { formatCpus, formatSpeedup } from '../core/format';
 import { shortName } from '../core/functionNames';
 import { isMachine, machineSummary, schedulerOf, schedulers, withBinding } from '../core/machineSettings';
-import { timelineData, timelineFound, timelineItem } from '../core/timeline/fromProtocol';
-import type { DataRequest, FromPanel, ItemRequest, LaneInfo, PickThread, ToPanel } from '../core/timeline/messages';
+import { timelineCalls, timelineData, timelineFound, timelineItem } from '../core/timeline/fromProtocol';
+import type { CallsRequest, DataRequest, FromPanel, ItemRequest, LaneInfo, PickThread, ToPanel } from '../core/timeline/messages';
 import type { View } from '../core/timeline/model';
 import { pack } from '../core/timeline/pack';
 import type { SimulatedRun } from '../daemon/client';
@@ -38,6 +38,8 @@ interface Search {
 
 const mostThreadsListed = 20_000;
 const wholeRunPixels = 1000;
+/** Of a thread in the table; more are counted. */
+const mostCalls = 200;
 
 export class TimelineView implements vscode.WebviewViewProvider, vscode.Disposable {
   private view: vscode.WebviewView | undefined;
@@ -195,6 +197,9 @@ export class TimelineView implements vscode.WebviewViewProvider, vscode.Disposab
       case 'item':
         await this.answerItem(message);
         break;
+      case 'calls':
+        await this.answerCalls(message);
+        break;
       case 'find':
         if (message.generation === this.generation) {
           await this.find(message.lane, message.view, message.pixels, false);
@@ -266,6 +271,19 @@ export class TimelineView implements vscode.WebviewViewProvider, vscode.Disposab
     } catch (error) {
       this.post({ ...reply, item: undefined, problem: error instanceof Error ? error.message : String(error) });
     }
+  }
+
+  private async answerCalls({ generation, lane: index, thread, timeNs, view }: CallsRequest): Promise<void> {
+    const lane = this.lanes()[index];
+    if (generation !== this.generation || lane === undefined) {
+      return;
+    }
+    const following = { most: mostCalls - 1, untilNs: view.toNs };
+    // A thread that does nothing there has no calls.
+    const calls = await this.session
+      .ask(lane.path, (client, handle) => client.getTimelineItem(handle, this.simulation(lane), thread, { timeNs }, 'here', following))
+      .then(timelineCalls, () => []);
+    this.post({ kind: 'calls', generation, thread, view, calls });
   }
 
   /** A view of length 0 is the whole run. */

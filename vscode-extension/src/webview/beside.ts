@@ -1,7 +1,7 @@
 // What stands beside the picture: the selection, what was looked for, the interval; and the table in place of the picture.
 import { formatTime } from '../core/format';
-import { cpuTable, intervalDetails, itemDetails, itemTitle, stretchTable, threadTable } from '../core/timeline/details';
-import type { Place } from '../core/timeline/model';
+import { callTable, cpuTable, intervalDetails, itemDetails, itemTitle, threadTable } from '../core/timeline/details';
+import type { Place, Thread } from '../core/timeline/model';
 import { centred, formatMoment } from '../core/timeline/scale';
 import { editor, page } from './page';
 import { detailList, element, link, tableOf, type Leads } from './sidebar';
@@ -73,8 +73,7 @@ export function drawTable(timeline: Timeline): void {
     return;
   }
   const lane = timeline.lanes[0];
-  const data = lane?.scene().data;
-  if (lane === undefined || data === undefined) {
+  if (lane === undefined) {
     return;
   }
   if (timeline.kept.rowsAre === 'cpus' && lane.info.hasCpus) {
@@ -88,12 +87,26 @@ export function drawTable(timeline: Timeline): void {
       timeline.ask(0, thread.thread, { timeNs: Math.min(Math.max(timeline.view.fromNs, thread.startNs), thread.endNs) }, 'here', 'select');
     }
   };
-  const tables = [tableOf(threadTable(lane.threads, timeline.view), selected, choose)];
-  const row = data.rows.find(({ thread }) => thread === lane.selection?.thread.thread);
-  if (row !== undefined && lane.selection !== undefined) {
-    tables.push(tableOf(stretchTable(lane.selection.thread.name, row, data, timeline.view), undefined));
-  }
+  const below = callsBelow(timeline, lane.threads[selected]?.thread, lane.selection?.event);
   const focused = [...page.table.querySelectorAll('tr')].findIndex((each) => each === document.activeElement);
-  page.table.replaceChildren(...tables);
+  page.table.replaceChildren(tableOf(threadTable(lane.threads, timeline.view), selected, choose), below);
   page.table.querySelectorAll('tr')[focused]?.focus();
+}
+
+/** What the selected thread does. */
+function callsBelow(timeline: Timeline, thread: Thread | undefined, selected: number | undefined): HTMLElement {
+  if (thread === undefined) {
+    return element('p', 'Choose a thread, with Enter or a click, to read what it does here.', 'quiet');
+  }
+  const calls = timeline.callsOf(thread);
+  if (calls === undefined) {
+    return element('p', 'One moment…', 'quiet');
+  }
+  const choose = (row: number): void => {
+    const event = calls[row]?.event;
+    if (event !== undefined) {
+      timeline.ask(0, thread.thread, { event }, 'here', 'select');
+    }
+  };
+  return tableOf(callTable({ thread, view: timeline.view, calls }), calls.findIndex(({ event }) => event === selected), choose);
 }

@@ -58,10 +58,10 @@ export function detailList(details: readonly Detail[], leads: Leads): HTMLElemen
   );
 }
 
-export function tableOf({ caption, head, rows }: Table, selected: number | undefined, choose?: (row: number) => void): HTMLElement {
+export function tableOf({ caption, head, rows, words = [] }: Table, selected: number | undefined, choose?: (row: number) => void): HTMLElement {
   const cells = (row: readonly string[]): HTMLElement[] =>
     row.map((text, column) => {
-      const cell = element(column === 0 ? 'th' : 'td', text);
+      const cell = element(column === 0 ? 'th' : 'td', text, words.includes(column) ? 'words' : '');
       if (column === 0) {
         cell.setAttribute('scope', 'row');
       }
@@ -70,12 +70,21 @@ export function tableOf({ caption, head, rows }: Table, selected: number | undef
   const body = rows.map((row, index) => {
     const made = element('tr', cells(row));
     if (choose !== undefined) {
-      made.tabIndex = 0;
+      // The table is one stop of the Tab key; the arrows go from row to row.
+      made.tabIndex = index === Math.max(0, selected ?? 0) ? 0 : -1;
       made.setAttribute('aria-selected', String(index === selected));
       made.addEventListener('click', () => choose(index));
       made.addEventListener('keydown', (event) => {
         if (event.key === 'Enter') {
           choose(index);
+        } else if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
+          const beside = event.key === 'ArrowDown' ? made.nextElementSibling : made.previousElementSibling;
+          if (beside instanceof HTMLElement) {
+            made.tabIndex = -1;
+            beside.tabIndex = 0;
+            beside.focus();
+          }
+          event.preventDefault();
         }
       });
     }
@@ -83,8 +92,8 @@ export function tableOf({ caption, head, rows }: Table, selected: number | undef
   });
   const headRow = element(
     'tr',
-    head.map((text) => {
-      const cell = element('th', text);
+    head.map((text, column) => {
+      const cell = element('th', text, words.includes(column) ? 'words' : '');
       cell.setAttribute('scope', 'col');
       return cell;
     }),
@@ -111,7 +120,7 @@ const keys: readonly (readonly [string, string])[] = [
   ['H', 'hide threads that do nothing here'],
   ['P', 'choose threads'],
   ['V', 'compare with another simulation'],
-  ['T', 'the interval as a table'],
+  ['T', 'the interval as a table; there ↑ and ↓ go from row to row, and Enter lists what the thread does'],
   ['Escape', 'nothing selected'],
 ];
 

@@ -7,11 +7,12 @@ import { drawTimeline } from '../core/timeline/draw';
 import { History } from '../core/timeline/history';
 import { layOut, rowMiddle, scrollTo, visibleRows, type Layout } from '../core/timeline/layout';
 import type { At, ItemRequest, Step, ToPanel } from '../core/timeline/messages';
-import type { Found, Item, TimelineData, View } from '../core/timeline/model';
+import type { Found, Item, Thread, TimelineData, View } from '../core/timeline/model';
 import { unpack } from '../core/timeline/pack';
 import { centred, formatMoment, isSame, lengthOf, within, wholeRun } from '../core/timeline/scale';
 import { rowCount, type Scene } from '../core/timeline/scene';
 import { drawDetails, drawNote, drawTable } from './beside';
+import { CallList } from './callList';
 import { CanvasSurface } from './canvasSurface';
 import { LaneState } from './lane';
 import { editor, page, type Kept } from './page';
@@ -55,6 +56,7 @@ export class Timeline {
   private surface: CanvasSurface | undefined;
   private context: CanvasRenderingContext2D | undefined;
   private readonly frameMs: number[] = [];
+  private readonly calls = new CallList((request) => editor.postMessage(request));
 
   constructor() {
     page.rows.value = this.kept.rowsAre;
@@ -92,6 +94,10 @@ export class Timeline {
         while (!this.isSelecting && this.waiting.length > 0) {
           this.waiting.shift()?.();
         }
+        break;
+      case 'calls':
+        this.calls.take(message);
+        drawTable(this);
         break;
       case 'found': {
         const lane = this.lanes[message.lane];
@@ -191,6 +197,7 @@ export class Timeline {
         }
       });
       drawDetails(this);
+      drawTable(this);
       if (step !== 'here') {
         this.flash();
       }
@@ -319,7 +326,8 @@ export class Timeline {
   private question(lane: LaneState, index: number, what: 'rows' | 'interval' | 'overview'): void {
     const layout = this.layout();
     const box = layout.lanes[index];
-    if (box === undefined || page.stage.clientWidth === 0) {
+    // Behind the table there is no picture, but the table is of the interval.
+    if (box === undefined || (what === 'rows' && page.stage.clientWidth === 0)) {
       return;
     }
     const { rowsAre, colourBy } = this.kept;
@@ -341,6 +349,11 @@ export class Timeline {
   ask(lane: number, thread: number, at: At, step: Step, purpose: ItemRequest['purpose']): void {
     this.isSelecting ||= purpose !== 'follow';
     editor.postMessage({ kind: 'item', generation: this.generation, lane, thread, at, step, purpose });
+  }
+
+  /** What the thread calls in the view; undefined: that is on its way. */
+  callsOf(thread: Thread): readonly Item[] | undefined {
+    return this.calls.of(this.generation, thread, this.view);
   }
 
   /** The daemon is asked what to select: of keys that follow quickly, each goes on from what the one before selects. A key that is held
@@ -411,16 +424,16 @@ export class Timeline {
     dataset['from'] = String(Math.round(this.view.fromNs));
     dataset['to'] = String(Math.round(this.view.toNs));
     dataset['threads'] = scene.lanes.map((lane) => lane.threads.slice(0, 20).map(({ thread }) => thread.name.slice(0, 60)).join(',')).join(' | ');
-    const [lane] = scene.lanes;
-    const [box] = scene.layout.lanes;
-    if (lane !== undefined && box !== undefined) {
+    scene.lanes.forEach((lane, index) => {
+      const box = scene.layout.lanes[index];
       const names =
         scene.rowsAre === 'cpus'
           ? Array.from({ length: Math.min(20, rowCount(lane, scene.rowsAre)) }, (_unused, cpu) => `CPU ${cpu}`)
           : lane.threads.slice(0, 20).map(({ thread }) => thread.name.slice(0, 60));
-      dataset['rows'] = JSON.stringify(Object.fromEntries(names.map((name, row) => [name, rowMiddle(box, row)])));
-    }
-    dataset['bound'] = String(lane?.boundNs ?? '');
+      const middles = names.map((name, row) => [name, box === undefined ? 0 : rowMiddle(box, row)]);
+      dataset[index === 0 ? 'rows' : 'lowerRows'] = JSON.stringify(Object.fromEntries(middles));
+    });
+    dataset['bound'] = String(scene.lanes[0]?.boundNs ?? '');
     const drawn = scene.lanes.map(({ data }) => (scene.rowsAre === 'cpus' ? data?.cpuRows : data?.rows));
     dataset['drawn'] = drawn.map((rows) => rows?.length ?? 'nothing').join(' | ');
     dataset['frameMs'] = (this.frameMs.reduce((sum, ms) => sum + ms, 0) / Math.max(1, this.frameMs.length)).toFixed(2);

@@ -239,6 +239,40 @@ void describe('the timeline by mouse and by keys', () => {
     await page.getByText('next and previous similar event').waitFor({ state: 'hidden' });
   });
 
+  void test('the table lists what a thread does in the interval, call by call, by keys and by the mouse', async () => {
+    const { page } = panel;
+    const { keyboard } = workbench.page;
+    const calls = page.getByRole('table', { name: /^What consumer does from / });
+    await panel.press('Escape', 't');
+    await page.getByText('Choose a thread, with Enter or a click').waitFor();
+    // From the table to its first row, and down to the consumer.
+    await keyboard.press('Tab');
+    await keyboard.press('ArrowDown');
+    await keyboard.press('ArrowDown');
+    await keyboard.press('ArrowUp');
+    await keyboard.press('Enter');
+    await panel.untilSelected('wait for a semaphore: items');
+    await calls.getByRole('row', { name: /50 ms wait for a semaphore items blocked for 200 ms producer 1, post at 250 ms consume pipeline\.c:10$/ }).waitFor();
+    await calls.getByRole('row', { name: /350 ms wait for a semaphore items goes on – consume pipeline\.c:10$/ }).click();
+    await panel.details.getByText('350 ms on CPU 1').waitFor();
+    await calls.getByRole('row', { name: /450 ms wait for a semaphore/ }).focus();
+    await keyboard.press('Enter');
+    await panel.details.getByText('450 ms on CPU 1').waitFor();
+    assert.equal(await calls.locator('tbody tr').count(), 5);
+    await page.locator('#table').press('t');
+    // Of an interval, what it has.
+    await panel.press('Escape');
+    await panel.drag(await panel.at(300 * ms, 60), await panel.at(500 * ms, 60));
+    await panel.untilView(300 * ms, 500 * ms);
+    await eventually(async () => (await panel.attribute('threads')) === 'consumer', () => 'the consumer alone');
+    await panel.press('ArrowDown', 't');
+    await calls.getByRole('row', { name: /350 ms wait for a semaphore/ }).waitFor();
+    await eventually(async () => (await calls.locator('tbody tr').count()) === 2, () => 'two calls');
+    await page.locator('#table').press('t');
+    await panel.press('Escape');
+    await wholeRun();
+  });
+
   void test('another scheduler is compared with, and its lane takes clicks', async () => {
     await panel.click('Compare with another simulation…');
     await workbench.untilAsked('Longpole: Compare the Timeline With');

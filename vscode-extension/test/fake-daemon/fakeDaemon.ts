@@ -18,7 +18,7 @@ import {
   type ThreadChoice,
 } from '../../src/protocol/longpole/v1/longpole';
 import { burden, fakeAllocate, fakeBound, fakeLeads, fakeObjects, fakeQuartz, fakeThreadNames, fakeThreads, fakeWhatIf, leftOf } from './fakeAnalyses';
-import { fakeFound, fakeTimeline, fakeTimelineItem } from './fakeTimeline';
+import { fakeFound, fakeTimeline, fakeTimelineItem, fastHandle } from './fakeTimeline';
 
 const behaviour = process.argv[2] ?? 'usual';
 const protocol = behaviour === 'other-protocol' ? 99 : 1;
@@ -85,7 +85,7 @@ const service: LongpoleServer = {
     otherVersion = made.args.includes('--other-version');
     oneProducer = made.args.includes('--one-producer');
     contentPath = made.content === undefined ? '' : resolve(dirname(request.path), made.content);
-    return { recording: recording(file) };
+    return { recording: recording(file, made.args.includes('--fast') ? fastHandle : undefined) };
   }),
   closeRecording: answer(() => ({})),
   getConcurrency: unasked,

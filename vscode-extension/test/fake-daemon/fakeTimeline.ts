@@ -63,8 +63,14 @@ function places(file: string): { file: string; line: number; function: string }[
   ];
 }
 
-/** On one CPU the producers go one after the other, on four side by side. */
-function simulate(cpus: number): Run {
+/** A recording of the same program with producers that take half the time. */
+export const fastHandle = 100n;
+
+/** On one CPU the producers go one after the other, and where a thread is bound; on four side by side. */
+function simulate({ handle, simulation }: Pick<GetTimelineRequest, 'handle' | 'simulation'>): Run {
+  const isBound = (simulation?.machine?.threads.length ?? 0) > 0;
+  const cpus = isBound ? 1 : (simulation?.cpus ?? 1);
+  const producing = (handle === fastHandle ? 100 : 200) * ms;
   const threads: FakeThread[] = [];
   const add = (name: string, started: string, creator?: number): FakeThread => {
     const made: FakeThread = { name, function: started, creator, stretches: [], calls: [] };
@@ -91,7 +97,7 @@ function simulate(cpus: number): Run {
     const producer = add(name, 'produce', index === 2 ? 2 : 0);
     const cpu = free.indexOf(Math.min(...free));
     const start = free[cpu] ?? 0;
-    const end = start + 200 * ms;
+    const end = start + producing;
     free[cpu] = end;
     stretch(producer, 50 * ms, start, TimelineState.TIMELINE_STATE_RUNNABLE);
     stretch(producer, start, end, running, { cpu: cpu + 1, place: 1, weight: index === 0 ? 1 : 0.25 });
@@ -126,7 +132,7 @@ function simulate(cpus: number): Run {
 }
 
 export function fakeTimeline(request: GetTimelineRequest, file: string): GetTimelineResponse {
-  const run = simulate(request.simulation?.cpus ?? 1);
+  const run = simulate(request);
   const asked = request.view ?? { fromNs: 0, toNs: 0, pixels: 100 };
   const [fromNs, toNs] = asked.toNs > asked.fromNs ? [asked.fromNs, asked.toNs] : [0, run.totalNs];
   const { pixels } = asked;
@@ -294,7 +300,7 @@ function cpuRow(run: Run, cpu: number, fromNs: number, pixelNs: number, pixels: 
 
 /** undefined: there is nothing. */
 export function fakeTimelineItem(request: GetTimelineItemRequest, file: string): GetTimelineItemResponse | undefined {
-  const run = simulate(request.simulation?.cpus ?? 1);
+  const run = simulate(request);
   let number = request.thread;
   const { at } = request;
   let event =
@@ -373,11 +379,25 @@ export function fakeTimelineItem(request: GetTimelineItemRequest, file: string):
       place: places(file)[0],
     },
     made: true,
+    following: followingCalls(request, { thread: number, event, calls: thread.calls.length }, file),
   });
 }
 
+function followingCalls(request: GetTimelineItemRequest, from: { thread: number; event: number; calls: number }, file: string): GetTimelineItemResponse[] {
+  const following: GetTimelineItemResponse[] = [];
+  for (let event = from.event + 1; event < from.calls && following.length < request.following; event++) {
+    const alone = { ...request, thread: from.thread, at: { $case: 'event', value: event } as const, step: Step.STEP_UNSPECIFIED, following: 0 };
+    const item = fakeTimelineItem(alone, file);
+    if (item === undefined || item.callNs - item.totalNs >= request.untilNs) {
+      break;
+    }
+    following.push({ ...item, thread: undefined, createdAt: undefined });
+  }
+  return following;
+}
+
 export function fakeFound(request: FindInTimelineRequest): FindInTimelineResponse {
-  const run = simulate(request.simulation?.cpus ?? 1);
+  const run = simulate(request);
   const place = request.line === 5 || request.function === 'produce' ? 1 : 2;
   const view = request.view ?? { fromNs: 0, toNs: 0, pixels: 100 };
   const [fromNs, toNs] = view.toNs > view.fromNs ? [view.fromNs, view.toNs] : [0, run.totalNs];

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { formatShare } from '../../src/core/format';
-import { cpuTable, cpuText, itemDetails, itemTitle, stretchText, threadTable } from '../../src/core/timeline/details';
+import { callTable, cpuTable, cpuText, itemDetails, itemTitle, stretchText, threadTable } from '../../src/core/timeline/details';
 import { drawTimeline } from '../../src/core/timeline/draw';
 import { threadNames } from '../../src/core/timeline/drawCpus';
-import { timelineData, timelineItem } from '../../src/core/timeline/fromProtocol';
+import { timelineCalls, timelineData, timelineItem } from '../../src/core/timeline/fromProtocol';
 import { History } from '../../src/core/timeline/history';
 import { hitTest } from '../../src/core/timeline/hit';
 import { layOut, rowMiddle, scrollTo, visibleRows } from '../../src/core/timeline/layout';
@@ -239,6 +239,29 @@ void test('the table tells the interval', () => {
   assert.deepEqual(table.rows[2]?.slice(0, 5), ['producer 1', '200 ms', '–', '–', '–']);
   const row = shown.rows.find(({ thread }) => thread === 2) as Row;
   assert.equal(stretchText(row, 0, shown), 'running on CPU 0 · 200 ms · produce pipeline.c:5');
+});
+
+void test('the table of a thread tells its calls in the interval, and how many it leaves out', () => {
+  const shown = data(2);
+  const [, consumer] = shown.threads;
+  const ask = (following: number): Parameters<typeof timelineCalls>[0] | undefined =>
+    fakeTimelineItem(
+      GetTimelineItemRequest.create({ simulation: { cpus: 2 }, thread: 1, at: { $case: 'timeNs', value: 60e6 }, following, untilNs: shown.totalNs }),
+      '/src/pipeline.c',
+    );
+  const [all, some] = [ask(100), ask(1)];
+  assert.ok(consumer && all && some);
+  const table = callTable({ thread: consumer, view: shown.view, calls: timelineCalls(all) });
+  assert.equal(table.rows.length, consumer.events);
+  assert.doesNotMatch(table.caption, /left out/);
+  assert.deepEqual(table.rows[0]?.slice(4), ['wait for a semaphore', 'items', 'blocked for 200 ms', 'producer 1, post at 250 ms', 'consume pipeline.c:10']);
+  assert.equal(table.rows[0]?.length, table.head.length);
+  const first = callTable({ thread: consumer, view: shown.view, calls: timelineCalls(some) });
+  assert.equal(first.rows.length, 2);
+  assert.match(first.caption, new RegExp(`; ${consumer.events - 2} more calls are left out`));
+  // What is worked towards behind the interval is not in it.
+  const half = { fromNs: 0, toNs: shown.totalNs / 2 };
+  assert.ok(callTable({ thread: consumer, view: half, calls: timelineCalls(all) }).rows.length < table.rows.length);
 });
 
 void test('rows of CPUs: turns and their sums lead to what they are, and the table says it in words', () => {

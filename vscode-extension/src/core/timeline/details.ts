@@ -2,7 +2,7 @@
 import { basename } from '../paths';
 import { formatCount, formatShare, formatTime } from '../format';
 import { shortName } from '../functionNames';
-import { State, stateNames, type CpuRow, type Item, type Place, type Row, type TimelineData, type TimelineObject, type View, type Waker } from './model';
+import { State, stateNames, type CpuRow, type Item, type Place, type Row, type Thread, type TimelineData, type TimelineObject, type View, type Waker } from './model';
 import { formatMoment, lengthOf } from './scale';
 import { signOf } from './symbols';
 import type { ShownThread } from './threads';
@@ -182,13 +182,16 @@ export interface Table {
   readonly caption: string;
   readonly head: readonly string[];
   readonly rows: readonly (readonly string[])[];
+  /** Columns that are words; the others are numbers. */
+  readonly words?: readonly number[];
 }
 
 /** The interval in words: a row a thread, for those who do not see the picture. */
 export function threadTable(threads: readonly ShownThread[], view: View, most = 1000): Table {
   const time = (ns: number): string => (ns === 0 ? '–' : formatTime(ns));
+  const left = Math.max(0, threads.length - most);
   return {
-    caption: `Threads from ${formatMoment(view.fromNs, view)} to ${formatMoment(view.toNs, view)}`,
+    caption: `Threads from ${formatMoment(view.fromNs, view)} to ${formatMoment(view.toNs, view)}${left === 0 ? '' : `; ${formatCount(left)} more are left out`}`,
     head: ['thread', 'running', 'waiting for a CPU', 'blocked', 'in I/O', 'sleeping', 'critical', 'calls'],
     rows: threads.slice(0, most).map(({ thread }) => [
       thread.name,
@@ -203,15 +206,32 @@ export function threadTable(threads: readonly ShownThread[], view: View, most = 
   };
 }
 
-/** What one thread does in the interval, stretch by stretch. */
-export function stretchTable(name: string, row: Row, data: TimelineData, view: View, most = 500): Table {
-  const rows: string[][] = [];
-  const { stretches } = row;
-  for (let at = 0; at < stretches.state.length && rows.length < most; at++) {
-    const [startNs, endNs] = [stretches.startNs[at] ?? 0, stretches.endNs[at] ?? 0];
-    if (endNs >= view.fromNs && startNs <= view.toNs) {
-      rows.push([formatMoment(startNs, view), formatMoment(endNs, view), stretchText(row, at, data)]);
-    }
-  }
-  return { caption: `What ${name} does`, head: ['from', 'to', 'what'], rows };
+/** What a thread does in the interval, call by call: `calls` are the first of them. */
+export function callTable({ thread, view, calls }: { readonly thread: Thread; readonly view: View; readonly calls: readonly Item[] }): Table {
+  const shown = calls.filter((item) => momentOf(item) - item.totalNs < view.toNs);
+  const told = shown.filter((item) => item.made && item.callNs >= view.fromNs && item.callNs <= view.toNs).length;
+  const left = Math.max(0, thread.events - told);
+  const rest = left === 0 ? '' : `; ${formatCount(left)} more ${left === 1 ? 'call is' : 'calls are'} left out, zoom in to see them`;
+  const moment = (ns: number): string => formatMoment(ns, view);
+  const time = (ns: number): string => (ns > 0 ? formatTime(ns) : '–');
+  return {
+    caption: `What ${thread.name} does from ${moment(view.fromNs)} to ${moment(view.toNs)}${rest}`,
+    head: ['works from', 'works', 'waits for a CPU', 'calls at', 'call', 'object', 'then', 'woken by', 'line'],
+    words: [4, 5, 6, 7, 8],
+    rows: shown.map((item) => {
+      const took = item.made ? item.returnNs - item.callNs : 0;
+      const { wokenBy, place } = item;
+      return [
+        moment(momentOf(item) - item.totalNs),
+        time(item.workNs),
+        time(item.totalNs - item.workNs),
+        item.made ? moment(item.callNs) : 'never',
+        item.kind === '' ? '–' : signOf(item.kind).text,
+        item.object === undefined ? '–' : objectName(item.object),
+        took > 0 ? `${stateNames[item.state] ?? 'waits'} for ${formatTime(took)}` : 'goes on',
+        wokenBy === undefined ? '–' : `${wokenBy.name}${wokenBy.kind === '' ? '' : `, ${wokenBy.kind}`} at ${moment(wokenBy.timeNs)}`,
+        place === undefined ? '–' : placeName(place),
+      ];
+    }),
+  };
 }

@@ -166,6 +166,11 @@ export function timelineItem(answer: GetTimelineItemResponse): Item {
   };
 }
 
+/** The call that was asked for and those that follow. @throws Error when the answer has no thread. */
+export function timelineCalls(answer: GetTimelineItemResponse): Item[] {
+  return [answer, ...answer.following.map((call) => ({ ...call, thread: answer.thread }))].map(timelineItem);
+}
+
 export function timelineFound(answer: FindInTimelineResponse, title: string, view: View, pixels: number): Found {
   return {
     title,

@@ -44,10 +44,22 @@ export interface ItemRequest {
   readonly purpose: 'select' | 'follow' | 'keep';
 }
 
+/** What a thread calls in an interval. */
+export interface CallsRequest {
+  readonly kind: 'calls';
+  readonly generation: number;
+  readonly lane: number;
+  readonly thread: number;
+  /** When the thread is there, in the interval or nearest to it. */
+  readonly timeNs: number;
+  readonly view: View;
+}
+
 export type FromPanel =
   | { readonly kind: 'ready' }
   | DataRequest
   | ItemRequest
+  | CallsRequest
   | { readonly kind: 'find'; readonly generation: number; readonly lane: number; readonly view: View; readonly pixels: number }
   | { readonly kind: 'open'; readonly place: Place }
   | { readonly kind: 'pick'; readonly threads: readonly PickThread[] }
@@ -81,6 +93,8 @@ export type ToPanel =
       readonly item: Item | undefined;
       readonly problem: string;
     }
+  /** In order of time, the first of them under way where the interval begins; of too many, the first. */
+  | { readonly kind: 'calls'; readonly generation: number; readonly thread: number; readonly view: View; readonly calls: readonly Item[] }
   | {
       readonly kind: 'found';
       readonly generation: number;
