@@ -54,7 +54,9 @@ void Timeline::find_parallelism() {
     bool is_there = true;
     bool has_ended = false;
   };
-  constexpr std::size_t parts_of_a_slice = 1U << 17U;
+  // Few enough to be sorted near the CPU, and several of each thread.
+  constexpr std::size_t least_parts_of_a_slice = 4096;
+  constexpr std::size_t parts_of_a_thread = 16;
   const SpanIndex& index = execution_->index();
   const auto threads = static_cast<std::uint32_t>(execution_->thread_count());
   std::vector<Row> rows;
@@ -67,6 +69,8 @@ void Timeline::find_parallelism() {
     rows.back().is_there = rows.back().reader.next();
   }
   const std::int64_t total = execution_->total().count();
+  const std::size_t parts_of_a_slice =
+      std::max(least_parts_of_a_slice, parts_of_a_thread * rows.size());
   const std::int64_t slice = total / static_cast<std::int64_t>(parts / parts_of_a_slice + 1) + 1;
   std::vector<Change> changes;
   ActiveThreads active;
