@@ -77,6 +77,7 @@ Merger::Merger(const MergeInput& input)
                .signals = {},
                .channels = {},
                .thread_of_tid = {},
+               .addresses_of_path = {},
                .site_of_path = {},
                .wake_ups = {},
                .runtime_begin = input.control.runtime_begin,
@@ -220,6 +221,9 @@ void Merger::make_events() {
   };
   context_.thread_of_tid = [this](std::int32_t tid, std::int64_t time) {
     return of_tid(tid, time);
+  };
+  context_.addresses_of_path = [this](std::uint32_t path) {
+    return std::span<const std::uint64_t>(input_.kernel.paths[path]);
   };
   context_.site_of_path = [this](std::uint32_t path) { return site_of_path(path); };
   context_.signals = find_signal_edges(

@@ -61,6 +61,7 @@ class ThreadBuilder {
   void emit(Event event, std::uint32_t site);
   void emit_unrecorded(std::int64_t until);
   void emit_external_wait(const Gap& gap);
+  [[nodiscard]] bool is_inside_last_call(const Gap& gap, ThreadId waker) const;
   void emit_wake_up(const WakeUp& wake_up);
   void forget_spinning(std::int64_t from);
   static void limit_sleep(Event& event, std::uint64_t asked_for_ns);
@@ -104,6 +105,7 @@ class ThreadBuilder {
   std::int64_t cpu_so_far_ = 0;
   std::int64_t cost_ps_ = 0;  // of the records since the last event, not yet taken out
   std::int64_t short_waits_ns_ = 0;
+  std::uint64_t last_call_site_ = 0;  // return address of the last call that is an event
 };
 
 }  // namespace longpole::recording

@@ -204,8 +204,11 @@ void ThreadBuilder::visit_function(const longpole_record& record, bool enters) {
     free_from_ = last_time_;
 }
 
-// From `begin` to now.
+// From `begin` to now, with what recording slept: for the disk, or for another thread at the same file.
 void ThreadBuilder::take_out_overhead(std::int64_t begin) {
+  emit_unrecorded(begin);
+  while (next_gap_ < times_.gaps.size() && times_.gaps[next_gap_].from < last_time_)
+    ++next_gap_;
   cost_ps_ += (times_.cpu.at(last_time_) - times_.cpu.at(std::min(begin, last_time_))) * 1000;
 }
 
@@ -240,6 +243,7 @@ void ThreadBuilder::begin_call(const longpole_record& record, const CallForm& fo
   event.cpu = cpu_until(time);
   const std::uint32_t site = context_.sites.add(record.site, candidates_);
   candidates_.clear();
+  last_call_site_ = record.site;
   if (form.has_object && (kind != LONGPOLE_TEAM_WAIT || record.object != 0)) {
     event.subject = context_.objects.use(form.object, record.object, time, site).value;
     if (form.event == EventKind::condition_wait || form.event == EventKind::condition_timedwait)

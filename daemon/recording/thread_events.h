@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "recording/channel_edges.h"
@@ -44,7 +45,8 @@ struct MergeContext {
 
   // The thread that had a kernel thread id at some time.
   std::function<ThreadId(std::int32_t, std::int64_t)> thread_of_tid;
-  // The call site of a path in KernelLog::paths.
+  // A path in KernelLog::paths, and its call site.
+  std::function<std::span<const std::uint64_t>(std::uint32_t)> addresses_of_path;
   std::function<std::uint32_t(std::uint32_t)> site_of_path;
   // Of each thread, those that the waits of the others speak of; in no order.
   std::vector<std::vector<WakeUp>> wake_ups;
@@ -88,10 +90,10 @@ inline constexpr std::int64_t shortest_external_wait_ns = 20'000;
 //    before it: what the thread computed inside a blocking call counts for what follows it.
 //  - The measured cost of the records is taken out of it, never more than there is; what cannot be
 //    taken out of one stretch is taken out of the thread's next ones.
+//  - Sleeping while records move away is no event.
 //  - Sleeping outside a recorded call that waits is an external_wait of its own, also in a futex call of the
 //    program's own; there it has the line of the call.
-//  - Sleeping right behind the beginning of a signal or broadcast is no event, whoever ends it: only on one
-//    CPU does it take time.
+//  - Sleeping in a signal or broadcast is no event: only on one CPU does it take time.
 //  - A call of input or output is an external_wait, with its descriptor, the bytes and what the thread slept
 //    in it. Where it waited for another thread at the other end of a channel, a wait for a semaphore that
 //    stands for data or room in it precedes; that other thread's call posts it.

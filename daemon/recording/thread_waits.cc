@@ -2,6 +2,7 @@
 // cancelled.
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "recording/thread_builder.h"
@@ -11,7 +12,8 @@ namespace {
 
 // A signal or broadcast sleeps until the threads that one before it woke have taken note (glibc,
 // nptl/pthread_cond_common.c, __condvar_quiesce_and_switch_g1). They do as soon as they have a CPU, so on one
-// CPU that takes time slices and elsewhere next to nothing; it begins within microseconds of the call.
+// CPU that takes time slices and elsewhere next to nothing. It begins within microseconds of the call, unless
+// the thread loses its CPU before: then the path of the sleep tells, where there is one.
 bool signals_a_condition(const Event& event) {
   return event.kind == EventKind::condition_signal || event.kind == EventKind::condition_broadcast;
 }
@@ -46,14 +48,23 @@ void ThreadBuilder::emit_wake_up(const WakeUp& wake_up) {
   emit(event, wake_up.site);
 }
 
+bool ThreadBuilder::is_inside_last_call(const Gap& gap, ThreadId waker) const {
+  if (gap.path != no_path) {
+    const std::span<const std::uint64_t> addresses = context_.addresses_of_path(gap.path);
+    if (std::ranges::find(addresses, last_call_site_) != addresses.end())
+      return true;
+  }
+  return (waker.known() && gap.path == no_path) ||
+         gap.from - thread_.events.back().time.count() < longest_signalling_ns;
+}
+
 void ThreadBuilder::emit_external_wait(const Gap& gap) {
   if (!pending_.empty() || cancelled_wait_ || gap.from < free_from_)
     return;
   const ThreadId waker =
       gap.waker_tid != 0 ? context_.thread_of_tid(gap.waker_tid, gap.ready) : ThreadId::none();
   if (outside_waits_.empty() && io_calls_.empty() && !thread_.events.empty() &&
-      signals_a_condition(thread_.events.back()) &&
-      gap.from - thread_.events.back().time.count() < longest_signalling_ns)
+      signals_a_condition(thread_.events.back()) && is_inside_last_call(gap, waker))
     return;
   const std::uint32_t site = !outside_waits_.empty() ? outside_waits_.back()
                              : !io_calls_.empty()    ? io_calls_.back().site

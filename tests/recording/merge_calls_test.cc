@@ -195,5 +195,23 @@ TEST(MergeCalls, WhatRecordingTookInBetweenIsNoWork) {
               ElementsAre("0 100 lock 0 cpu=100", "0 500 unlock 0 cpu=150", "0 900 end cpu=400"));
 }
 
+// Nor is what it slept in between a wait of the program: records move to a file that others write, too.
+TEST(MergeCalls, WhatRecordingSleptInBetweenIsNoWait) {
+  HandMadeRun run;
+  run.spool.out(50'000, 100);
+  run.spool.in(90'000, 100);
+  run.spool.out(200'000, 100);
+  run.spool.in(300'000, 100);
+  run.spool.exit(900'000, 100);
+  run.events.add_thread(0, 100,
+                        {call(LONGPOLE_MUTEX_LOCK, 10'000, lock_address),
+                         {LONGPOLE_OVERHEAD, 310'000, 120'000},
+                         call(LONGPOLE_MUTEX_UNLOCK, 400'000, lock_address),
+                         call(LONGPOLE_THREAD_END, 900'000)});
+  EXPECT_THAT(describe(*run.merge()),
+              ElementsAre("0 10000 lock 0 cpu=10000", "0 50000 external cpu=40000 took=40000",
+                          "0 400000 unlock 0 cpu=190000", "0 900000 end cpu=500000"));
+}
+
 }  // namespace
 }  // namespace longpole::recording

@@ -1,6 +1,8 @@
 // Who wakes whom where no recorded call says so, from the scheduler's tracepoints.
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "hand_made_run.h"
 
 namespace longpole::recording {
@@ -93,35 +95,48 @@ TEST(Wakes, AWakeUpInsideARecordedWaitIsThatOfTheCall) {
   EXPECT_EQ(merged->threads[1].events.size(), 2U);
 }
 
-// glibc's broadcast waits for those that it woke last time; the last of them wakes it.
-TEST(Wakes, WhatABroadcastSleepsForThoseThatItWokeIsNoWait) {
-  for (const bool inside : {true, false}) {
-    HandMadeRun run;
-    run.result.tracepoints = PerfSpool::tracepoints;
-    run.events.add_thread(0, 100,
-                          {call(LONGPOLE_CREATE, 100'000, 1),
-                           call(LONGPOLE_CONDITION_BROADCAST, inside ? 195'000 : 150'000, 0x9000),
-                           call(LONGPOLE_THREAD_END, 800'000)});
-    run.events.add_thread(
-        1, 101, {call(LONGPOLE_THREAD_START, 200'000), call(LONGPOLE_THREAD_END, 600'000)});
-    run.spool.fork(100'000, 101, 100);
-    run.spool.out(200'000, 100);
-    run.spool.in(200'000, 101);
-    run.spool.exit(600'000, 101);
-    run.spool.in(600'000, 100);
-    run.spool.exit(800'000, 100);
-    run.wakes.blocking(199'500, 100, {0x7000, 0x7100});
-    run.wakes.waking(500'000, 101, 100, {0x8000});
-    const auto merged = run.merge();
-    ASSERT_TRUE(merged.has_value());
-    SCOPED_TRACE(inside);
-    const auto post = Contains("1 500000 post 1 cpu=300000");
-    if (inside) {
-      EXPECT_THAT(describe(*merged), Not(post));
-      EXPECT_EQ(merged->objects.size(), 1U);
-    } else {
-      EXPECT_THAT(describe(*merged), post);
-    }
+// glibc's signal and broadcast sleep until those that were woken before have taken note; the last of them wakes it.
+// Thread 100 makes such a call at some time and sleeps from 200 µs on, until 101 wakes it at 500 µs.
+class SleepBehindACall : public HandMadeRun {
+ public:
+  SleepBehindACall(unsigned kind, std::uint64_t at, const std::vector<std::uint64_t>& path) {
+    result.tracepoints = PerfSpool::tracepoints;
+    events.add_thread(
+        0, 100,
+        {call(LONGPOLE_CREATE, 100'000, 1), call(kind, at, 9), call(LONGPOLE_THREAD_END, 800'000)});
+    events.add_thread(1, 101,
+                      {call(LONGPOLE_THREAD_START, 200'000), call(LONGPOLE_THREAD_END, 600'000)});
+    spool.fork(100'000, 101, 100);
+    spool.out(200'000, 100);
+    spool.in(200'000, 101);
+    spool.exit(600'000, 101);
+    spool.in(600'000, 100);
+    spool.exit(800'000, 100);
+    if (!path.empty())
+      wakes.blocking(199'500, 100, path);
+    wakes.waking(500'000, 101, 100, {0x8000});
+  }
+};
+
+TEST(Wakes, WhatASignalSleepsForThoseThatWereWokenIsNoWait) {
+  constexpr std::uint64_t soon = 195'000;
+  constexpr std::uint64_t later = 150'000;
+  const std::vector<std::uint64_t> elsewhere = {0x7000, 0x7100};
+  for (const unsigned kind : {LONGPOLE_CONDITION_SIGNAL, LONGPOLE_CONDITION_BROADCAST}) {
+    const std::vector<std::uint64_t> in_the_call = {0x7000, 0x7100, 0x5000 + kind};
+    const auto is_wait = [&](std::uint64_t at, const std::vector<std::uint64_t>& path) {
+      SleepBehindACall run(kind, at, path);
+      const auto merged = run.merge();
+      EXPECT_TRUE(merged.has_value());
+      const auto lines = describe(*merged);
+      const bool posts = std::ranges::find(lines, "1 500000 post 1 cpu=300000") != lines.end();
+      EXPECT_EQ(merged->objects.size(), posts ? 2U : 1U) << "the condition, and wake-ups";
+      return posts;
+    };
+    EXPECT_FALSE(is_wait(soon, elsewhere)) << "unwinding may have missed the call";
+    EXPECT_FALSE(is_wait(later, in_the_call)) << "it may have lost its CPU before it slept";
+    EXPECT_FALSE(is_wait(later, {})) << "nobody knows";
+    EXPECT_TRUE(is_wait(later, elsewhere));
   }
 }
 
