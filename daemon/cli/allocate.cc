@@ -236,16 +236,14 @@ std::string comparison(const Recommendation& answer) {
 
 std::string disturbance_text(const Recommendation::Found& found) {
   std::string text = fmt::format(
-      "\ndisturbed: the least and the most of {} simulations in which each CPU is up to 1% slower, "
-      "and\n"
-      "switches and wake-ups take anything from nothing to twice their time. The most, without "
-      "what\n"
-      "slower CPUs explain, is what counts: a binding with more than its time has that only while "
-      "one\n"
-      "of two things at the same moment comes first.\n",
+      "\ndisturbed: the least and the most of {} simulations in which each CPU is up to 1%\n"
+      "slower, and switches and wake-ups take from nothing to twice their time. What slower CPUs\n"
+      "alone explain is left out of the most. The answer is the binding with the smallest most:\n"
+      "one whose most exceeds its time is that fast only while one of two things at the same\n"
+      "moment comes first.\n",
       allocation::disturbance_count);
   if (found.result.disturbed > 0)
-    text += fmt::format("{} so disturbed {} of its {}.\n", name_of(found.algorithm),
+    text += fmt::format("{} put {} of its {} through this.\n", name_of(found.algorithm),
                         count_text(found.result.disturbed), count_text(found.result.tests, "test"));
   return text;
 }

@@ -13,8 +13,8 @@
 
 namespace longpole::service {
 
-// `cpus` and `of`, the threads, are those of the request, read. All but the usual computer is simulated for each count; the
-// timeline of it is then at hand.
+// `cpus` and `of`, the threads, are those of the request, read. All but the usual computer is simulated
+// for each count; the timeline of it is then at hand.
 [[nodiscard]] Expected<std::vector<analysis::Table<analysis::LineRow>>> lines_on(
     const OpenRecording& opened, const v1::GetLinesRequest& request,
     std::span<const std::uint32_t> cpus, const analysis::SumsByCpus& of);

@@ -147,18 +147,4 @@ grpc::ServerUnaryReactor* Service::GetConcurrency(grpc::CallbackServerContext* c
       });
 }
 
-grpc::ServerUnaryReactor* Service::GetQuartz(grpc::CallbackServerContext* context,
-                                             const v1::GetQuartzRequest* request,
-                                             v1::GetQuartzResponse* response) {
-  return answer_about(recordings_, *request, requests_, context,
-                      [=](auto& opened) -> Expected<void> {
-                        const auto asked = read_ranking(*request);
-                        if (!asked)
-                          return tl::unexpected(asked.error());
-                        write_quartz(opened.quartz().report(asked->cpus, asked->scheduler),
-                                     asked->rows, opened.recording(), *response);
-                        return {};
-                      });
-}
-
 }  // namespace longpole::service

@@ -8,32 +8,53 @@
 
 namespace longpole::service {
 
+namespace {
+
+// Answers with a list: `write` takes the OpenRecording& and what is asked for, as a Ranking.
+template <typename Request, typename Write>
+grpc::ServerUnaryReactor* answer_ranking(const Recordings& recordings, const Request& request,
+                                         boost::asio::thread_pool& pool,
+                                         grpc::CallbackServerContext* context, Write write) {
+  return answer_about(recordings, request, pool, context,
+                      [&request, write = std::move(write)](auto& opened) -> Expected<void> {
+                        const auto asked = read_ranking(request);
+                        if (!asked)
+                          return tl::unexpected(asked.error());
+                        write(opened, *asked);
+                        return {};
+                      });
+}
+
+}  // namespace
+
 grpc::ServerUnaryReactor* Service::GetObjects(grpc::CallbackServerContext* context,
                                               const v1::GetObjectsRequest* request,
                                               v1::GetObjectsResponse* response) {
-  return answer_about(recordings_, *request, requests_, context,
-                      [=](auto& opened) -> Expected<void> {
-                        const auto asked = read_ranking(*request);
-                        if (!asked)
-                          return tl::unexpected(asked.error());
-                        write_objects(opened.study().objects(asked->cpus, asked->scheduler),
-                                      asked->rows, opened, *response);
-                        return {};
-                      });
+  return answer_ranking(recordings_, *request, requests_, context,
+                        [=](auto& opened, const Ranking& asked) {
+                          write_objects(opened.study().objects(asked.cpus, asked.scheduler),
+                                        asked.rows, opened, *response);
+                        });
 }
 
 grpc::ServerUnaryReactor* Service::GetThreads(grpc::CallbackServerContext* context,
                                               const v1::GetThreadsRequest* request,
                                               v1::GetThreadsResponse* response) {
-  return answer_about(recordings_, *request, requests_, context,
-                      [=](auto& opened) -> Expected<void> {
-                        const auto asked = read_ranking(*request);
-                        if (!asked)
-                          return tl::unexpected(asked.error());
-                        write_threads(opened.study().threads(asked->cpus, asked->scheduler),
-                                      asked->rows, opened.recording(), *response);
-                        return {};
-                      });
+  return answer_ranking(recordings_, *request, requests_, context,
+                        [=](auto& opened, const Ranking& asked) {
+                          write_threads(opened.study().threads(asked.cpus, asked.scheduler),
+                                        asked.rows, opened.recording(), *response);
+                        });
+}
+
+grpc::ServerUnaryReactor* Service::GetQuartz(grpc::CallbackServerContext* context,
+                                             const v1::GetQuartzRequest* request,
+                                             v1::GetQuartzResponse* response) {
+  return answer_ranking(recordings_, *request, requests_, context,
+                        [=](auto& opened, const Ranking& asked) {
+                          write_quartz(opened.quartz().report(asked.cpus, asked.scheduler),
+                                       asked.rows, opened.recording(), *response);
+                        });
 }
 
 grpc::ServerUnaryReactor* Service::GetLeads(grpc::CallbackServerContext* context,

@@ -25,7 +25,7 @@ Expected<ThreadChoice> choose_threads(const OpenRecording& opened,
   if (choice.threads.empty())
     return not_found("cannot show these threads alone",
                      "no thread of the recording is called so, or was created with such a function",
-                     "GetThreads names those that there are");
+                     "show all threads, or name some that it has: GetThreads lists them");
   choice.sums = opened.sums_of(choice.threads);
   return choice;
 }
