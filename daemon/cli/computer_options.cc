@@ -13,6 +13,7 @@
 
 #include "calibration/host_costs.h"
 #include "cli/arguments.h"
+#include "cli/human.h"
 #include "trace/text_line.h"
 
 namespace longpole::cli {
@@ -365,6 +366,13 @@ Expected<std::vector<Computer>> read_computers(const ComputerOptions& options,
   const auto speeds = read_speeds(options.speeds);
   if (!speeds)
     return tl::unexpected(speeds.error());
+  // With fewer CPUs, those are the first.
+  const std::uint32_t most = *std::max_element(cpus.begin(), cpus.end());
+  if (!speeds->empty() && speeds->size() != most)
+    return bad_input(
+        fmt::format("--speeds {}", options.speeds),
+        fmt::format("{} for {}", count_text(speeds->size(), "speed"), count_text(most, "CPU")),
+        "give one for each CPU");
   const auto nodes = read_nodes(options, fewest);
   if (!nodes)
     return tl::unexpected(nodes.error());
@@ -376,10 +384,6 @@ Expected<std::vector<Computer>> read_computers(const ComputerOptions& options,
           fmt::format("--cpus {}", count),
           fmt::format("the scheduler {} knows up to {} CPUs", name, simulation::most_cpus),
           "choose fewer, or --scheduler shared");
-    if (!speeds->empty() && speeds->size() < count)
-      return bad_input(fmt::format("--speeds {}", options.speeds),
-                       fmt::format("{} speeds for {} CPUs", speeds->size(), count),
-                       "give one for each CPU");
     machine.cpus = count;
     machine.nodes.clear();
     for (std::uint32_t cpu = 0; *nodes > 0 && cpu < count; ++cpu)
