@@ -203,8 +203,8 @@ bool is_class(Dwarf_Die& die) {
 }
 
 // A function without a linkage name (static, or a lambda) goes by its scopes, without parameters:
-// "sort_all::<lambda(int, int)>::operator()". An instance of it that was not inlined has a symbol
-// with them, but the inlined ones have not, and all are one function.
+// "(anonymous namespace)::sort_all", and a lambda by its line, "sort_all::{lambda:17}". An instance of it that was not
+// inlined has a symbol with them, but the inlined ones have not, and all are one function.
 std::string scoped_name(Dwarf_Die& die, const std::string& name) {
   Dwarf_Die origin = origin_of(die);
   std::string out;
@@ -217,8 +217,12 @@ std::string scoped_name(Dwarf_Die& die, const std::string& name) {
       out += std::string(part) + "::";
     else if (tag == DW_TAG_namespace)
       out += "(anonymous namespace)::";
+    else if (const std::uint32_t line = number_of(scope, DW_AT_decl_line);
+             line != 0 && name == "operator()")
+      out += "{lambda:" + std::to_string(line) + "}::";
   }
-  return out + name;
+  // Of a lambda there is nothing else to call.
+  return out.ends_with("}::") ? out.substr(0, out.size() - 2) : out + name;
 }
 
 std::string name_of(Dwarf_Die& die) {
