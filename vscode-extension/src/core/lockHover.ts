@@ -6,7 +6,7 @@ import type { GetObjectsResponse, ObjectRow, Place } from '../protocol/longpole/
 
 /** A hover that has to be scrolled is not read. */
 const mostRows = 3;
-const mostLocks = 3;
+const mostOthers = 6;
 
 export interface LockLinks {
   /** The address that opens the what-if panel on a lock. */
@@ -24,6 +24,24 @@ export function locksNamed(objects: GetObjectsResponse, word: string, mentions: 
   return named.length > 0 ? named : objects.objects.filter(({ name, uses }) => variableOf(name) === '' && uses.some(({ place }) => place !== undefined && mentions(place)));
 }
 
+/** Types of what threads wait for. */
+const lockType = /\b(\w*mutex\w*|\w*rwlock\w*|\w*spinlock\w*|pthread_cond_t|cnd_t|mtx_t|condition_variable\w*|sem_t|\w*semaphore\w*|\w*barrier\w*|latch)\b/;
+/** Behind it are arguments: of what holds a lock for a while, whose own name is not the lock's, or of a call of C. */
+const argumentsBegin = /\b(?:(?:lock_guard|unique_lock|scoped_lock|shared_lock)\b[^({;]*[({]|(?:pthread_(?:mutex|rwlock|spin|cond|barrier)|mtx|cnd|sem)_\w+ *\()/;
+
+/**
+ * Whether the word at this place of a line may be the name of a lock that is part of an object: in a declaration ("mutable std::mutex
+ * state_;"), or among the arguments of what takes it ("std::lock_guard<std::mutex> hold(state_);").
+ */
+export function mayNameMember(line: string, at: number): boolean {
+  const begin = argumentsBegin.exec(line);
+  if (begin !== null) {
+    return at >= begin.index + begin[0].length;
+  }
+  const type = lockType.exec(line);
+  return type !== null && /^[\w\s:<>,*&[\]]+$/.test(line.slice(type.index + type[0].length, at));
+}
+
 /** "bank::ledger_lock#2" and "ledger_lock+16" are ledger_lock's; "heat.c:17" is no variable's. */
 function variableOf(name: string): string {
   return /^(?:.*::)?([A-Za-z_]\w*)(?:\+\d+)?(?:#\d+)?$/.exec(name)?.[1] ?? '';
@@ -34,11 +52,19 @@ export function lockMarkdown(locks: readonly ObjectRow[], totalNs: number, cpus:
   if (locks.length === 0) {
     return undefined;
   }
-  const parts = locks.slice(0, mostLocks).map((row) => oneLock(row, totalNs, cpus, links));
-  if (locks.length > mostLocks) {
-    parts.push(`${locks.length - mostLocks} more of that name are in the side bar's list of locks.`);
-  }
-  return parts.join('\n\n');
+  const [first, ...others] = [...locks].sort((a, b) => b.waitNs - a.waitNs).map((row, rank) => (rank === 0 ? oneLock(row, totalNs, cpus, links) : inShort(row, links)));
+  const rest = others.length > mostOthers ? [`${others.length - mostOthers} more of that name are in the side bar's list of locks.`] : [];
+  return [first, [...others.slice(0, mostOthers), ...rest].join('  \n')].filter((part) => part !== '').join('\n\n');
+}
+
+/** One of several of the same name. */
+function inShort(row: ObjectRow, links: LockLinks): string {
+  const waited = row.waitNs <= 0 ? 'nobody ever waits' : `${formatTime(row.waitNs)} in ${formatCount(row.contended)} of ${countCalls(row)}`;
+  return `[${escapeMarkdown(row.name)}](${links.freed(row.name)})&nbsp;&nbsp;${escapeMarkdown(row.kind)}: ${waited}`;
+}
+
+function countCalls({ acquisitions }: ObjectRow): string {
+  return `${formatCount(acquisitions)} ${acquisitions === 1n ? 'call' : 'calls'}`;
 }
 
 function oneLock(row: ObjectRow, totalNs: number, cpus: number, links: LockLinks): string {
@@ -58,7 +84,7 @@ function oneLock(row: ObjectRow, totalNs: number, cpus: number, links: LockLinks
 }
 
 function verdict(row: ObjectRow, totalNs: number, cpus: number): string {
-  const calls = `${formatCount(row.acquisitions)} ${row.acquisitions === 1n ? 'call' : 'calls'}`;
+  const calls = countCalls(row);
   if (row.waitNs <= 0) {
     return `${calls}, and nobody ever waits for it.`;
   }

@@ -4,7 +4,7 @@ import * as vscode from 'vscode';
 import { shareChart, type ChartColours } from '../core/chart';
 import { shortName } from '../core/functionNames';
 import { hoverMarkdown, type HoverOptions, type HoverSubject } from '../core/hoverText';
-import { lockMarkdown, locksNamed } from '../core/lockHover';
+import { lockMarkdown, locksNamed, mayNameMember } from '../core/lockHover';
 import { waitsOfFunction, waitsOfLine } from '../core/lockWaits';
 import { escapeMarkdown } from '../core/markdown';
 import type { GetObjectsResponse, Place } from '../protocol/longpole/v1/longpole';
@@ -15,9 +15,6 @@ import type { Documents, DocumentState } from './documents';
 import type { Session } from './session';
 
 const locksPatienceMs = 500;
-/** What a line has that declares something that threads wait for. */
-const lockTypes = /\b(\w*mutex\w*|\w*rwlock\w*|\w*spinlock\w*|cond_t|pthread_cond_t|cnd_t|mtx_t|condition_variable\w*|sem_t|\w*semaphore\w*|\w*barrier\w*|latch)\b/;
-
 export class Hovers implements vscode.HoverProvider {
   constructor(
     private readonly session: Session,
@@ -97,9 +94,9 @@ export class Hovers implements vscode.HoverProvider {
       return undefined;
     }
     const word = document.getText(wordRange);
-    // A member has no name of its own in the recording. Where one is declared, the locks are meant that lines take which name it.
-    const declares = lockTypes.test(document.lineAt(wordRange.start.line).text);
-    const current = declares ? state.lines.currentLines() : undefined;
+    // A member has no name of its own in the recording: the locks are meant that lines take which name it.
+    const isMember = mayNameMember(document.lineAt(wordRange.start.line).text, wordRange.start.character);
+    const current = isMember ? state.lines.currentLines() : undefined;
     const mentions = ({ file, line }: Place): boolean => {
       const at = file === state.file ? current?.get(line - 1) : undefined;
       return at !== undefined && new RegExp(`\\b${word}\\b`).test(document.lineAt(at).text);

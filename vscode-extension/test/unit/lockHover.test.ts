@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { lockMarkdown, locksNamed } from '../../src/core/lockHover';
+import { lockMarkdown, locksNamed, mayNameMember } from '../../src/core/lockHover';
 import { GetObjectsResponse } from '../../src/protocol/longpole/v1/longpole';
 
 const place = (line: number): object => ({ file: '/src/bank.cc', line, function: 'bank::move' });
@@ -42,6 +42,19 @@ void test('a member means the locks without a name that lines take which name it
   assert.deepEqual(names('ledger_lock', [40]), ['ledger_lock'], 'one that has the name comes first');
 });
 
+void test('on a line, only what may be a member is looked for as one: no type, and no name of what holds a lock', () => {
+  const members = (line: string): string[] => [...line.matchAll(/\w+/g)].filter(({ index }) => mayNameMember(line, index)).map(([word]) => word);
+  assert.deepEqual(members('  mutable std::mutex state_;'), ['state_']);
+  assert.deepEqual(members('std::array<std::mutex, 4> shards;'), ['4', 'shards']);
+  assert.deepEqual(members('pthread_rwlock_t table, log;'), ['table', 'log']);
+  assert.deepEqual(members('const std::lock_guard<std::mutex> hold(state_);'), ['state_']);
+  assert.deepEqual(members('std::unique_lock hold{queue.state_};'), ['queue', 'state_']);
+  assert.deepEqual(members('pthread_mutex_lock(&queue->guard);'), ['queue', 'guard']);
+  assert.deepEqual(members('state_mutex.lock();'), []);
+  assert.deepEqual(members('std::mutex state_; int count;'), ['state_']);
+  assert.deepEqual(members('std::sort(first, last);'), []);
+});
+
 void test('who waits, how long, and what the program would gain', () => {
   assert.equal(
     plain(lockMarkdown(locksNamed(objects, 'ledger_lock', () => false), 4e9, 8, links)),
@@ -56,6 +69,17 @@ void test('who waits, how long, and what the program would gain', () => {
       '[move  bank.cc:30](command:go-30): no wait, 4×',
     ].join('\n'),
   );
+});
+
+void test('of several only the one that is waited for most is told in full, so that the hover need not be scrolled', () => {
+  const shards = Array.from({ length: 9 }, (_unused, index) =>
+    GetObjectsResponse.fromPartial({ objects: [{ kind: 'mutex', name: `shards+${index * 40}`, acquisitions: 5n, contended: 2n, waitNs: index * 1e6, freedTotalNs: 4e9 }] }).objects,
+  ).flat();
+  const lines = plain(lockMarkdown(shards, 4e9, 8, links)).split('\n');
+  assert.match(lines[0] ?? '', /^\*\*shards\+320\*\*/);
+  assert.equal(lines.filter((line) => line.startsWith('[shards+')).length, 6);
+  assert.match(lines.join('\n'), /\[shards\+280\]\(command:free-shards\+280\) {2}mutex: 7\.00 ms in 2 of 5 calls/);
+  assert.equal(lines.at(-1), "2 more of that name are in the side bar's list of locks.");
 });
 
 void test('one that costs nothing says so', () => {
