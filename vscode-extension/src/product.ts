@@ -239,7 +239,7 @@ async function goToHottestLine(session: Session): Promise<void> {
     throw new Error(
       files.length === 0
         ? 'This recording has functions but no lines: build the program with -g and record it again.'
-        : `No line of this program is on the critical path at ${formatCpus(cpus)}: it waits all the time.`,
+        : `No line of ${session.filter === undefined ? 'this program' : 'the shown threads'} is on the critical path at ${formatCpus(cpus)}.`,
     );
   }
   await goToLine(hottest.file, hottest.line);

@@ -238,7 +238,11 @@ export class Session implements vscode.Disposable {
     await this.need(all);
   }
 
-  /** Another recording at these CPU counts, without showing it. */
+  /**
+   * Another recording at these CPU counts, without showing it.
+   *
+   * @throws Error for the user: it has none of the shown threads, or what the daemon says.
+   */
   async peek(path: string, cpus: readonly number[]): Promise<ShownRecording> {
     return this.whileBusy(async () => {
       const connection = await this.daemon.connection();
@@ -246,6 +250,10 @@ export class Session implements vscode.Disposable {
       const other: OpenRecording = { path, info, weights: new Weights(), change: '', connection, handle: info.handle };
       try {
         await this.learn(other, ascending(cpus), this.machine, this.filter);
+      } catch (error) {
+        throw this.filter !== undefined && isNotFound(error)
+          ? new Error(`That recording has none of the threads that are shown (${filterWords(this.filter)}): show all threads to compare the two.`)
+          : error;
       } finally {
         await this.close(other);
       }

@@ -37,11 +37,21 @@ export async function pickThreads(session: Session, analyses: Analyses): Promise
       startFunction: name,
     }));
   const single = threads.map((row): ThreadItem => ({ label: row.name, description: share(row.criticalNs), name: row.name }));
+  // What was chosen before and is not listed, for the list is long or another recording had it, is not lost by opening the list.
+  const { filter } = session;
+  const unlisted: ThreadItem[] = [
+    ...(filter?.functions ?? []).filter((name) => !ofFunctions.some(({ startFunction }) => startFunction === name)).map((name) => ({
+      label: `$(symbol-method) all that run ${shortName(name)}`,
+      startFunction: name,
+    })),
+    ...(filter?.names ?? []).filter((name) => !threads.some((row) => row.name === name)).map((name) => ({ label: name, name })),
+  ];
   const separator = (label: string): ThreadItem => ({ label, kind: vscode.QuickPickItemKind.Separator });
   const items = [
     ...(ofFunctions.length > 0 ? [separator('by what they run'), ...ofFunctions] : []),
     separator(rowsLeft > 0n ? `the ${single.length} with most of the critical path` : 'one by one'),
     ...single,
+    ...(unlisted.length > 0 ? [separator('chosen before'), ...unlisted] : []),
   ];
 
   const picker = vscode.window.createQuickPick<ThreadItem>();
@@ -50,7 +60,6 @@ export async function pickThreads(session: Session, analyses: Analyses): Promise
   picker.canSelectMany = true;
   picker.matchOnDescription = true;
   picker.items = items;
-  const { filter } = session;
   picker.selectedItems = items.filter(
     ({ name, startFunction }) =>
       (name !== undefined && filter?.names.includes(name) === true) ||
