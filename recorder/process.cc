@@ -23,9 +23,9 @@ namespace longpole::recorder {
 
 namespace {
 
-constinit const std::atomic<Mode> kNotStarted{Mode::kOff};
+constinit const RecordingState kNotStarted{Mode::kOff, false};
 
-std::atomic<Mode>* mode_page = nullptr;
+RecordingState* state_page = nullptr;
 longpole_control* mapped_control = nullptr;
 
 // Drops the entries of LD_PRELOAD that name this library and keeps those of the user.
@@ -145,14 +145,14 @@ void go_on_in_child();
 
 // A page that reads as zero in every child. Where the kernel cannot do that (before 4.14), fork()
 // at least is seen.
-bool make_mode_page() {
+bool make_state_page() {
   const long page_bytes = next().sysconf(_SC_PAGESIZE);
   const auto bytes = static_cast<std::size_t>(page_bytes);
   void* page = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) {
     return false;
   }
-  mode_page = new (page) std::atomic<Mode>(Mode::kOff);
+  state_page = new (page) RecordingState{Mode::kOff, false};
   const bool wiped = madvise(page, bytes, MADV_WIPEONFORK) == 0;
   return (wiped && mapped_control->follow == 0) ||
          pthread_atfork(nullptr, nullptr, &go_on_in_child) == 0;
@@ -167,6 +167,11 @@ Mode chosen_mode() {
     control.lockstep_cpus = 0;
   }
   return control.lockstep_cpus != 0 ? Mode::kLockstep : Mode::kThreadClock;
+}
+
+void switch_on() {
+  state_page->on_one_cpu = mapped_control->one_cpu != 0;
+  state_page->mode.store(chosen_mode(), std::memory_order_relaxed);
 }
 
 std::uint32_t cpus_to_tell = 0;
@@ -189,7 +194,7 @@ void begin_recording() {
 // After fork(): the child has the memory of a process that records, of which nothing but the forking
 // thread and what this library mapped is left.
 void go_on_in_child() {
-  mode_page->store(Mode::kOff, std::memory_order_relaxed);
+  state_page->mode.store(Mode::kOff, std::memory_order_relaxed);
   if (mapped_control->follow == 0 || mapped_control->stop_reason != LONGPOLE_STOP_NONE) {
     return;
   }
@@ -206,7 +211,7 @@ void go_on_in_child() {
     stop_recording(LONGPOLE_STOP_NO_MAPPING, errno);
     return;
   }
-  mode_page->store(chosen_mode(), std::memory_order_relaxed);
+  switch_on();
   begin_recording();
 }
 
@@ -229,12 +234,12 @@ void start() {
     leave_environment();
   }
   cpus_to_tell = mapped_control->told_cpus;
-  if (!make_mode_page() || !prepare_thread_logs()) {
+  if (!make_state_page() || !prepare_thread_logs()) {
     stop_recording(LONGPOLE_STOP_NO_MAPPING, errno);
     return;
   }
-  mode_page->store(chosen_mode(), std::memory_order_relaxed);
-  recording_mode = mode_page;
+  switch_on();
+  recording_state = state_page;
   set_function_depth(mapped_control->function_depth);
   if (mapped_control->cost_ps == 0) {  // else another process has measured it
     measure_costs();
@@ -255,7 +260,7 @@ __attribute__((constructor)) void construct() {
 
 }  // namespace
 
-const std::atomic<Mode>* recording_mode = &kNotStarted;
+const RecordingState* recording_state = &kNotStarted;
 
 // Earlier callers, sanitizers above all, may find the process without an environment.
 std::uint32_t told_cpus() {
@@ -288,8 +293,8 @@ void mark_ending(longpole_ending ending) {
 }
 
 void stop_recording(longpole_stop_reason reason, int error) {
-  if (mode_page != nullptr) {
-    mode_page->store(Mode::kOff, std::memory_order_relaxed);
+  if (state_page != nullptr) {
+    state_page->mode.store(Mode::kOff, std::memory_order_relaxed);
   }
   std::uint32_t none = LONGPOLE_STOP_NONE;
   if (__atomic_compare_exchange_n(&mapped_control->stop_reason, &none,

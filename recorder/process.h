@@ -21,12 +21,18 @@ enum class Mode : std::uint32_t {
   kLockstep = 3,     // likewise, and the threads advance together: see lockstep.h
 };
 
+struct RecordingState {
+  std::atomic<Mode> mode;
+  // No two threads of the program ever run at once: longpole_control.one_cpu.
+  bool on_one_cpu;
+};
+
 // Points into a page that the kernel wipes in forked children, whichever way they are forked: there
-// it reads kOff. Before the start it points to a constant kOff.
-extern const std::atomic<Mode>* recording_mode;
+// its mode reads kOff. Before the start it points to a constant kOff.
+extern const RecordingState* recording_state;
 
 inline Mode mode() {
-  return recording_mode->load(std::memory_order_relaxed);
+  return recording_state->mode.load(std::memory_order_relaxed);
 }
 inline bool recording() {
   return mode() != Mode::kOff;
@@ -36,6 +42,10 @@ inline bool reads_thread_clock() {
 }
 inline bool in_lockstep() {
   return mode() == Mode::kLockstep;
+}
+
+inline bool on_one_cpu() {
+  return recording_state->on_one_cpu;
 }
 
 // The CPU count to tell the program; 0: the truth. Stays when the recording stops, and in children,

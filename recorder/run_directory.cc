@@ -166,6 +166,7 @@ longpole_control* claim_directory_of_child(longpole_beginning beginning) {
   control->function_cost_ps = first.function_cost_ps;
   control->function_depth = first.function_depth;
   control->follow = first.follow;
+  control->one_cpu = first.one_cpu;
   control->beginning = beginning;
   control->parent = getppid();
   control->pid = getpid();

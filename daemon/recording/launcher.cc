@@ -63,6 +63,7 @@ class Control {
       control->told_cpus = told_cpus;
       control->max_units = request.max_units;
       control->follow = request.follow ? 1 : 0;
+      control->one_cpu = request.all_cpus ? 0 : 1;
       return Control(control);
     }
     return failure(what, "no control file");

@@ -55,7 +55,7 @@
 #define LONGPOLE_STATIC_ASSERT _Static_assert
 #endif
 
-#define LONGPOLE_RAW_VERSION 10u
+#define LONGPOLE_RAW_VERSION 11u
 #define LONGPOLE_CONTROL_MAGIC 0x6c72746e6f63706cull /* "lpcontrl" */
 #define LONGPOLE_UNIT_BYTES (4u * 1024u)             /* what `events` is made of */
 #define LONGPOLE_CHUNK_BYTES (32u * 1024u)           /* a mapped chunk, header included */
@@ -126,7 +126,7 @@ struct longpole_control {
   int32_t parent;      /* of a child: the process that started it */
   uint32_t beginning;  /* enum longpole_beginning */
   uint32_t ending;     /* enum longpole_ending, where follow is set; so below */
-  uint32_t reserved;
+  uint32_t one_cpu;    /* set by the launcher: not 0: all threads run on one CPU, ever */
   struct longpole_clock_pair end; /* where the ending is known */
   uint64_t start_thread_cpu_ns;   /* what the first thread had used at the start, */
   uint64_t start_process_cpu_ns;  /* the process, with threads of a program that it was before, */
@@ -288,7 +288,8 @@ enum longpole_io {
  * pthread_once is a mutex that is held while the routine runs; calls that find it done leave none.
  *
  * The stamp of a call that acquires is taken after it has acquired, that of a call that releases
- * (unlock, post, signal, broadcast, create) before it releases. Under LONGPOLE_CPU_CLOCK_THREAD a
+ * (unlock, post, signal, broadcast, create) before it releases. On one CPU (longpole_control.one_cpu) that holds between
+ * threads alone: within one a stamp may be early by what the processor executes out of order. Under LONGPOLE_CPU_CLOCK_THREAD a
  * kind that gives `other` no meaning above has the CPU time of the thread there, in ns; 0: not read.
  * It is read where a wait begins, where a thread begins and ends, where a long call of input or output
  * or other wait for nobody known returns, and else only after a stretch without
