@@ -177,6 +177,7 @@ export class Timeline {
         drawNote(this, problem);
       } else {
         lane.selection = undefined;
+        drawDetails(this);
       }
       this.redraw();
       return;
@@ -196,12 +197,12 @@ export class Timeline {
           this.ask(otherIndex, item.thread.thread, { event: item.event }, 'here', 'follow');
         }
       });
-      drawDetails(this);
       drawTable(this);
       if (step !== 'here') {
         this.flash();
       }
     }
+    drawDetails(this);
     this.redraw();
   }
 

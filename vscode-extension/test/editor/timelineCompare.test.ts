@@ -1,0 +1,66 @@
+// Two runs on one time axis, with the fake daemon: a machine with and without bindings.
+import { after, afterEach, before, describe, test } from 'node:test';
+import type { Locator } from 'playwright-core';
+import { fakeSettings } from './fakes';
+import { ms, TimelinePanel } from './timelinePanel';
+import { eventually, Workbench } from './workbench';
+
+/** How long the run takes, and with a thread that is bound. */
+const [usual, bound] = [670 * ms, 970 * ms];
+
+void describe('timelines above each other', () => {
+  let workbench: Workbench;
+  let panel: TimelinePanel;
+
+  before(async () => {
+    workbench = await Workbench.start({ folder: 'test/editor/fixture', settings: fakeSettings('usual') });
+    await workbench.openFile('pipeline.c');
+    panel = await TimelinePanel.open(workbench);
+    await panel.untilView(0, usual);
+  });
+  after(() => workbench.stop());
+  afterEach(async (context) => {
+    await workbench.screenshot(context.name);
+  });
+
+  const compareWith = async (choice: string): Promise<void> => {
+    await workbench.untilAsked('Longpole: Compare the Timeline With');
+    await workbench.choose(choice);
+    await eventually(async () => /^\d+ \| \d+$/.test(await panel.attribute('drawn')), () => 'both drawn');
+  };
+  const endComparison = async (): Promise<void> => {
+    await panel.details.getByRole('button', { name: 'end the comparison' }).click();
+    await panel.page.getByText('↔').waitFor({ state: 'hidden' });
+  };
+  const selected = (title: string | RegExp): Locator => panel.details.locator('h2', { hasText: title });
+
+  void test('a machine with bindings and without, the selected event in both', async () => {
+    await workbench.runCommand('Longpole: Set Machine');
+    await workbench.untilAsked('Longpole: Machine');
+    await workbench.choose('Priorities and bindings of threads…');
+    await workbench.untilAsked('Longpole: Thread');
+    await workbench.choose('consumer');
+    await workbench.answer('Longpole: CPU of consumer', '1');
+    await workbench.answer('Longpole: Priority of consumer', '');
+    await workbench.untilAsked('Longpole: Machine');
+    await workbench.page.keyboard.press('Escape');
+    await panel.press('0');
+    await panel.untilView(0, bound);
+    await panel.press('v');
+    await compareWith('no thread bound');
+    await panel.page.getByText('8 CPUs, linux ↔ 8 CPUs, linux, no thread bound').waitFor();
+    await panel.untilView(0, bound);
+    const wait = await panel.spot(400 * ms, 'consumer');
+    await workbench.page.mouse.click(wait.x, wait.y);
+    // The same call: here it waits, there it finds what it takes.
+    await selected('8 CPUs, linux: wait for a semaphore: items').waitFor();
+    await selected('8 CPUs, linux, no thread bound: wait for a semaphore: items').waitFor();
+    await panel.details.getByText(/^350 ms → 450 ms \(100 ms\) on CPU 1$/).waitFor();
+    await panel.details.getByText(/^350 ms on CPU 1$/).waitFor();
+    // So do the keys: the next call, in both.
+    await panel.press('.');
+    await panel.details.getByText(/^550 ms → 650 ms \(100 ms\) on CPU 1$/).waitFor();
+    await panel.details.getByText(/^450 ms on CPU 1$/).waitFor();
+    await endComparison();
+  });
+});
