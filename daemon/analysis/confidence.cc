@@ -10,6 +10,7 @@ namespace {
 // Copying a recording takes as much memory again.
 constexpr std::size_t most_events_to_copy = 4'000'000;
 constexpr double telling_share = 0.005;
+constexpr double most_refilling = 0.99;  // something is computed
 
 bool was_recorded(const Recording& recording) {
   return (recording.run.source == Source::kernel || recording.run.source == Source::portable) &&
@@ -105,9 +106,18 @@ Expected<Interval> Confidence::of_speedup(const Computer& computer, const ModelC
   return out;
 }
 
-Interval with_cpu_times(Interval predicted, double on_one_cpu_ns, double on_many_cpu_ns) {
-  const double ratio = on_one_cpu_ns > 0 && on_many_cpu_ns > 0 ? on_one_cpu_ns / on_many_cpu_ns : 1;
-  return {predicted.low * std::min(ratio, 1.0), predicted.high * std::max(ratio, 1.0)};
+Interval with_cpu_times(Interval interval, double predicted, double compensated) {
+  const double ratio = compensated / predicted;
+  return {interval.low * std::min(ratio, 1.0), interval.high * std::max(ratio, 1.0)};
+}
+
+Interval with_caches_kept(Interval interval, double share) {
+  return {interval.low, interval.high / (1 - std::clamp(share, 0.0, most_refilling))};
+}
+
+Interval with_spread_of_runs(Interval interval, const Real& real) {
+  return {interval.low * real.range.low / real.speedup,
+          interval.high * real.range.high / real.speedup};
 }
 
 }  // namespace longpole::analysis

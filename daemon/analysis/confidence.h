@@ -7,9 +7,15 @@
 //                                                   again may be left in, of the time on many CPUs alone
 //   waits for nobody known (external_wait)          simulated again with none
 //   CPU time that changes with the number of CPUs   where real runs on 1 and on P CPUs say so (thesis,
-//                                                   Paper III section 4.3): the speed-up times the ratio
-//                                                   of the two, and anything between; a simulation alone
+//                                                   Paper III section 4.3): the prediction compensated
+//                                                   for it, and anything between; a simulation alone
 //                                                   knows nothing of it
+//   CPU time that goes into loading caches anew     where real runs on one CPU with longer time slices say
+//                                                   how much, and there are none on P CPUs: the speed-up as
+//                                                   if it were saved, and anything between
+//   that the recording is of a single run           where real runs say how far one differs from another:
+//                                                   as much as the speed-ups of single rounds lie below
+//                                                   and above their median
 //
 // Each shifts an end of the interval by as much as it can alone; the shifts of an end add up. Nothing is
 // assumed of how they are distributed.
@@ -48,8 +54,13 @@ class Confidence {
   std::unique_ptr<Forecaster> without_unknown_waits_;  // null: there are next to none
 };
 
-// With real runs on one CPU and on as many as the interval is for.
-[[nodiscard]] Interval with_cpu_times(Interval predicted, double on_one_cpu_ns,
-                                      double on_many_cpu_ns);
+// Both speed-ups of the same number of CPUs: as it was predicted, and compensated.
+[[nodiscard]] Interval with_cpu_times(Interval interval, double predicted, double compensated);
+
+// `share`: of the CPU time on one CPU, that goes into loading caches anew after switches. On enough CPUs
+// nobody switches, and it is saved.
+[[nodiscard]] Interval with_caches_kept(Interval interval, double share);
+
+[[nodiscard]] Interval with_spread_of_runs(Interval interval, const Real& real);
 
 }  // namespace longpole::analysis

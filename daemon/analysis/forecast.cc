@@ -1,6 +1,7 @@
 #include "analysis/forecast.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 
@@ -152,6 +153,22 @@ Expected<Executed> Forecaster::executed(const Computer& computer, const Models& 
                                       computer.machine.cpus,
                                       computer.kind == Computer::Kind::ideal ? Scheduler::ideal
                                                                              : Scheduler::shared)};
+}
+
+Expected<double> Forecaster::compensated_total(const Computer& computer, const ModelChoice& choice,
+                                               double uncompensated_ns,
+                                               double cpu_time_ratio) const {
+  if (computer.kind != Computer::Kind::machine)
+    return uncompensated_ns * cpu_time_ratio;
+  Computer slower = computer;
+  simulation::Machine& machine = slower.machine;
+  machine.speeds.resize(machine.cpus, simulation::recorded_speed);
+  for (std::uint32_t& speed : machine.speeds)
+    speed = static_cast<std::uint32_t>(std::lround(speed / cpu_time_ratio));
+  const auto forecast = on(slower, choice);
+  if (!forecast)
+    return tl::unexpected(forecast.error());
+  return forecast->deadlock ? uncompensated_ns * cpu_time_ratio : forecast->total_ns;
 }
 
 Expected<Executed> Forecaster::execute(const Computer& computer, const ModelChoice& choice) const {

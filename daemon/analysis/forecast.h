@@ -74,6 +74,14 @@ class Forecaster {
   // Errors: of the machine; and a model that needs to know who ended which wait in the recording,
   // for a program file that stands still.
   [[nodiscard]] Expected<Forecast> on(const Computer& computer, const ModelChoice& choice) const;
+  // The total time if its computing took `cpu_time_ratio` times the CPU time, everywhere alike (thesis,
+  // Paper III section 4.3: the compensated prediction), and sleeps and other waits of fixed length as long
+  // as ever. `uncompensated_ns`: as on() has it. Where no CPU has a speed (ideal, shared), waits count as
+  // computing, as in the paper. The same errors.
+  [[nodiscard]] Expected<double> compensated_total(const Computer& computer,
+                                                   const ModelChoice& choice,
+                                                   double uncompensated_ns,
+                                                   double cpu_time_ratio) const;
   // The run itself, to look at. The same errors.
   [[nodiscard]] Expected<Executed> execute(const Computer& computer,
                                            const ModelChoice& choice) const;

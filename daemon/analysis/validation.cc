@@ -76,10 +76,6 @@ PredictionError error_of(const Real& real, double predicted_speedup) {
   return out;
 }
 
-double compensated(double predicted_speedup, double cpu_time_ratio) {
-  return predicted_speedup / cpu_time_ratio;
-}
-
 RulesOfThumb::RulesOfThumb(std::span<const simulation::ConcurrencyStep> ideal, std::size_t threads)
     : threads_(std::max<std::size_t>(threads, 1)) {
   double alone = 0;

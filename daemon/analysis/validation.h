@@ -67,12 +67,6 @@ struct PredictionError {
 };
 [[nodiscard]] PredictionError error_of(const Real& real, double predicted_speedup);
 
-// The prediction as it would be if the program's computing took `cpu_time_ratio` as much CPU time there as
-// where it was recorded, evenly over the run (thesis, Paper III, section 4.3: the compensated
-// prediction). What remains of the error is the schedule's; the difference is that of caches, memory and
-// spinning, which a recording on one CPU cannot show. Both above 0.
-[[nodiscard]] double compensated(double predicted_speedup, double cpu_time_ratio);
-
 // What one would say without simulating. `ideal` as simulation::concurrency() gives it.
 class RulesOfThumb {
  public:

@@ -62,28 +62,43 @@ tl::unexpected<Error> ends_differently(const fs::path& program, const std::strin
                  "on standard input");
 }
 
-// The runs of each round, by number of CPUs. Every other round goes backwards, so that no number is
-// always the first after a pause.
-Expected<std::map<std::uint32_t, std::vector<RealRun>>> measure(
-    const fs::path& program, const std::vector<std::string>& arguments,
-    const std::vector<std::uint32_t>& machine, std::vector<std::uint32_t> counts,
-    std::uint32_t rounds, int exit_status) {
-  std::map<std::uint32_t, std::vector<RealRun>> runs;
+struct Measured {
+  std::map<std::uint32_t, std::vector<RealRun>> runs;  // by number of CPUs
+  std::vector<RealRun> in_long_slices;                 // on one
+};
+
+// The runs of each round. Every other round goes backwards, so that no number is always the first after a
+// pause.
+Expected<Measured> measure(const fs::path& program, const std::vector<std::string>& arguments,
+                           const std::vector<std::uint32_t>& machine,
+                           const std::vector<std::uint32_t>& counts, std::uint32_t rounds,
+                           int exit_status) {
+  struct Kind {
+    std::uint32_t cpus;
+    Nanoseconds slice;
+  };
+  std::vector<Kind> kinds{{1, recording::long_slice}};
+  for (const std::uint32_t count : counts)
+    kinds.push_back({count, {}});
+  Measured measured;
   ProgressLine progress("running it as it is");
   for (std::uint32_t round = 0; round < rounds; ++round) {
     progress.set(fmt::format("running it as it is, round {} of {}", round + 1, rounds));
-    for (const std::uint32_t count : counts) {
-      const auto run =
-          recording::run_measured(program, arguments, {machine.begin(), machine.begin() + count});
+    for (const Kind& kind : kinds) {
+      const auto run = recording::run_measured(
+          program, arguments, {machine.begin(), machine.begin() + kind.cpus}, kind.slice);
       if (!run)
         return tl::unexpected(run.error());
       if (run->exit_status != exit_status)
-        return ends_differently(program, count_text(count, "CPU"), run->exit_status, exit_status);
-      runs[count].push_back({run->elapsed, run->cpu_time, run->others});
+        return ends_differently(program, count_text(kind.cpus, "CPU"), run->exit_status,
+                                exit_status);
+      std::vector<RealRun>& runs =
+          kind.slice == Nanoseconds{} ? measured.runs[kind.cpus] : measured.in_long_slices;
+      runs.push_back({run->elapsed, run->cpu_time, run->others});
     }
-    std::reverse(counts.begin(), counts.end());
+    std::reverse(kinds.begin(), kinds.end());
   }
-  return runs;
+  return measured;
 }
 
 Expected<Recording> record(const recording::Options& options, const std::string& output) {
@@ -118,8 +133,29 @@ double cpu_time(const Recording& recording) {
 }
 
 // All but the real runs.
-Expected<Validation> predict(const Options& options, Recording recorded,
-                             const std::vector<std::uint32_t>& cpus) {
+struct Predicted {
+  Validation validation;
+  // What it was predicted with, for predictions of other CPU time.
+  std::unique_ptr<analysis::Forecaster> forecaster;
+  std::vector<analysis::Computer> computers;
+  analysis::ModelChoice models;
+
+  // Errors: those of the simulation.
+  [[nodiscard]] Expected<double> compensated(const ValidationRow& row,
+                                             double cpu_time_ratio) const {
+    const auto computer =
+        std::find_if(computers.begin(), computers.end(),
+                     [&](const analysis::Computer& one) { return one.machine.cpus == row.cpus; });
+    const auto total =
+        forecaster->compensated_total(*computer, models, row.predicted_ns, cpu_time_ratio);
+    if (!total)
+      return total;
+    return *total > 0 ? row.predicted_speedup * row.predicted_ns / *total : row.predicted_speedup;
+  }
+};
+
+Expected<Predicted> predict(const Options& options, Recording recorded,
+                            const std::vector<std::uint32_t>& cpus) {
   const auto recording = std::make_shared<const Recording>(
       simulation::with_known_condition_counts(std::move(recorded)));
   const auto computers = read_computers(options.computer, *recording, cpus);
@@ -129,8 +165,8 @@ Expected<Validation> predict(const Options& options, Recording recorded,
   if (!models)
     return tl::unexpected(models.error());
   const ProgressLine progress("simulating");
-  const analysis::Forecaster forecaster(recording);
-  const auto on_one = forecaster.on(with_one_cpu(computers->front()), *models);
+  auto forecaster = std::make_unique<analysis::Forecaster>(recording);
+  const auto on_one = forecaster->on(with_one_cpu(computers->front()), *models);
   if (!on_one)
     return tl::unexpected(on_one.error());
   const analysis::RulesOfThumb rules(
@@ -150,7 +186,7 @@ Expected<Validation> predict(const Options& options, Recording recorded,
   out.notices = notices_text(*recording) + doubts_text(*recording);
   const auto confidence = analysis::Confidence::of(recording);
   for (const analysis::Computer& computer : *computers) {
-    const auto forecast = forecaster.on(computer, *models);
+    const auto forecast = forecaster->on(computer, *models);
     if (!forecast)
       return tl::unexpected(forecast.error());
     if (forecast->deadlock)
@@ -174,7 +210,7 @@ Expected<Validation> predict(const Options& options, Recording recorded,
     row.amdahl = rules.amdahl(row.cpus);
     out.rows.push_back(row);
   }
-  return out;
+  return Predicted{std::move(out), std::move(forecaster), *computers, *models};
 }
 
 // The time on so many CPUs from a recording in lockstep for them; that on one from the one made there, which
@@ -245,9 +281,11 @@ Expected<int> validate(const Options& options) {
   const int exit_status = *recording->run.exit_status;
   if (first->exit_status != exit_status)
     return ends_differently(program->path, "1 CPU", first->exit_status, exit_status);
-  auto validation = predict(options, std::move(*recording), *cpus);
-  if (!validation)
-    return tl::unexpected(validation.error());
+  auto plain = predict(options, std::move(*recording), *cpus);
+  if (!plain)
+    return tl::unexpected(plain.error());
+  Validation& validation = plain->validation;
+  std::optional<Predicted> lockstep;
   if (in_lockstep.lockstep != 0) {
     in_lockstep.program = recorded.program;
     in_lockstep.arguments = recorded.arguments;
@@ -256,10 +294,11 @@ Expected<int> validate(const Options& options) {
     auto second = record(in_lockstep, "");
     if (!second)
       return tl::unexpected(second.error());
-    const auto lockstep = predict(options, std::move(*second), {in_lockstep.lockstep});
-    if (!lockstep)
-      return tl::unexpected(lockstep.error());
-    take_lockstep(*validation, *lockstep);
+    auto predicted = predict(options, std::move(*second), {in_lockstep.lockstep});
+    if (!predicted)
+      return tl::unexpected(predicted.error());
+    lockstep = std::move(*predicted);
+    take_lockstep(validation, lockstep->validation);
   }
 
   std::vector<std::uint32_t> counts{1};
@@ -267,33 +306,41 @@ Expected<int> validate(const Options& options) {
     if (count <= machine.size() && std::find(counts.begin(), counts.end(), count) == counts.end())
       counts.push_back(count);
   }
-  const auto runs =
+  const auto measured =
       measure(program->path, recorded.arguments, machine, counts, *rounds, exit_status);
-  if (!runs)
-    return tl::unexpected(runs.error());
-  validation->rounds = *rounds;
-  for (ValidationRow& row : validation->rows) {
-    if (const auto found = runs->find(row.cpus); found != runs->end())
-      row.real = analysis::real_speedup(runs->at(1), found->second, row.cpus);
-    if (!row.real || row.cpus == 1)
+  if (!measured)
+    return tl::unexpected(measured.error());
+  validation.rounds = *rounds;
+  const std::vector<RealRun>& on_one = measured->runs.at(1);
+  validation.refilling_share = 1 - analysis::cpu_time_ratio(on_one, measured->in_long_slices);
+  for (ValidationRow& row : validation.rows) {
+    const auto found = measured->runs.find(row.cpus);
+    if (found == measured->runs.end()) {
+      if (row.interval)
+        row.interval = analysis::with_caches_kept(*row.interval, validation.refilling_share);
+      continue;
+    }
+    row.real = analysis::real_speedup(on_one, found->second, row.cpus);
+    if (row.cpus == 1)
       continue;
     // In lockstep a thread spins as long as on so many CPUs, so that is what to compare with.
-    const double on_one = analysis::real_speedup(runs->at(1), runs->at(1), 1).cpu_time_ns;
-    const double expected = row.plain_speedup ? row.simulated_cpu_ns : on_one * row.cpu_time_ratio;
-    const double ratio =
-        row.plain_speedup
-            ? row.real->cpu_time_ns / expected
-            : analysis::cpu_time_ratio(runs->at(1), runs->at(row.cpus)) / row.cpu_time_ratio;
-    row.compensated_speedup = analysis::compensated(row.predicted_speedup, ratio);
+    const double ratio = row.plain_speedup
+                             ? row.real->cpu_time_ns / row.simulated_cpu_ns
+                             : analysis::cpu_time_ratio(on_one, found->second) / row.cpu_time_ratio;
+    const auto compensated = (row.plain_speedup ? *lockstep : *plain).compensated(row, ratio);
+    if (!compensated)
+      return tl::unexpected(compensated.error());
+    row.compensated_speedup = *compensated;
     if (row.interval)
-      row.interval = analysis::with_cpu_times(*row.interval, expected, row.real->cpu_time_ns);
+      row.interval = analysis::with_spread_of_runs(
+          analysis::with_cpu_times(*row.interval, row.predicted_speedup, *compensated), *row.real);
   }
   if (const auto printed =
-          print(options.json ? validation_json(*validation) : validation_text(*validation));
+          print(options.json ? validation_json(validation) : validation_text(validation));
       !printed)
     return tl::unexpected(printed.error());
   if (options.json)
-    fmt::print(stderr, "{}{}", validation_caveats(*validation), validation->notices);
+    fmt::print(stderr, "{}{}", validation_caveats(validation), validation.notices);
   return 0;
 }
 
@@ -333,14 +380,14 @@ void add_validate(CLI::App& app, Chosen& chosen) {
       "name the number of threads on its own command line.\n\n"
       "from–to: the prediction if switches and wake-ups took anything from nothing to twice what "
       "was\n"
-      "measured, recording up to twice as much, waits for nobody known nothing, and computing "
-      "more\n"
-      "or less by as much as the CPU time of the real runs differs.\n"
-      "compensated: the prediction times the CPU time of the real runs on one CPU over that on so "
-      "many. "
-      "What is\n"
-      "left of the error then is that of the schedule; the rest is that of caches, memory and "
-      "spinning.\n\n"
+      "measured, recording up to twice as much, waits for nobody known nothing, computing more or\n"
+      "less by as much as the CPU time of the real runs differs, and the recorded run were as far\n"
+      "from the usual one as any of the real ones.\n"
+      "compensated: the prediction if computing took as much more or less CPU time on so many CPUs "
+      "as\n"
+      "in the real runs. What is left of the error then is that of the schedule; the rest is that "
+      "of\n"
+      "caches, memory and spinning. As it knows real runs on so many CPUs, it is no prediction.\n\n"
       "Examples:\n"
       "  longpole validate -- ./program its arguments\n"
       "  longpole validate --cpus 2 --runs 40 -- pigz -p 4 -k -c big-file");

@@ -78,6 +78,7 @@ std::string validation_json(const Validation& validation) {
                     {"scheduler", validation.scheduler},
                     {"model", name_of(validation.model)},
                     {"serial_fraction", fraction(validation.serial_fraction)},
+                    {"refilling_share", fraction(validation.refilling_share)},
                     {"rows", std::move(rows)}});
 }
 
@@ -113,13 +114,16 @@ std::string validation_caveats(const Validation& validation) {
           row.cpus, percent_text(more));
     else if (on_one_cpu_time > 0 && more < -telling_cpu_time)
       out += fmt::format(
-          "note: on {} CPUs it takes {} less CPU time than on one, where its threads push each "
-          "other's "
-          "data out of the caches each time they are switched; a recording on one CPU holds that "
-          "as if it "
-          "were their work\n",
+          "note: on {} CPUs it takes {} less CPU time than on one; a recording on one CPU holds "
+          "that as if it were work\n",
           row.cpus, percent_text(-more));
   }
+  if (validation.refilling_share > telling_cpu_time)
+    out += fmt::format(
+        "note: on one CPU {} of its CPU time goes into loading caches anew, for its threads push "
+        "each other's data out when they are switched: in longer time slices it takes that much "
+        "less\n",
+        percent_text(validation.refilling_share));
   if (others > telling_others)
     out += fmt::format(
         "note: other programs took up to {} of the CPUs meanwhile; stop them for a fair "

@@ -49,6 +49,9 @@ struct Validation {
   double spinning_ns = 0;  // in that, spun away for locks
   double cpu_ns = 0;       // of what is simulated
   double unused_ns = 0;  // CPU time of the recorded run that is not, its recording aside: spinning
+  // Of the real runs' CPU time on one CPU, that time slices of recording::long_slice save: it went into
+  // loading caches anew.
+  double refilling_share = 0;
   std::string notices;
   std::vector<ValidationRow> rows;
 };

@@ -21,11 +21,18 @@ struct MeasuredRun {
   int exit_status = 0;  // 128 + the number of the signal that ended it
 };
 
+// The longest time slice that Linux gives on demand (sched_setattr(2), sched_runtime; since 6.12, before
+// that it gives none). A thread that has so much time before the next one gets the CPU loads the caches anew
+// a tenth as often as usual, or less.
+inline constexpr Nanoseconds long_slice{100'000'000};
+
 // Runs `program` on `cpus` alone, with nothing to read and its output thrown away, and waits for
-// its end. `program`: a path that can be executed. Errors: of the system, when it cannot be started.
+// its end. `program`: a path that can be executed. `slice`: of its threads; 0: as the system has it. Errors:
+// of the system, when it cannot be started.
 [[nodiscard]] Expected<MeasuredRun> run_measured(const std::filesystem::path& program,
                                                  const std::vector<std::string>& arguments,
-                                                 const std::vector<std::uint32_t>& cpus);
+                                                 const std::vector<std::uint32_t>& cpus,
+                                                 Nanoseconds slice = {});
 
 // The CPUs that this process may use, in the order in which to add them to a program: first one of
 // each core, then the cores' second hardware threads, and so on.

@@ -94,12 +94,41 @@ TEST(Confidence, WaitsForNobodyKnownMayNotBeThere) {
 }
 
 TEST(Confidence, CpuTimesOfRealRunsStretchOneEnd) {
-  const Interval slower = with_cpu_times({1.8, 2}, 10, 12.5);
+  const Interval slower = with_cpu_times({1.8, 2}, 1.9, 1.9 * 0.8);
   EXPECT_DOUBLE_EQ(slower.low, 1.8 * 0.8);
   EXPECT_DOUBLE_EQ(slower.high, 2);
-  const Interval faster = with_cpu_times({1.8, 2}, 10, 8);
+  const Interval faster = with_cpu_times({1.8, 2}, 1.9, 1.9 * 1.25);
   EXPECT_DOUBLE_EQ(faster.low, 1.8);
   EXPECT_DOUBLE_EQ(faster.high, 2.5);
+}
+
+TEST(Confidence, CachesThatAreKeptStretchTheUpperEnd) {
+  const Interval kept = with_caches_kept({1.8, 2}, 0.2);
+  EXPECT_DOUBLE_EQ(kept.low, 1.8);
+  EXPECT_DOUBLE_EQ(kept.high, 2.5);
+  EXPECT_DOUBLE_EQ(with_caches_kept({1.8, 2}, -0.1).high, 2);  // noise
+}
+
+TEST(Confidence, OneRunIsAsFarFromTheUsualAsAnother) {
+  Real real;
+  real.speedup = 2;
+  real.range = {1.9, 2.2};
+  const Interval spread = with_spread_of_runs({1.8, 2}, real);
+  EXPECT_DOUBLE_EQ(spread.low, 1.8 * 0.95);
+  EXPECT_DOUBLE_EQ(spread.high, 2.2);
+}
+
+// As long in f as asleep, on two CPUs: what computing takes has no part in the sleep.
+TEST(Confidence, ComputingIsCompensatedAndWaitingIsNot) {
+  const auto recording =
+      std::make_shared<const Recording>(read_text("thread main\n  run f 10\n  sleep 10\n"));
+  const Forecaster forecaster(recording);
+  Computer computer{Computer::Kind::machine, {}};
+  computer.machine.cpus = 2;
+  EXPECT_DOUBLE_EQ(*forecaster.compensated_total(computer, {}, 20e6, 1.25), 22.5e6);
+  EXPECT_DOUBLE_EQ(*forecaster.compensated_total(computer, {}, 20e6, 0.8), 18e6);
+  // As in the paper: Ocean on 8 processors, where Linux took 0.97 and Solaris 1.12 of the CPU time.
+  EXPECT_NEAR(4.35 / *forecaster.compensated_total({}, {}, 1, 0.97 / 1.12), 5.02, 0.005);
 }
 
 }  // namespace

@@ -85,11 +85,6 @@ TEST(Validation, TheErrorIsThePapersAndLiesWhereTheRealSpeedUpDoes) {
   EXPECT_DOUBLE_EQ(outside.confidence->high, 0.4);
 }
 
-// Paper III, section 4.3: Ocean on 8 processors, where Linux took 0.97 and Solaris 1.12 of the CPU time.
-TEST(Validation, APredictionIsCompensatedForCpuTimeAsInThePaper) {
-  EXPECT_NEAR(compensated(4.35, 0.97 / 1.12), 5.02, 0.005);
-}
-
 TEST(Validation, CpuTimesAreComparedWithinOneRound) {
   const auto run = [](int cpu_ms) { return RealRun{{}, Nanoseconds{cpu_ms * 1'000'000}, {}}; };
   const std::vector<RealRun> on_one{run(100), run(200), run(300), run(0)};

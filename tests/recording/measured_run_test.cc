@@ -1,8 +1,12 @@
 #include "recording/measured_run.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <string>
 
 #include "recording/system.h"
 
@@ -38,6 +42,20 @@ TEST(MeasuredRun, HasNothingToReadAndSaysHowItEnded) {
   const auto missing = run_measured("/nowhere/at/all", {}, usable_cpus());
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().text(), "cannot run /nowhere/at/all: No such file or directory");
+}
+
+// Since Linux 6.12 a thread may ask for a slice, and the kernel says in /proc/PID/sched which it has.
+TEST(MeasuredRun, GivesTheSliceThatIsAskedFor) {
+  std::ifstream own("/proc/self/sched");
+  if (std::string(std::istreambuf_iterator<char>(own), {}).find("se.slice") == std::string::npos)
+    GTEST_SKIP() << "this kernel does not say what slice a thread has";
+  const std::string has_long_one =
+      fmt::format("awk '/^se.slice/ {{exit $3 != {}}}' /proc/self/sched", long_slice.count());
+  for (const Nanoseconds slice : {long_slice, Nanoseconds{}, long_slice}) {
+    const auto run = run_measured("/bin/sh", {"-c", has_long_one}, usable_cpus(), slice);
+    ASSERT_TRUE(run) << run.error().text();
+    EXPECT_EQ(run->exit_status, slice == long_slice ? 0 : 1);
+  }
 }
 
 TEST(MeasuredRun, TheCpusOfTheMachineAreAllThereOnce) {
