@@ -120,7 +120,7 @@ const keys: readonly (readonly [string, string])[] = [
   ['H', 'hide threads that do nothing here'],
   ['P', 'choose threads'],
   ['V', 'compare with another simulation'],
-  ['T', 'the interval as a table; there ↑ and ↓ go from row to row, and Enter lists what the thread does'],
+  ['T', 'the interval as a table; ↑ ↓ and Enter choose a thread there'],
   ['Escape', 'nothing selected'],
 ];
 

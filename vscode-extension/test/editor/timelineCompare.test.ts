@@ -1,4 +1,5 @@
-// Two runs on one time axis, with the fake daemon: a machine with and without bindings.
+// Two runs on one time axis, with the fake daemon: the program before and after a change, and a machine with and without bindings.
+import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
 import type { Locator } from 'playwright-core';
 import { fakeSettings } from './fakes';
@@ -15,6 +16,9 @@ void describe('timelines above each other', () => {
   before(async () => {
     workbench = await Workbench.start({ folder: 'test/editor/fixture', settings: fakeSettings('usual') });
     await workbench.openFile('pipeline.c');
+    await workbench.runCommand('Longpole: Record and Simulate');
+    await workbench.answer('Longpole: Program to Record', './pipeline --short --fast');
+    await workbench.toast('pipeline would take').waitFor();
     panel = await TimelinePanel.open(workbench);
     await panel.untilView(0, usual);
   });
@@ -33,6 +37,29 @@ void describe('timelines above each other', () => {
     await panel.page.getByText('↔').waitFor({ state: 'hidden' });
   };
   const selected = (title: string | RegExp): Locator => panel.details.locator('h2', { hasText: title });
+
+  void test('the program before and after a change', async () => {
+    await panel.click('Compare with another simulation…');
+    await compareWith('pipeline');
+    await panel.page.getByText('8 CPUs, linux ↔ pipeline, 8 CPUs, linux').waitFor();
+    // One axis for both: the shorter run ends before it.
+    await panel.untilView(0, usual);
+    // A click on the lower picture selects there, in that run and in none else.
+    const box = await panel.canvas.boundingBox();
+    assert.ok(box);
+    const lower = JSON.parse(await panel.attribute('lower-rows')) as Record<string, number>;
+    const { x } = await panel.at(100 * ms, 0);
+    await workbench.page.mouse.click(x, box.y + (lower['consumer'] ?? 0));
+    await selected('pipeline, 8 CPUs, linux: wait for a semaphore: items').waitFor();
+    // Its producers take half the time.
+    await panel.details.getByText(/^50 ms → 150 ms \(100 ms\) on CPU 1$/).waitFor();
+    assert.equal(await selected(/^8 CPUs, linux: /).count(), 0, 'other recordings have other events');
+    await panel.press('Escape', 'ArrowDown');
+    await selected(/^8 CPUs, linux: join a thread: /).waitFor();
+    assert.equal(await selected(/^pipeline, 8 CPUs, linux: /).count(), 0, 'other recordings have other events');
+    await panel.press('Escape');
+    await endComparison();
+  });
 
   void test('a machine with bindings and without, the selected event in both', async () => {
     await workbench.runCommand('Longpole: Set Machine');
