@@ -198,7 +198,7 @@ void ParallelismIndex::find_checkpoints() {
       // Where there are many levels, fewer: together they take no more memory than the blocks.
       if (block == next) {
         checkpoints_.emplace_back(block, levels.in_order());
-        next += std::max(every, levels.size() / 4);
+        next += std::max(every, levels.size() / 2);
       }
       ++block;
     }
