@@ -304,8 +304,9 @@ void Execution::find_path_of_machine(const LargeArray<PartIndex>& place) {
     }
   }
   PathOfParts path(path_);
-  for (auto at = chain.rbegin(); at != chain.rend(); ++at) {
-    const Stretch& stretch = run_.stretches[*at];
+  std::reverse(chain.begin(), chain.end());
+  for (const StretchIndex index : chain) {
+    const Stretch& stretch = run_.stretches[index];
     const StretchIndex from = before(stretch);
     Arrival arrival = Arrival::onward;
     if (from != no_stretch && run_.stretches[from].thread != stretch.thread)

@@ -108,6 +108,7 @@ class SpanIndex {
     return blocks_.size() * sizeof(SpanBlock) + tokens_.size() + (begin_.size() + ends_.size()) * 8;
   }
 
+ private:
   // What the tokens of a block are, from the one at hand on.
   class Codes {
    public:
@@ -175,6 +176,7 @@ class SpanIndex {
     std::uint64_t sizes_ = 0;  // bytes of a length less one
   };
 
+ public:
   // Reads the tokens of a thread from the beginning of a block on.
   class Reader : public SpanToken {
    public:
