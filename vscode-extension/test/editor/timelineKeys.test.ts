@@ -253,10 +253,9 @@ void describe('the timeline by mouse and by keys', () => {
     await keyboard.press('Enter');
     await panel.untilSelected('wait for a semaphore: items');
     await calls.getByRole('row', { name: /50 ms wait for a semaphore items blocked for 200 ms producer 1, post at 250 ms consume pipeline\.c:10$/ }).waitFor();
-    await calls.scrollIntoViewIfNeeded();
-    await workbench.screenshot('timeline table');
     await calls.getByRole('row', { name: /350 ms wait for a semaphore items goes on – consume pipeline\.c:10$/ }).click();
     await panel.details.getByText('350 ms on CPU 1').waitFor();
+    await workbench.screenshot('timeline table');
     await calls.getByRole('row', { name: /450 ms wait for a semaphore/ }).focus();
     await keyboard.press('Enter');
     await panel.details.getByText('450 ms on CPU 1').waitFor();
