@@ -9,12 +9,17 @@
 
 namespace longpole::recorder {
 
-template <typename Attempt, typename Wait>
+enum class Measured : bool { kNo, kYes };
+
+template <Measured kMeasured = Measured::kNo, typename Attempt, typename Wait>
 inline int acquire(const Call& call, Attempt attempt, Wait wait) {
   take_turn_before_attempt();
   int result = attempt();
   if (result != EBUSY) [[likely]] {
-    record_acquired(call, result);
+    const longpole_record* written = record_acquired(call, result);
+    if constexpr (kMeasured == Measured::kYes) {
+      measure_cost(written);
+    }
     return result;
   }
   record_begins(call);

@@ -175,6 +175,12 @@ void forget_thread_log() {
   log = {};
 }
 
+// A slot of its own and a stamp like the first's. On several CPUs an acquisition's stamp has a fence, too; behind the
+// first that waits for nothing.
+void write_again() {
+  write_record(on_one_cpu() ? stamp() : stamp_after_acquisition(), LONGPOLE_AGAIN, 0, 0, 0, 0, 0);
+}
+
 void record_begins(const Call& call, int result) {
   record(stamp(), call, LONGPOLE_BEGINS, result);
   if (in_lockstep()) [[unlikely]] {

@@ -197,8 +197,8 @@ inline longpole_record* record_with_other(std::uint64_t tsc, const Call& call, u
 
 // On one CPU whoever acquires next has waited for a change of threads, which no stamp passes: there the processor
 // need not come to rest at each acquisition, which costs as much as all else and hides behind no work of the program.
-inline void record_acquired(const Call& call, int result) {
-  record(on_one_cpu() ? stamp() : stamp_after_acquisition(), call, 0, result);
+inline longpole_record* record_acquired(const Call& call, int result) {
+  return record(on_one_cpu() ? stamp() : stamp_after_acquisition(), call, 0, result);
 }
 inline longpole_record* record_releasing(const Call& call) {
   if (in_lockstep()) [[unlikely]] {
@@ -206,6 +206,17 @@ inline longpole_record* record_releasing(const Call& call) {
   }
   return record(stamp(), call, 0, 0);
 }
+
+// In some places of each chunk a record is written twice, to measure what one costs there (LONGPOLE_AGAIN). Of the
+// calls that programs make most; in each of the hooks this would be a tenth of the library.
+void write_again();
+inline void measure_cost(const longpole_record* record) {
+  if ((reinterpret_cast<std::uintptr_t>(record) & LONGPOLE_AGAIN_MASK) == LONGPOLE_AGAIN_BYTES)
+      [[unlikely]] {
+    write_again();
+  }
+}
+
 // Of calls that wait, which take so long that a call of ours does not count: inlined into each of the hooks they
 // would be a third of the library.
 void record_begins(const Call& call, int result = 0);

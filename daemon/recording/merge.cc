@@ -31,6 +31,7 @@ class Merger {
   void survey();
   void choose_threads();
   void find_times();
+  void measure_costs();
   void make_events();
   void add_unrecorded_tasks();
   void find_wake_ups();
@@ -67,7 +68,7 @@ Merger::Merger(const MergeInput& input)
                }()),
                .base_ns = input.result.started_ns,
                .end_ns = input.result.ended_ns - input.result.started_ns,
-               .cost_ps = input.control.cost_ps,
+               .costs = RecordCosts(input.control.cost_ps),
                .function_cost_ps = input.control.function_cost_ps,
                .objects = {},
                .sites = {},
@@ -210,6 +211,15 @@ void Merger::find_times() {
     find_portable_gaps(times_, input_.result.cpus == 1);
 }
 
+// Stamps of a second apart say how long one takes.
+void Merger::measure_costs() {
+  constexpr std::uint64_t many = 1'000'000'000;
+  const std::uint64_t begin = input_.control.start.tsc;
+  const auto ns = static_cast<double>(context_.time_of(begin + many) - context_.time_of(begin));
+  context_.costs = RecordCosts::measure(raw_.threads, input_.control.cost_ps,
+                                        1000 * ns / static_cast<double>(many));
+}
+
 void Merger::make_events() {
   context_.created_thread = [this](std::uint64_t number) {
     const auto found = ids_.find(static_cast<std::uint32_t>(number));
@@ -232,6 +242,7 @@ void Merger::make_events() {
                      .thread_of_tid = context_.thread_of_tid});
   context_.channels = find_channel_edges(
       raw_.threads, [this](std::uint64_t stamp) { return context_.time_of(stamp); });
+  measure_costs();
   find_wake_ups();
   for (std::uint32_t i = 0; i < raw_.threads.size(); ++i)
     run_.threads.push_back(make_thread_events(ThreadId{i}, raw_.threads[i], context_,

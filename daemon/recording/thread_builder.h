@@ -54,6 +54,7 @@ class ThreadBuilder {
   void visit_task(unsigned flags);
   void visit_function(const longpole_record& record, bool enters);
   void leave_functions(std::size_t depth);
+  void add_cost(const longpole_record& record);
   void take_out_overhead(std::int64_t begin);
   void take_out_turn(const longpole_record& record);
   void begin_call(const longpole_record& record, const CallForm& form, std::int64_t time);
@@ -104,6 +105,8 @@ class ThreadBuilder {
   std::int64_t free_from_;                     // outside recorded calls from here on
   std::int64_t cpu_so_far_ = 0;
   std::int64_t cost_ps_ = 0;  // of the records since the last event, not yet taken out
+  std::optional<std::uint64_t> plain_site_;  // of the record before, where it may be written twice,
+  bool written_twice_ = false;               // and was
   std::int64_t short_waits_ns_ = 0;
   std::uint64_t last_call_site_ = 0;  // return address of the last call that is an event
 };

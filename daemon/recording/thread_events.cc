@@ -44,6 +44,10 @@ void ThreadBuilder::visit(const longpole_record& record) {
       tells_of_descriptors(kind))
     return;  // read before, see merge.cc
   last_time_ = std::max(last_time_, context_.time_of(record.tsc));
+  if (kind == LONGPOLE_AGAIN) {
+    written_twice_ = true;
+    return;
+  }
   if (kind == LONGPOLE_OVERHEAD) {
     take_out_overhead(context_.time_of(record.tsc - std::min(record.object, record.tsc)));
     return;
@@ -57,7 +61,7 @@ void ThreadBuilder::visit(const longpole_record& record) {
     visit_function(record, kind == LONGPOLE_FUNCTION_ENTER);
     return;
   }
-  cost_ps_ += static_cast<std::int64_t>(context_.cost_ps);
+  add_cost(record);
   if (context_.is_inside_runtime(record))
     return;
   if (kind == LONGPOLE_TASK) {
@@ -123,6 +127,18 @@ void ThreadBuilder::visit(const longpole_record& record) {
                     thread_.sites.back());
   if (pending_.empty())
     free_from_ = last_time_;
+}
+
+// Of what was written since the record before.
+void ThreadBuilder::add_cost(const longpole_record& record) {
+  const bool is_plain = may_be_written_twice(record);
+  const std::int64_t cost = plain_site_ && is_plain ? context_.costs.of(*plain_site_, record.site)
+                                                    : context_.costs.in_empty_loop();
+  cost_ps_ += written_twice_ ? 2 * cost : cost;
+  written_twice_ = false;
+  plain_site_.reset();
+  if (is_plain)
+    plain_site_ = record.site;
 }
 
 void ThreadBuilder::emit_stand_in(EventKind kind, std::int64_t time, ObjectId semaphore,
@@ -215,7 +231,7 @@ void ThreadBuilder::take_out_overhead(std::int64_t begin) {
 // What waits for a spin lock gives all its CPU time away, see forget_spinning().
 void ThreadBuilder::take_out_turn(const longpole_record& record) {
   constexpr std::uint64_t longest_ns = 10'000'000'000;
-  cost_ps_ += static_cast<std::int64_t>(context_.cost_ps);
+  cost_ps_ += context_.costs.in_empty_loop();
   if ((LONGPOLE_FLAGS(record.kind_and_flags) & LONGPOLE_RETURNS) != 0 &&
       (pending_.empty() || !burns_cpu_while_it_waits(pending_.back().kind)))
     cost_ps_ += static_cast<std::int64_t>(std::min(record.object, longest_ns)) * 1000;

@@ -13,6 +13,7 @@
 #include "recording/merged_run.h"
 #include "recording/object_table.h"
 #include "recording/raw_chunks.h"
+#include "recording/record_costs.h"
 #include "recording/signal_edges.h"
 #include "recording/site_table.h"
 
@@ -30,7 +31,7 @@ struct MergeContext {
   StampClock clock;
   std::int64_t base_ns = 0;
   std::int64_t end_ns = 0;  // of the run, from base
-  std::uint64_t cost_ps = 0;
+  RecordCosts costs;
   std::uint64_t function_cost_ps = 0;  // of an entry or exit of a function
   ObjectTable objects;
   SiteTable sites;

@@ -31,7 +31,12 @@ bool stamps_ascend(const RawThread& thread) {
 TEST(Recording, HasOneRecordForACallThatDoesNotWait) {
   const auto threads = record({"many_locks", {"50000"}});
   ASSERT_EQ(threads.size(), 1U);
-  const auto& records = threads[0].records;
+  // Some are written once more, each behind itself; those mean nothing.
+  auto records = threads[0].records;
+  const std::size_t again =
+      std::erase_if(records, [](const longpole_record& r) { return kind_of(r) == LONGPOLE_AGAIN; });
+  EXPECT_GT(again, records.size() / 50);
+  EXPECT_LT(again, records.size() / 10);
   ASSERT_EQ(records.size(), 100002U);
   EXPECT_EQ(kind_of(records.front()), LONGPOLE_THREAD_START);
   EXPECT_EQ(kind_of(records.back()), LONGPOLE_THREAD_END);

@@ -261,9 +261,17 @@ enum longpole_kind {
                                  for tasks, and of a thread that never has a team: object: 0 */
   LONGPOLE_TEAM_BARRIER = 45, /* other: on its beginning the threads of the team */
   LONGPOLE_TEAM_LOCK = 46,    /* trylock and unlock as of a mutex */
-  LONGPOLE_TASK = 47          /* done by a thread that waits, which it does not before this returns;
+  LONGPOLE_TASK = 47,         /* done by a thread that waits, which it does not before this returns;
                                  object: 0 */
+  LONGPOLE_AGAIN = 48 /* the record before was written once more, here, and means nothing else: what
+                                 that adds to the time until the next one is what a record costs between
+                                 this program's own instructions */
 };
+
+/* Of each mapped chunk, the bytes in which the records of a mutex's lock and unlock are each followed by AGAIN. In the
+ * middle: right behind the change of chunks the processor's caches are full of the one before. */
+#define LONGPOLE_AGAIN_MASK 0x7000u
+#define LONGPOLE_AGAIN_BYTES 0x4000u
 
 /* What a call of input or output does. */
 enum longpole_io {

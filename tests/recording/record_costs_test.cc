@@ -1,0 +1,77 @@
+// What a record costs in the program itself, from the records that were written twice.
+#include "recording/record_costs.h"
+
+#include <gmock/gmock.h>
+
+#include "hand_made_run.h"
+
+namespace longpole::recording {
+namespace {
+
+constexpr std::uint64_t lock_site = 0x5000 + LONGPOLE_MUTEX_LOCK;
+constexpr std::uint64_t unlock_site = 0x5000 + LONGPOLE_MUTEX_UNLOCK;
+constexpr std::int64_t in_empty_loop_ps = 20'000;
+constexpr double ps_per_stamp = 500;
+
+// A chunk of locks and unlocks, a hundred stamps from each to the next; from the 500th on `twice` of them are
+// written twice, which takes `cost` stamps of a lock and none of an unlock. `change` is added to each stretch.
+RecordCosts costs_of(std::size_t twice, std::int64_t cost,
+                     const std::function<std::uint64_t(std::size_t)>& change = {}) {
+  std::vector<RecordFields> records;
+  std::uint64_t now = 1000;
+  for (std::size_t i = 0; i < 800; ++i) {
+    const bool locks = i % 2 == 0;
+    records.push_back(call(locks ? LONGPOLE_MUTEX_LOCK : LONGPOLE_MUTEX_UNLOCK, now, lock_address));
+    if (i >= 500 && i < 500 + twice) {
+      records.push_back({LONGPOLE_AGAIN, now + 10});
+      now += static_cast<std::uint64_t>(locks ? cost : 0);
+    }
+    now += 100 + (change ? change(i) : 0);
+  }
+  EventsFile events;
+  events.add_thread(0, 100, records);
+  return RecordCosts::measure(read_raw_events(events.bytes(), events.units()).threads,
+                              in_empty_loop_ps, ps_per_stamp);
+}
+
+TEST(RecordCosts, AreWhatASecondRecordAddsBetweenTheSameTwoCalls) {
+  const RecordCosts costs = costs_of(160, 14);
+  EXPECT_EQ(costs.of(lock_site, unlock_site), 7000);
+  EXPECT_EQ(costs.of(unlock_site, lock_site), 0) << "hidden behind the program's own instructions";
+  EXPECT_EQ(costs.of(lock_site, lock_site), in_empty_loop_ps) << "never seen";
+}
+
+TEST(RecordCosts, MayBeLessThanNothingWhereStampsMove) {
+  EXPECT_EQ(costs_of(160, -6).of(lock_site, unlock_site), -3000);
+}
+
+TEST(RecordCosts, AreThoseOfAnEmptyLoopWhereTooFewWereWrittenTwice) {
+  EXPECT_EQ(costs_of(40, 14).of(lock_site, unlock_site), in_empty_loop_ps);
+}
+
+TEST(RecordCosts, AreThoseOfAnEmptyLoopWhereStretchesVaryTooMuch) {
+  const auto wildly = [](std::size_t i) { return i * 7919 % 10'000; };
+  EXPECT_EQ(costs_of(160, 14, wildly).of(lock_site, unlock_site), in_empty_loop_ps);
+}
+
+TEST(RecordCosts, AStretchInWhichTheThreadLostItsCpuSaysNothing) {
+  const auto seldom = [](std::size_t i) { return i % 50 == 0 ? 4'000'000U : 0U; };
+  EXPECT_EQ(costs_of(160, 14, seldom).of(lock_site, unlock_site), 7000);
+}
+
+TEST(RecordCosts, WhatWasWrittenTwiceIsTakenOutTwice) {
+  HandMadeRun run;
+  run.control.cost_ps = 100'000;
+  run.spool.exit(9000, 100);
+  run.events.add_thread(0, 100,
+                        {call(LONGPOLE_MUTEX_LOCK, 1000, lock_address),
+                         {LONGPOLE_AGAIN, 1100},
+                         call(LONGPOLE_MUTEX_UNLOCK, 2000, lock_address),
+                         call(LONGPOLE_MUTEX_LOCK, 3000, lock_address)});
+  EXPECT_THAT(describe(*run.merge()),
+              testing::ElementsAre("0 1000 lock 0 cpu=900", "0 2000 unlock 0 cpu=800",
+                                   "0 3000 lock 0 cpu=900", "0 9000 end cpu=6000"));
+}
+
+}  // namespace
+}  // namespace longpole::recording
