@@ -81,8 +81,9 @@ aside nav { display: flex; gap: 2px 12px; flex-wrap: wrap; margin-bottom: 8px; }
 #table table { border-collapse: collapse; margin-bottom: 16px; }
 #table caption { text-align: left; font-weight: 600; padding: 4px 8px; }
 #table th, #table td { text-align: right; padding: 2px 10px; font-weight: 400; font-variant-numeric: tabular-nums; max-width: 50ch; overflow-wrap: anywhere; }
-#table td:not(.words) { white-space: nowrap; }
-#table th.words, #table td.words { text-align: left; min-width: 8ch; max-width: 36ch; }
+#table td:not(.words), #table tbody th:not(.words) { white-space: nowrap; }
+#table thead th { overflow-wrap: normal; }
+#table th.words, #table td.words { text-align: left; max-width: 36ch; }
 #table thead th { color: var(--vscode-descriptionForeground); }
 #table th:first-child, #table td:last-child { text-align: left; }
 #table tbody tr:hover { background: var(--vscode-list-hoverBackground); }
