@@ -149,7 +149,7 @@ struct Predicted {
     const auto total =
         forecaster->compensated_total(*computer, models, row.predicted_ns, cpu_time_ratio);
     if (!total)
-      return total;
+      return tl::unexpected(total.error());
     return *total > 0 ? row.predicted_speedup * row.predicted_ns / *total : row.predicted_speedup;
   }
 };
