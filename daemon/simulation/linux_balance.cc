@@ -13,11 +13,22 @@ constexpr std::int64_t cache_hot = 500'000;
 // So many looks in vain, and what is in a cache is moved all the same.
 constexpr std::uint32_t looks_for_hot = 2;
 
-// Ticks come to all CPUs at once, and which is through with its own first is chance: a quarter of the looks
-// come before the other CPUs have changed threads, by a hash of where and when.
-bool looks_first(std::uint32_t cpu, std::int64_t tick) {
+// Ticks come to all CPUs at once; which CPU is through with its own first is chance: a hash of where and when.
+std::uint64_t chance(std::uint32_t cpu, std::int64_t tick) {
   constexpr std::uint64_t golden_ratio = 0x9e37'79b9'7f4a'7c15;
-  return ((static_cast<std::uint64_t>(tick) + cpu) * golden_ratio) >> 62U == 0;
+  constexpr std::uint64_t mixer = 0xbf58'476d'1ce4'e5b9;
+  const std::uint64_t mixed = (static_cast<std::uint64_t>(tick) * 64 + cpu) * golden_ratio;
+  return (mixed ^ (mixed >> 29U)) * mixer;
+}
+
+// Half of the time before CPU 0, which counts the ticks for all: then the count is still that of the one before.
+bool is_before_count(std::uint32_t cpu, std::int64_t tick) {
+  return cpu != 0 && chance(cpu, tick) >> 63U == 0;
+}
+
+// A quarter of the time before the other CPUs have changed threads.
+bool is_before_others(std::uint32_t cpu, std::int64_t tick) {
+  return chance(cpu, tick) >> 62U == 0;
 }
 
 }  // namespace
@@ -79,9 +90,11 @@ std::int64_t LinuxFair::balance_interval(const Queue& queue) const {
   return std::max<std::int64_t>(1, (queue.is_balanced ? 2 : 1) * full / tick_ - 1) * tick_;
 }
 
-std::int64_t LinuxFair::looks_at(std::uint32_t cpu) const {
-  const std::int64_t next = queues_[cpu].next_balance;
-  return next - (looks_first(cpu, next / tick_) ? 1 : 0);
+LinuxFair::Look LinuxFair::next_look(std::uint32_t cpu) const {
+  const std::int64_t due = queues_[cpu].next_balance / tick_;
+  const std::int64_t at = due + (is_before_count(cpu, due) ? 1 : 0);
+  const std::int64_t counted = at - (is_before_count(cpu, at) ? 1 : 0);
+  return {at * tick_ - (is_before_others(cpu, at) ? 1 : 0), counted * tick_};
 }
 
 void LinuxFair::set_balance_timer(std::int64_t now) {
@@ -89,11 +102,11 @@ void LinuxFair::set_balance_timer(std::int64_t now) {
   std::int64_t next = std::numeric_limits<std::int64_t>::max();
   for (std::uint32_t cpu = 0; cpu < cpus_.count(); ++cpu) {
     Queue& queue = queues_[cpu];
-    if (queue.next_balance <= now) {
+    if (next_look(cpu).at <= now) {
       const std::int64_t interval = balance_interval(queue);
       queue.next_balance += ((now - queue.next_balance) / interval + 1) * interval;
     }
-    next = std::min(next, looks_at(cpu));
+    next = std::min(next, next_look(cpu).at);
   }
   cpus_.set_timer(cpus_.count(), std::max(next, now));
 }
@@ -102,10 +115,11 @@ void LinuxFair::balance(std::int64_t now) {
   is_watched_ = false;
   for (std::uint32_t cpu = 0; cpu < cpus_.count(); ++cpu) {
     Queue& queue = queues_[cpu];
-    if (looks_at(cpu) > now)
+    const Look look = next_look(cpu);
+    if (look.at > now)
       continue;
     queue.is_balanced = !balance_to(cpu, now);
-    queue.next_balance += balance_interval(queue);
+    queue.next_balance = look.counted + balance_interval(queue);
   }
   watch_balance(now);
 }
@@ -132,8 +146,8 @@ bool LinuxFair::balance_to(std::uint32_t cpu, std::int64_t now) {
     failed = 0;
     return false;
   }
-  // Each failure lets something twice as heavy pass.
-  const std::int64_t limit = ((imbalance + 1) << std::min(failed, 8U)) - 1;
+  // Each failure lets something twice as heavy pass. What comes to just that does not: the kernel rounds down.
+  const std::int64_t limit = (imbalance << std::min(failed, 8U)) - 1;
   const std::uint32_t thread = movable(busiest, cpu, limit, now);
   const bool is_hot = thread != no_thread && failed < looks_for_hot &&
                       now - entities_[thread].ran_until < cache_hot;

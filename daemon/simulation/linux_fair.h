@@ -18,10 +18,12 @@
 //    its last and its waker's; a new one on an idle CPU, else on the lightest.
 //  - A CPU that falls idle takes a thread from the heaviest queue. A tick less than every 16 ms · CPUs,
 //    or every 32 ms · CPUs after it found nothing to even out, a CPU looks for one that is heavier, and
-//    takes what waited longest there if that evens them out, on the second look in a row if only nearly,
-//    and on the third if it ran within the last 0.5 ms (its data is in that CPU's cache). One with a
-//    single thread that was used less than 85% of late looks no further: so after a thread was taken
-//    from it, it takes one back only some 120 to 150 ms later.
+//    takes what waited longest there if that evens them out; on the second look in a row if it does not
+//    turn the imbalance round; on the third even then, and what ran within the last 0.5 ms (its data is
+//    in that CPU's cache). One with a single thread that was used less than 85% of late looks no further:
+//    so after a thread was taken from it, it takes one back only some 120 to 170 ms later.
+//  - CPU 0 counts the ticks. Which CPU is through with its own first is chance: one before CPU 0 takes it for
+//    the last one and looks a tick late; one before the others looks while they still run whom they ran.
 //  - How heavy a thread and a CPU are, and how much a CPU is used, are averages over time (load_average.h);
 //    what a thread was and used comes along when it moves.
 //  - SCHED_FIFO above all that, SCHED_RR with slices of 100 ms: threads with a priority above 0 (the

@@ -416,7 +416,11 @@ class LinuxFair final : public Scheduler {
   void move(std::uint32_t thread, std::uint32_t from, std::uint32_t to, std::int64_t now);
   bool pull(std::uint32_t cpu, std::int64_t now);
   [[nodiscard]] std::int64_t balance_interval(const Queue& queue) const;
-  [[nodiscard]] std::int64_t looks_at(std::uint32_t cpu) const;
+  struct Look {
+    std::int64_t at;
+    std::int64_t counted;  // the tick that it takes for the last one
+  };
+  [[nodiscard]] Look next_look(std::uint32_t cpu) const;
   void watch_balance(std::int64_t now) {
     if (!is_watched_ && waiting_ > 0 && cpus_.count() > 1)
       set_balance_timer(now);

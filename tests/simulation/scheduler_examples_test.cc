@@ -252,10 +252,10 @@ thread H
 H: cpu0 0-8 cut, runnable 8-9 after S, cpu0 9-11 run, end@11
 )"},
         // C waits on CPU 0 with A. CPU 1 counts as half used when B starts, which leaves B for used half as
-        // much every 33.6 ms: it has room to spare (more than 15%) until its look at 64 ms. Then moving one of
-        // them would only turn the imbalance round; at 80 ms, the second look, who waits there has just lost
-        // the CPU and is hot; at 96 ms it is done all the same. At
-        // 128 ms CPU 0 falls idle and takes C back.
+        // much every 33.6 ms: it has room to spare (more than 15%) until its look at 64 ms, which comes at 80 ms,
+        // for by chance CPU 1's tick comes before the count then. Moving one of them would only turn the imbalance
+        // round, and more so on the second look, at 96 ms, late by the same chance; at 112 ms it is done all the same.
+        // A has just had its turn, so B keeps the CPU until 128 ms.
         Case{
             "BalancesTheQueues", R"(
 thread A
@@ -266,9 +266,9 @@ thread C
   run f 100
 )",
             linux_fair(2, 16),
-            R"(A: cpu0 0-16 cut, runnable 16-32 after C, cpu0 32-48 cut, runnable 48-64 after C, cpu0 64-80 cut, runnable 80-96 after C, cpu0 96-128 run, end@128
-B: cpu1 0-96 cut, runnable 96-112 after C, cpu1 112-176 run, end@176
-C: runnable 0-16 after A, cpu0 16-32 cut, runnable 32-48 after A, cpu0 48-64 cut, runnable 64-80 after A, cpu0 80-96 cut, cpu1 96-112 cut, runnable 112-128 after A, cpu0 128-164 run, end@164
+            R"(A: cpu0 0-16 cut, runnable 16-32 after C, cpu0 32-48 cut, runnable 48-64 after C, cpu0 64-80 cut, runnable 80-96 after C, cpu0 96-112 cut, runnable 112-128 after B, cpu1 128-144 run, end@144
+B: cpu1 0-128 cut, runnable 128-144 after A, cpu1 144-176 run, end@176
+C: runnable 0-16 after A, cpu0 16-32 cut, runnable 32-48 after A, cpu0 48-64 cut, runnable 64-80 after A, cpu0 80-96 cut, runnable 96-112 after A, cpu0 112-164 run, end@164
 )"},
         // S wakes between ticks and finds A, whose slice was over at 8.7 ms. Virtual times at 10 ms: A 6,
         // B 4, S 5; B has the earliest deadline.
