@@ -35,6 +35,9 @@ std::int64_t steps_in(std::int64_t nanoseconds) {
   return static_cast<std::int64_t>(steps_a_nanosecond * static_cast<double>(nanoseconds));
 }
 
+// Of which it is kept how long they computed.
+constexpr std::size_t most_rounds = 10'000;
+
 class KernelRun {
  public:
   KernelRun(const Program& program, const Amount& amount)
@@ -46,6 +49,9 @@ class KernelRun {
     times_.cpu.resize(turns_.size());
     times_.end.resize(turns_.size());
     times_.rounds.resize(turns_.size());
+    times_.computed.resize(turns_.size());
+    for (std::vector<std::int64_t>& computed : times_.computed)
+      computed.reserve(most_rounds);
   }
   KernelRun(const KernelRun&) = delete;
   KernelRun& operator=(const KernelRun&) = delete;
@@ -120,7 +126,10 @@ class KernelRun {
     for (; goes_on(); ++round) {
       if (part.partner >= 0)
         sem_wait(&turns_[index]);
+      const std::int64_t begin = now(CLOCK_MONOTONIC);
       compute(steps_in(part.work));
+      if (times_.computed[index].size() < most_rounds)
+        times_.computed[index].push_back(now(CLOCK_MONOTONIC) - begin);
       if (part.partner >= 0)
         sem_post(&turns_[static_cast<std::size_t>(part.partner)]);
       if (part.sleep > 0) {

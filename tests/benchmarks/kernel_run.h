@@ -39,6 +39,8 @@ struct KernelTimes {
   std::vector<std::int64_t> cpu;     // what it had of the CPUs, by its own clock
   std::vector<std::int64_t> end;     // since the first of them began
   std::vector<std::int64_t> rounds;  // of `work`
+  std::vector<std::vector<std::int64_t>>
+      computed;  // from the start to the end of each round's `work`
 };
 
 // Bound to the first CPUs, of which there must be so many, and the calling thread with them. Nothing
