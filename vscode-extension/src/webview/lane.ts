@@ -60,6 +60,11 @@ export class LaneState {
     this.threads = shownThreads((this.interval ?? this.overview)?.threads ?? [], choice);
   }
 
+  /** Whether the threads are those of this view, and no longer those of the one before it. */
+  isOf(view: View): boolean {
+    return this.interval !== undefined && isSame(this.interval.view, view);
+  }
+
   take(what: DataRequest['what'], data: TimelineData): void {
     this.asked.delete(what);
     if (what === 'rows') {
@@ -90,8 +95,7 @@ export class LaneState {
         const { view, rowsAre } = viewport;
         // Of all of them, whatever can be seen: the table lists them.
         const cpus = rowsAre === 'cpus' ? this.cpus(0, mostRows) : [];
-        const { interval } = this;
-        const known = interval !== undefined && isSame(interval.view, view) && hasAll(interval.cpuRows.map(({ cpu }) => cpu), cpus);
+        const known = this.isOf(view) && hasAll(this.interval?.cpuRows.map(({ cpu }) => cpu) ?? [], cpus);
         return known ? undefined : this.ask({ what, view, pixels: 16, rows: [], cpus, names: false });
       }
       case 'rows': {

@@ -91,12 +91,19 @@ export class TimelinePanel {
     return { x: box.x + plot + ((ns - fromNs) / (toNs - fromNs)) * (box.width - plot - 26), y: box.y + y };
   }
 
-  /** The middle of a thread's, or a CPU's, row on the screen. */
+  /** The middle of a thread's, or a CPU's, row on the screen, once the rows are those of the view. */
   async rowOf(name: string): Promise<number> {
+    let rows: Record<string, number> = {};
+    await eventually(
+      async () => {
+        rows = JSON.parse((await this.attribute('rows')) || '{}') as Record<string, number>;
+        return (await this.attribute('settled')) === 'true' && name in rows;
+      },
+      () => `the row of ${name}; there are ${Object.keys(rows).join()}`,
+    );
     const box = await this.canvas.boundingBox();
-    const rows = JSON.parse(await this.attribute('rows')) as Record<string, number>;
     const y = rows[name];
-    assert.ok(box !== null && y !== undefined, name);
+    assert.ok(box !== null && y !== undefined);
     return box.y + y;
   }
 
