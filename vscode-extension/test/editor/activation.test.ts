@@ -30,7 +30,8 @@ void describe('activation', () => {
     assert.ok(!activated(/longpole/), workbench.activated().join(', '));
     assert.equal(await workbench.statusItem.count(), 0);
     writeFileSync(join(workbench.folder, 'main.c'), 'int main(void) {\n  return 0;\n}\n');
-    // The list of files that commands go by does not know it yet.
+    // A window that is new may not be watching its folder yet; the list of files that commands go by does not know it either.
+    await workbench.runCommand('Refresh Explorer');
     await workbench.page.locator('.explorer-folders-view .monaco-list-row', { hasText: 'main.c' }).dblclick();
     await workbench.page.locator('.tab.active[data-resource-name="main.c"]').waitFor();
     await eventually(() => Promise.resolve(activated(/longpole/)), () => `Longpole: ${workbench.activated().join(', ')}`);
