@@ -1,6 +1,5 @@
 #include "sampling.h"
 
-#include <sched.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <ucontext.h>
@@ -13,6 +12,7 @@
 #include <ctime>
 
 #include "chunk.h"
+#include "next_definition.h"
 #include "own_signals.h"
 #include "process.h"
 #include "thread_log.h"
@@ -79,7 +79,7 @@ class TimersLocked {
  public:
   TimersLocked() {
     while (__atomic_test_and_set(&timers_are_locked, __ATOMIC_ACQUIRE)) {
-      sched_yield();
+      next().sched_yield();  // the program's own are recorded
     }
   }
   ~TimersLocked() { __atomic_clear(&timers_are_locked, __ATOMIC_RELEASE); }

@@ -24,6 +24,13 @@ wanted=$(sed -n '/global:/,/local:/s/^ *\([A-Za-z_0-9]*\);$/\1/p' "$version_scri
 [ "$exported" = "$wanted" ] || fail "it exports: $exported
 but should: $wanted"
 
+# What it does for itself would be recorded as the program's. The hook of syscall() hands on all that the recorder asks
+# of it; the others are called to measure what they cost.
+own=$(readelf -rW "$recorder" | awk '{ sub(/@.*/, "", $5); print $5 }' | sort -u)
+hooks_called=$(echo "$wanted" | grep -Fx "$own" | tr '\n' ' ')
+[ "$hooks_called" = "__cyg_profile_func_enter __cyg_profile_func_exit syscall " ] ||
+  fail "it calls hooks of its own: $hooks_called"
+
 versions=$(readelf -W --dyn-syms "$recorder" | sed -n 's/.*@GLIBC_\([0-9.]*\).*/\1/p' | sort -Vu)
 newest=$(echo "$versions" | tail -n 1)
 [ -n "$newest" ] || fail "no version of glibc is to be seen"
