@@ -424,7 +424,7 @@ export class Timeline {
     const { dataset } = page.canvas;
     dataset['from'] = String(Math.round(this.view.fromNs));
     dataset['to'] = String(Math.round(this.view.toNs));
-    dataset['settled'] = String(this.lanes[0]?.isOf(this.view));
+    dataset['settled'] = String(this.lanes.every((lane) => lane.isOf(this.view)));
     dataset['threads'] = scene.lanes.map((lane) => lane.threads.slice(0, 20).map(({ thread }) => thread.name.slice(0, 60)).join(',')).join(' | ');
     scene.lanes.forEach((lane, index) => {
       const box = scene.layout.lanes[index];

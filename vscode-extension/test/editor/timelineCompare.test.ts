@@ -45,11 +45,9 @@ void describe('timelines above each other', () => {
     // One axis for both: the shorter run ends before it.
     await panel.untilView(0, usual);
     // A click on the lower picture selects there, in that run and in none else.
-    const box = await panel.canvas.boundingBox();
-    assert.ok(box);
-    const lower = JSON.parse(await panel.attribute('lower-rows')) as Record<string, number>;
+    const row = await panel.rowOf('consumer', 'lowerRows');
     const { x } = await panel.at(100 * ms, 0);
-    await workbench.page.mouse.click(x, box.y + (lower['consumer'] ?? 0));
+    await workbench.page.mouse.click(x, row);
     await selected('pipeline, 8 CPUs, linux: wait for a semaphore: items').waitFor();
     // Its producers take half the time.
     await panel.details.getByText(/^50 ms → 150 ms \(100 ms\) on CPU 1$/).waitFor();

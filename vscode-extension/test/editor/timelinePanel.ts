@@ -35,8 +35,14 @@ export class TimelinePanel {
     return (await this.canvas.getAttribute(`data-${name}`)) ?? '';
   }
 
+  /** All that the canvas tells of one drawing: between two questions there may be another. */
+  private async drawing(): Promise<Partial<Record<'from' | 'to' | 'rows' | 'lowerRows' | 'settled', string>>> {
+    return this.canvas.evaluate(({ dataset }) => ({ ...dataset }));
+  }
+
   async view(): Promise<[number, number]> {
-    return [Number(await this.attribute('from')), Number(await this.attribute('to'))];
+    const { from, to } = await this.drawing();
+    return [Number(from), Number(to)];
   }
 
   async length(): Promise<number> {
@@ -92,12 +98,13 @@ export class TimelinePanel {
   }
 
   /** The middle of a thread's, or a CPU's, row on the screen, once the rows are those of the view. */
-  async rowOf(name: string): Promise<number> {
+  async rowOf(name: string, picture: 'rows' | 'lowerRows' = 'rows'): Promise<number> {
     let rows: Record<string, number> = {};
     await eventually(
       async () => {
-        rows = JSON.parse((await this.attribute('rows')) || '{}') as Record<string, number>;
-        return (await this.attribute('settled')) === 'true' && name in rows;
+        const drawing = await this.drawing();
+        rows = JSON.parse(drawing[picture] ?? '{}') as Record<string, number>;
+        return drawing.settled === 'true' && name in rows;
       },
       () => `the row of ${name}; there are ${Object.keys(rows).join()}`,
     );
