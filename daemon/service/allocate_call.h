@@ -17,7 +17,7 @@
 #include <stop_token>
 
 #include "allocation/recommendation.h"
-#include "longpole/v1/longpole.pb.h"
+#include "longpole/v1/allocation.pb.h"
 #include "service/open_recording.h"
 
 namespace longpole::service {

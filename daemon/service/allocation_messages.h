@@ -7,7 +7,7 @@
 
 #include "allocation/bound_parameters.h"
 #include "allocation/recommendation.h"
-#include "longpole/v1/longpole.pb.h"
+#include "longpole/v1/allocation.pb.h"
 #include "simulation/machine.h"
 #include "trace/error.h"
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "analysis/what_if.h"
-#include "longpole/v1/longpole.pb.h"
+#include "longpole/v1/analyses.pb.h"
 #include "service/open_recording.h"
 #include "trace/error.h"
 

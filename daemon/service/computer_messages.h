@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "analysis/forecast.h"
-#include "longpole/v1/longpole.pb.h"
+#include "longpole/v1/simulation.pb.h"
 #include "trace/error.h"
 
 namespace longpole::service {

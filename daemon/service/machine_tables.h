@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "analysis/study.h"
-#include "longpole/v1/longpole.pb.h"
+#include "longpole/v1/lines.pb.h"
 #include "service/open_recording.h"
 #include "trace/error.h"
 

@@ -15,7 +15,7 @@
 #include <mutex>
 #include <optional>
 
-#include "longpole/v1/longpole.pb.h"
+#include "longpole/v1/recording.pb.h"
 #include "service/runs.h"
 
 namespace longpole::service {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "analysis/sums_by_cpus.h"
-#include "longpole/v1/longpole.pb.h"
+#include "longpole/v1/lines.pb.h"
 #include "service/open_recording.h"
 #include "trace/error.h"
 

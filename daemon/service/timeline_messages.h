@@ -6,7 +6,7 @@
 
 #include "analysis/timeline_find.h"
 #include "analysis/timeline_item.h"
-#include "longpole/v1/longpole.pb.h"
+#include "longpole/v1/timeline.pb.h"
 #include "service/open_recording.h"
 #include "service/timeline_requests.h"
 

@@ -8,7 +8,8 @@
 #include <string_view>
 
 #include "analysis/span_index.h"
-#include "longpole/v1/longpole.pb.h"
+#include "longpole/v1/analyses.pb.h"
+#include "longpole/v1/timeline.pb.h"
 #include "trace/recording.h"
 
 namespace longpole::service {

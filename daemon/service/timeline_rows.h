@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "analysis/timeline.h"
-#include "longpole/v1/longpole.pb.h"
+#include "longpole/v1/timeline.pb.h"
 #include "service/open_recording.h"
 
 namespace longpole::service {

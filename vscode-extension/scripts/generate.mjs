@@ -1,6 +1,6 @@
 // Generates src/protocol/ from the contract in ../proto. Needs protoc (Debian: protobuf-compiler), as the daemon does.
 import { execFileSync } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -16,7 +16,7 @@ try {
       // 64-bit numbers as bigint: a time of day in nanoseconds does not fit a double.
       '--ts_proto_opt=esModuleInterop=true,outputServices=grpc-js,forceLong=bigint,oneof=unions-value,env=node,outputJsonMethods=false,useExactTypes=false',
       `--proto_path=${join(here, '..', 'proto')}`,
-      'longpole/v1/longpole.proto',
+      ...readdirSync(join(here, '..', 'proto', 'longpole', 'v1')).map((name) => `longpole/v1/${name}`),
     ],
     { stdio: 'inherit' },
   );

@@ -2,7 +2,7 @@
 import { formatCount, formatCpus, formatTime, isNothing } from './format';
 import { escapeMarkdown } from './markdown';
 import { gainWords, objectGain, placeName } from './rankings';
-import type { GetObjectsResponse, ObjectRow, Place } from '../protocol/longpole/v1/longpole';
+import type { GetObjectsResponse, ObjectRow, Place } from '../protocol/longpole/v1/analyses';
 
 /** A hover that has to be scrolled is not read. */
 const mostRows = 3;

@@ -1,5 +1,5 @@
 // What a line, or a function, waits for: from the ranking of locks, without an editor.
-import type { GetObjectsResponse, ObjectRow, Place } from '../protocol/longpole/v1/longpole';
+import type { GetObjectsResponse, ObjectRow, Place } from '../protocol/longpole/v1/analyses';
 import { objectGain } from './rankings';
 
 export interface LockWait {

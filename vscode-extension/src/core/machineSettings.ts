@@ -2,7 +2,7 @@
 //
 // What is left out is as it was recorded, or as the scheduler has it.
 import { formatTime } from './format';
-import type { Machine } from '../protocol/longpole/v1/longpole';
+import type { Machine } from '../protocol/longpole/v1/simulation';
 
 export interface ThreadChoice {
   readonly thread: string;

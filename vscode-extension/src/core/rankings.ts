@@ -3,7 +3,8 @@ import { textBar } from './bars';
 import { formatCount, formatCpus, formatShare, formatTime, isNothing } from './format';
 import { shortName } from './functionNames';
 import { basename } from './paths';
-import type { ObjectRow, ObjectUse, Place, QuartzRow, QuartzState, ThreadRow } from '../protocol/longpole/v1/longpole';
+import type { ObjectRow, ObjectUse, Place, ThreadRow } from '../protocol/longpole/v1/analyses';
+import type { QuartzRow, QuartzState } from '../protocol/longpole/v1/quartz';
 
 export interface RowText {
   readonly label: string;

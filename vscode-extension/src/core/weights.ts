@@ -2,13 +2,8 @@
 // daemon, put together so that a change of the CPU count or a hover needs no further question.
 //
 // Lines count from 1 here, as in recordings.
-import type {
-  FunctionAt,
-  FunctionMessage,
-  GetFunctionsResponse,
-  GetLinesResponse,
-  Prediction,
-} from '../protocol/longpole/v1/longpole';
+import type { FunctionAt, FunctionMessage, GetFunctionsResponse, GetLinesResponse } from '../protocol/longpole/v1/lines';
+import type { Prediction } from '../protocol/longpole/v1/simulation';
 
 /** The CPU counts that hovers and the picker show. */
 export const usualCpuCounts: readonly number[] = [1, 2, 4, 8, 16, 64];

@@ -7,30 +7,23 @@ import type { ThreadFilter } from '../core/threadFilter';
 import type { ProgramChange } from '../core/whatIf';
 import {
   AllocateRequest,
-  LongpoleClient,
-  RecordRequest,
-  type Simulation,
-  type ThreadChoice,
   type AllocateProgress,
   type AllocateResponse,
   type AllocateResult,
   type BoundResponse,
+} from '../protocol/longpole/v1/allocation';
+import type { GetLeadsResponse, GetObjectsResponse, GetThreadsResponse, WhatIfResponse } from '../protocol/longpole/v1/analyses';
+import type { ThreadChoice, GetFunctionsResponse, GetLinesResponse } from '../protocol/longpole/v1/lines';
+import { LongpoleClient, type GetServerInfoResponse } from '../protocol/longpole/v1/longpole';
+import type { GetQuartzResponse } from '../protocol/longpole/v1/quartz';
+import { RecordRequest, type RecordResponse, type Recording } from '../protocol/longpole/v1/recording';
+import type { Simulation, PredictResponse } from '../protocol/longpole/v1/simulation';
+import {
   type FindInTimelineResponse,
-  type GetFunctionsResponse,
-  type GetLeadsResponse,
-  type GetLinesResponse,
-  type GetObjectsResponse,
-  type GetQuartzResponse,
-  type GetServerInfoResponse,
-  type GetThreadsResponse,
   GetTimelineItemRequest_Step as ProtocolStep,
   type GetTimelineItemResponse,
   type GetTimelineResponse,
-  type PredictResponse,
-  type RecordResponse,
-  type Recording,
-  type WhatIfResponse,
-} from '../protocol/longpole/v1/longpole';
+} from '../protocol/longpole/v1/timeline';
 
 /** One way to run a recording again. */
 export interface SimulatedRun {

@@ -1,6 +1,7 @@
 // What the side bar's lists are made of: asked for when a list is looked at, and remembered until the window shows another
 // program. Many lists may ask for the same answer.
-import type { GetObjectsResponse, GetQuartzResponse, GetThreadsResponse } from '../protocol/longpole/v1/longpole';
+import type { GetObjectsResponse, GetThreadsResponse } from '../protocol/longpole/v1/analyses';
+import type { GetQuartzResponse } from '../protocol/longpole/v1/quartz';
 import { rankedScheduler } from '../core/machineSettings';
 import type { DaemonClient, RankedAt } from '../daemon/client';
 import type { Session, ShownRecording } from './session';

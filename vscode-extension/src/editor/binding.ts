@@ -4,7 +4,7 @@ import * as vscode from 'vscode';
 import { changeText } from '../core/comparison';
 import { formatCount, formatCpus, formatTime } from '../core/format';
 import { withBinding } from '../core/machineSettings';
-import type { AllocateResult, Spread, ThreadOnCpu } from '../protocol/longpole/v1/longpole';
+import type { AllocateResult, Spread, ThreadOnCpu } from '../protocol/longpole/v1/allocation';
 import type { Session } from './session';
 
 /** A machine has no more. */

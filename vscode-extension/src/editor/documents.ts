@@ -7,7 +7,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { LineMap } from '../core/lineMap';
-import type { SourceFile } from '../protocol/longpole/v1/longpole';
+import type { SourceFile } from '../protocol/longpole/v1/recording';
 import type { Session, ShownRecording } from './session';
 import { hashOf, localPath, type Sources } from './sources';
 

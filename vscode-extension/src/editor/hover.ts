@@ -7,7 +7,7 @@ import { hoverMarkdown, type HoverOptions, type HoverSubject } from '../core/hov
 import { lockMarkdown, locksNamed, mayNameMember } from '../core/lockHover';
 import { waitsOfFunction, waitsOfLine } from '../core/lockWaits';
 import { escapeMarkdown } from '../core/markdown';
-import type { GetObjectsResponse, Place } from '../protocol/longpole/v1/longpole';
+import type { GetObjectsResponse, Place } from '../protocol/longpole/v1/analyses';
 import { functionShare, type FunctionWeight, type LineWeight, type Weights } from '../core/weights';
 import type { Analyses } from './analyses';
 import { commandLink } from './commandLink';

@@ -3,7 +3,7 @@
 import * as vscode from 'vscode';
 import { formatCount, formatTime } from '../core/format';
 import { objectPlace, objectText, useText } from '../core/rankings';
-import type { Collision, ObjectRow, ObjectUse } from '../protocol/longpole/v1/longpole';
+import type { Collision, ObjectRow, ObjectUse } from '../protocol/longpole/v1/analyses';
 import type { Analyses } from './analyses';
 import { moreRows, RankingTree, treeItem, type RemarkNode } from './rankingTree';
 import type { Session } from './session';

@@ -2,7 +2,7 @@
 // whole program down: below each row, what it called, held or created, with what that took on its behalf.
 import * as vscode from 'vscode';
 import { quartzText } from '../core/rankings';
-import type { GetQuartzResponse, QuartzChild, QuartzRow } from '../protocol/longpole/v1/longpole';
+import type { GetQuartzResponse, QuartzChild, QuartzRow } from '../protocol/longpole/v1/quartz';
 import type { Analyses } from './analyses';
 import { moreRows, RankingTree, treeItem, type RemarkNode } from './rankingTree';
 import type { Session } from './session';

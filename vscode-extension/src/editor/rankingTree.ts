@@ -4,7 +4,7 @@ import * as vscode from 'vscode';
 import { formatCpus } from '../core/format';
 import { rankedScheduler, rankingRemark } from '../core/machineSettings';
 import type { RowText } from '../core/rankings';
-import type { Place } from '../protocol/longpole/v1/longpole';
+import type { Place } from '../protocol/longpole/v1/analyses';
 import type { Session, ShownRecording } from './session';
 
 /** A row that is no thing of the program: why there is nothing, or that there is more. */

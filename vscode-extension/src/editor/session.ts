@@ -8,7 +8,7 @@ import type { ProgramChange } from '../core/whatIf';
 import { pickerCpuCounts, usualCpuCounts, Weights } from '../core/weights';
 import type { DaemonClient } from '../daemon/client';
 import type { Connection, Daemon } from '../daemon/daemon';
-import type { Recording } from '../protocol/longpole/v1/longpole';
+import type { Recording } from '../protocol/longpole/v1/recording';
 import { shownKey } from '../core/ids';
 
 export interface ShownRecording {

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import * as vscode from 'vscode';
 import { bestCandidate, mapPath, type SourceFileMap } from '../core/sourcePaths';
-import type { SourceFile } from '../protocol/longpole/v1/longpole';
+import type { SourceFile } from '../protocol/longpole/v1/recording';
 
 /** Kept texts; the oldest go. */
 const mostKept = 1000;

@@ -2,7 +2,7 @@
 // its button to its row of the timeline.
 import * as vscode from 'vscode';
 import { threadText } from '../core/rankings';
-import type { ThreadRow } from '../protocol/longpole/v1/longpole';
+import type { ThreadRow } from '../protocol/longpole/v1/analyses';
 import type { Analyses } from './analyses';
 import { moreRows, RankingTree, treeItem, type RemarkNode } from './rankingTree';
 import type { Session } from './session';

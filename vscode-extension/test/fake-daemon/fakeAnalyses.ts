@@ -1,31 +1,26 @@
 // What the fake daemon says of locks, threads and what-ifs: a producer that is all there is on the path but what waiting adds, and a
 // program that can be made faster.
 import type { ServerWritableStream } from '@grpc/grpc-js';
+import type { AllocateRequest, AllocateResponse, BoundRequest, BoundResponse } from '../../src/protocol/longpole/v1/allocation';
 import type {
-  AllocateRequest,
-  AllocateResponse,
-  BoundRequest,
-  BoundResponse,
   GetLeadsRequest,
   GetLeadsResponse,
   GetObjectsRequest,
   GetObjectsResponse,
-  GetQuartzRequest,
-  GetQuartzResponse,
   GetThreadsRequest,
   GetThreadsResponse,
-  Machine,
   WhatIfRequest,
   WhatIfResponse,
-} from '../../src/protocol/longpole/v1/longpole';
+} from '../../src/protocol/longpole/v1/analyses';
+import type { GetQuartzRequest, GetQuartzResponse } from '../../src/protocol/longpole/v1/quartz';
+import type { Machine } from '../../src/protocol/longpole/v1/simulation';
+import { AllocateResponse as Allocated, BoundResponse as Bounds } from '../../src/protocol/longpole/v1/allocation';
 import {
-  AllocateResponse as Allocated,
-  BoundResponse as Bounds,
   GetObjectsResponse as Objects,
-  GetQuartzResponse as Quartz,
   GetThreadsResponse as Threads,
   WhatIfResponse as WhatIf,
-} from '../../src/protocol/longpole/v1/longpole';
+} from '../../src/protocol/longpole/v1/analyses';
+import { GetQuartzResponse as Quartz } from '../../src/protocol/longpole/v1/quartz';
 
 const s = 1e9;
 

@@ -9,14 +9,9 @@ import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { Server, ServerCredentials, status, type sendUnaryData, type ServerUnaryCall } from '@grpc/grpc-js';
-import {
-  LongpoleService,
-  Recording,
-  type GetFunctionsRequest,
-  type GetLinesRequest,
-  type LongpoleServer,
-  type ThreadChoice,
-} from '../../src/protocol/longpole/v1/longpole';
+import type { GetFunctionsRequest, GetLinesRequest, ThreadChoice } from '../../src/protocol/longpole/v1/lines';
+import { LongpoleService, type LongpoleServer } from '../../src/protocol/longpole/v1/longpole';
+import { Recording } from '../../src/protocol/longpole/v1/recording';
 import { burden, fakeAllocate, fakeBound, fakeLeads, fakeObjects, fakeQuartz, fakeThreadNames, fakeThreads, fakeWhatIf, leftOf } from './fakeAnalyses';
 import { fakeFound, fakeTimeline, fakeTimelineItem, fastHandle } from './fakeTimeline';
 

@@ -9,7 +9,7 @@ import {
   type FindInTimelineRequest,
   type GetTimelineItemRequest,
   type GetTimelineRequest,
-} from '../../src/protocol/longpole/v1/longpole';
+} from '../../src/protocol/longpole/v1/timeline';
 
 interface Stretch {
   readonly start: number;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { annotateLines, functionHeat, type AnnotationOptions } from '../../src/core/annotate';
 import { Weights } from '../../src/core/weights';
-import { GetFunctionsResponse, GetLinesResponse } from '../../src/protocol/longpole/v1/longpole';
+import { GetFunctionsResponse, GetLinesResponse } from '../../src/protocol/longpole/v1/lines';
 import { file, weights } from './numbers';
 
 const usual: AnnotationOptions = { inline: 'percentAndEffect', threshold: 1, maxLines: 200 };

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { textBar } from '../../src/core/bars';
 import { changeText, comparisonPage, moves } from '../../src/core/comparison';
 import { Weights } from '../../src/core/weights';
-import { GetFunctionsResponse, GetLinesResponse } from '../../src/protocol/longpole/v1/longpole';
+import { GetFunctionsResponse, GetLinesResponse } from '../../src/protocol/longpole/v1/lines';
 import { file, weights } from './numbers';
 
 function faster(): Weights {

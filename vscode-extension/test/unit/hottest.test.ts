@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { hottestLine, recordedSentence } from '../../src/core/hottest';
 import { Weights } from '../../src/core/weights';
-import { GetFunctionsResponse, GetLinesResponse } from '../../src/protocol/longpole/v1/longpole';
+import { GetFunctionsResponse, GetLinesResponse } from '../../src/protocol/longpole/v1/lines';
 import { file, weights } from './numbers';
 
 void test('the hottest line is another one at another CPU count', () => {

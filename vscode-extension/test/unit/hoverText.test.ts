@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { hoverMarkdown, type HoverOptions } from '../../src/core/hoverText';
 import { waitsOfFunction, waitsOfLine } from '../../src/core/lockWaits';
 import { escapeMarkdown } from '../../src/core/markdown';
-import { GetObjectsResponse } from '../../src/protocol/longpole/v1/longpole';
+import { GetObjectsResponse } from '../../src/protocol/longpole/v1/analyses';
 import { file, weights } from './numbers';
 
 const all = weights();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { lockMarkdown, locksNamed, mayNameMember } from '../../src/core/lockHover';
-import { GetObjectsResponse } from '../../src/protocol/longpole/v1/longpole';
+import { GetObjectsResponse } from '../../src/protocol/longpole/v1/analyses';
 
 const place = (line: number): object => ({ file: '/src/bank.cc', line, function: 'bank::move' });
 const objects = GetObjectsResponse.fromPartial({

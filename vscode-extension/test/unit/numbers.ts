@@ -1,7 +1,8 @@
 // A small recording's numbers, as the daemon sends them: a function `merge` that leads on many CPUs and `bubble_sort`
 // that leads on one.
 import { Weights } from '../../src/core/weights';
-import { GetFunctionsResponse, GetLinesResponse, Prediction } from '../../src/protocol/longpole/v1/longpole';
+import { GetFunctionsResponse, GetLinesResponse } from '../../src/protocol/longpole/v1/lines';
+import { Prediction } from '../../src/protocol/longpole/v1/simulation';
 
 export const file = '/src/sorter.c';
 

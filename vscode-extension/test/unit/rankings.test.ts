@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { objectGain, objectPlace, objectText, placeName, quartzText, threadText, useText } from '../../src/core/rankings';
-import { ObjectRow, QuartzRow, ThreadRow } from '../../src/protocol/longpole/v1/longpole';
+import { ObjectRow, ThreadRow } from '../../src/protocol/longpole/v1/analyses';
+import { QuartzRow } from '../../src/protocol/longpole/v1/quartz';
 
 const lock = ObjectRow.fromPartial({
   kind: 'mutex',

@@ -18,7 +18,7 @@ import { allSigns, outline, signOf } from '../../src/core/timeline/symbols';
 import { categoryOf, darkTheme, heatOf, lightTheme } from '../../src/core/timeline/theme';
 import { shownThreads } from '../../src/core/timeline/threads';
 import { fakeTimeline, fakeTimelineItem, hostileName } from '../fake-daemon/fakeTimeline';
-import { GetTimelineItemRequest, GetTimelineRequest } from '../../src/protocol/longpole/v1/longpole';
+import { GetTimelineItemRequest, GetTimelineRequest } from '../../src/protocol/longpole/v1/timeline';
 
 function data(cpus: number, fromNs = 0, toNs = 0, pixels = 900): TimelineData {
   const cpuRows = Array.from({ length: cpus }, (_unused, cpu) => cpu);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { functionShare, lineShare, type LineWeight } from '../../src/core/weights';
-import { GetFunctionsResponse, GetLinesResponse } from '../../src/protocol/longpole/v1/longpole';
+import { GetFunctionsResponse, GetLinesResponse } from '../../src/protocol/longpole/v1/lines';
 import { file, weights } from './numbers';
 
 function line(number: number, from = weights()): LineWeight {

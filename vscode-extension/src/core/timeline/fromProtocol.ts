@@ -1,14 +1,14 @@
 // The daemon's answers as what the timeline draws: see model.ts.
+import type { Place as ProtocolPlace } from '../../protocol/longpole/v1/analyses';
 import type {
   FindInTimelineResponse,
   GetTimelineItemResponse,
   GetTimelineResponse,
-  Place as ProtocolPlace,
   TimelineCpuRow,
   TimelineRow,
   TimelineThread,
   TimelineWaker,
-} from '../../protocol/longpole/v1/longpole';
+} from '../../protocol/longpole/v1/timeline';
 import type { CpuRow, Found, Item, Place, Row, Thread, TimelineData, View, Waker } from './model';
 
 export function timelineData(answer: GetTimelineResponse): TimelineData {
