@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, test } from 'node:test';
-import { eventually, Workbench } from './workbench';
+import { eventually } from './eventually';
+import { Workbench } from './workbench';
 
 void describe('the first run', () => {
   let workbench: Workbench;
@@ -15,7 +16,7 @@ void describe('the first run', () => {
   afterEach((context) => workbench.screenshot(context.name));
 
   void test('all pictures that it shows are in the package', () => {
-    const folder = workbench.extensionFolder;
+    const folder = workbench.server.extensionFolder;
     const manifest = readFileSync(join(folder, 'package.json'), 'utf8');
     const pictures = [...new Set([...manifest.matchAll(/"(images\/[^"]+)"/g)].map(([, path = '']) => path))];
     assert.ok(pictures.length > 12, pictures.join(', '));
@@ -40,7 +41,7 @@ void describe('the first run', () => {
     await page.getByText('Try it on an example').first().waitFor();
     await workbench.screenshot('walkthrough');
     await page.getByRole('button', { name: 'Record the Example' }).or(page.getByText('Record the Example', { exact: true })).first().click();
-    await eventually(async () => /^8 CPUs · [\d.]+×$/.test(await workbench.statusText()), () => 'the prediction', 100_000);
+    await workbench.untilStatus(/^8 CPUs · [\d.]+×$/, 100_000);
     await page.locator('.tab[data-resource-name="sorter.c"]').waitFor();
     await workbench.openFile('sorter.c');
     const merge = readFileSync('../examples/sorter/sorter.c', 'utf8').split('\n').findIndex((line) => line.includes('static void merge(')) + 1;

@@ -4,7 +4,8 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import { behaviourFile, fakeSettings, type Behaviour } from './fakes';
-import { eventually, Workbench, type Annotation } from './workbench';
+import { eventually } from './eventually';
+import { Workbench, type Annotation } from './workbench';
 
 async function start(behaviour: Behaviour, more: { trusted?: boolean } = {}): Promise<Workbench> {
   return Workbench.start({
@@ -61,7 +62,7 @@ void describe('with a daemon that works', () => {
   };
 
   void test('before the first recording the status bar offers it', async () => {
-    await eventually(async () => (await workbench.statusText()) === 'Longpole', () => 'the status bar item');
+    await workbench.untilStatus('Longpole');
   });
 
   void test('cancel stops the program, keeps what was recorded and says so', async () => {
@@ -91,7 +92,7 @@ void describe('with a daemon that works', () => {
   });
 
   void test('the picker shows each count while one moves through it, and goes back on Escape', async () => {
-    assert.equal(await workbench.statusText(), '8 CPUs · 1.6×');
+    await workbench.untilStatus('8 CPUs · 1.6×');
     await workbench.statusItem.click();
     const row = (text: string): ReturnType<typeof workbench.page.locator> =>
       workbench.page.locator('.quick-input-list .monaco-list-row', { hasText: text });
@@ -102,10 +103,10 @@ void describe('with a daemon that works', () => {
     await workbench.page.keyboard.press('ArrowUp');
     await workbench.page.keyboard.press('ArrowUp');
     await workbench.untilAnnotations((annotations) => annotations.get(5)?.text.startsWith('67%') ?? false, '67% at 2 CPUs');
-    assert.equal(await workbench.statusText(), '2 CPUs · 1.3×');
+    await workbench.untilStatus('2 CPUs · 1.3×');
     await workbench.page.keyboard.press('Escape');
     await workbench.untilAnnotations((annotations) => annotations.get(5)?.text.startsWith('80%') ?? false, '80% again');
-    assert.equal(await workbench.statusText(), '8 CPUs · 1.6×');
+    await workbench.untilStatus('8 CPUs · 1.6×');
   });
 
   void test('any number can be typed', async () => {
@@ -117,12 +118,12 @@ void describe('with a daemon that works', () => {
     await workbench.quickInput.fill('0');
     await workbench.page.getByText('A whole number from 1 to 65536').waitFor();
     await workbench.answer(cpusTitle, '3');
-    await eventually(async () => (await workbench.statusText()) === '3 CPUs · 1.5×', () => '3 CPUs');
+    await workbench.untilStatus('3 CPUs · 1.5×');
     await workbench.runCommand('Longpole: Set CPU Count');
     await workbench.untilAsked(cpusTitle);
     await workbench.quickInput.fill('8 CPUs');
     await workbench.page.keyboard.press('Enter');
-    await eventually(async () => (await workbench.statusText()) === '8 CPUs · 1.6×', () => '8 CPUs');
+    await workbench.untilStatus('8 CPUs · 1.6×');
   });
 
   void test('toggling hides and shows', async () => {
@@ -147,7 +148,7 @@ void describe('with a daemon that works', () => {
     await workbench.goToLine(1);
     await edited(() => page.keyboard.insertText('// new\n'), { 6: first.text, 11: second.text });
     await workbench.untilAnnotations((annotations) => annotations.get(6)?.colour !== first.colour, 'dimmed text');
-    await eventually(async () => (await workbench.statusText()) === '8 CPUs · 1.6× · stale', () => 'stale');
+    await workbench.untilStatus('8 CPUs · 1.6× · stale');
     await workbench.goToLine(11);
     await page.keyboard.press('End');
     await edited(() => page.keyboard.insertText(' '), { 6: first.text });
@@ -157,13 +158,13 @@ void describe('with a daemon that works', () => {
     await workbench.untilDirty(false);
     const restored = await workbench.untilAnnotations((annotations) => annotations.size === 2, 'both lines');
     assert.deepEqual(restored, before);
-    await eventually(async () => (await workbench.statusText()) === '8 CPUs · 1.6×', () => 'no longer stale');
+    await workbench.untilStatus('8 CPUs · 1.6×');
   });
 
   void test('the gutter is marked along the function when asked for', async () => {
     const marks = workbench.page.locator('.glyph-margin-widgets .cgmr[class*="ced-"]');
     assert.equal(await marks.count(), 0);
-    workbench.settings = { ...fakeSettings('usual'), 'longpole.annotations.gutter': true };
+    workbench.server.settings = { ...fakeSettings('usual'), 'longpole.annotations.gutter': true };
     await eventually(async () => (await marks.count()) === 8, () => 'eight marks: four lines of each function');
     const images = (): Promise<string> => marks.evaluateAll((all) => all.map((mark) => getComputedStyle(mark).backgroundImage).join('\n'));
     for (const [theme, name, colour] of [
@@ -172,19 +173,19 @@ void describe('with a daemon that works', () => {
       ['Default High Contrast Light', 'hc-light', 'rgb(91, 26, 0)'],
       ['Default High Contrast', 'hc-black', 'rgb(255, 205, 71)'],
     ] as const) {
-      workbench.settings = { ...fakeSettings('usual'), 'longpole.annotations.gutter': true, 'workbench.colorTheme': theme };
+      workbench.server.settings = { ...fakeSettings('usual'), 'longpole.annotations.gutter': true, 'workbench.colorTheme': theme };
       await workbench.page.locator(`.monaco-workbench.${name}`).waitFor();
       await eventually(async () => (await images()).includes(colour), () => `${colour} in the gutter of ${theme}`);
       await workbench.screenshot(`gutter-${name}`);
     }
     // A theme has its say.
-    workbench.settings = {
+    workbench.server.settings = {
       ...fakeSettings('usual'),
       'longpole.annotations.gutter': true,
       'workbench.colorCustomizations': { 'longpole.gutter8': '#ff00ff' },
     };
     await eventually(async () => (await images()).includes('rgb(255, 0, 255)'), () => 'the colour of the settings');
-    workbench.settings = fakeSettings('usual');
+    workbench.server.settings = fakeSettings('usual');
     await eventually(async () => (await marks.count()) === 0, () => 'no marks');
   });
 
@@ -209,7 +210,7 @@ void describe('with a daemon that works', () => {
   });
 
   void test('text for the active line only, in a palette of another name', async () => {
-    workbench.settings = {
+    workbench.server.settings = {
       ...fakeSettings('usual'),
       'longpole.annotations.lines': 'activeLine',
       'longpole.annotations.palette': 'viridis',
@@ -223,7 +224,7 @@ void describe('with a daemon that works', () => {
     assert.ok((found.get(10)?.barWidth ?? 0) > 0, 'the bar stays');
     await workbench.goToLine(10);
     await workbench.untilAnnotations((annotations) => annotations.get(10)?.text === '20%', 'text on line 10');
-    workbench.settings = fakeSettings('usual');
+    workbench.server.settings = fakeSettings('usual');
     await workbench.untilAnnotations((annotations) => annotations.get(5)?.text.startsWith('80%') ?? false, 'all lines again');
   });
 
@@ -262,11 +263,11 @@ void describe('with a daemon that works', () => {
     writeFileSync(path, `// later\n${recorded.replace('return', 'return 0 +')}`);
     await workbench.revertFile();
     await workbench.untilAnnotations((found) => found.get(6)?.text.startsWith('80%') ?? false, 'line 5 on line 6');
-    await eventually(async () => (await workbench.statusText()) === '8 CPUs · 1.6× · stale', () => 'stale');
+    await workbench.untilStatus('8 CPUs · 1.6× · stale');
     writeFileSync(path, recorded);
     await workbench.revertFile();
     assert.deepEqual(await workbench.untilAnnotations((found) => found.has(5), 'line 5 again'), shown);
-    await eventually(async () => (await workbench.statusText()) === '8 CPUs · 1.6×', () => 'no longer stale');
+    await workbench.untilStatus('8 CPUs · 1.6×');
   });
 
   void test('a configuration of launch.json is recorded, with its variables and after its task', async () => {
@@ -313,7 +314,7 @@ void describe('with a daemon that works', () => {
     await page.getByRole('row', { name: /^produce pipeline\.c:3 50% 67% 80% 80% 80% 80%$/ }).waitFor();
     await page.getByRole('button', { name: 'Show 2 CPUs' }).click();
     await page.getByText('1.3× on 2 CPUs').waitFor();
-    await eventually(async () => (await workbench.statusText()) === '2 CPUs · 1.3×', () => '2 CPUs');
+    await workbench.untilStatus('2 CPUs · 1.3×');
     await page.getByRole('button', { name: 'Show 8 CPUs' }).click();
     await page.getByText('1.6× on 8 CPUs').waitFor();
     await workbench.screenshot('page');
@@ -359,7 +360,7 @@ void describe('with a daemon that works', () => {
   void test('a file of another version shows nothing, and the status bar says so', async () => {
     await workbench.openFile('pipeline.c');
     await workbench.recordAnother('./pipeline --short --other-version');
-    await eventually(async () => (await workbench.statusText()) === '8 CPUs · 1.6× · stale', () => 'stale');
+    await workbench.untilStatus('8 CPUs · 1.6× · stale');
     await workbench.untilAnnotations((found) => found.size === 0, 'no annotations');
     // The tab of a recording that has no name of its own says what ran, and when.
     await workbench.runCommand('Longpole: Show Speed-Up and Functions');
@@ -380,7 +381,7 @@ void describe('with a daemon that works', () => {
     await choose('13');
     await workbench.toast('The daemon went away before it answered').waitFor();
     await choose('5');
-    await eventually(async () => (await workbench.statusText()).startsWith('5 CPUs'), () => '5 CPUs from the new daemon');
+    await workbench.untilStatus(/^5 CPUs/);
   });
 
   void test('a daemon that dies while nobody asks it anything is one message, and nothing is lost', async () => {
@@ -396,9 +397,9 @@ void describe('with a daemon that works', () => {
     await choose('5', '14');
     await workbench.toast("Longpole's daemon ended with status 9 and was started again. Nothing is lost.").waitFor();
     assert.equal(await workbench.page.locator('.notification-toast').count(), 1);
-    await eventually(async () => (await workbench.statusText()).startsWith('14 CPUs · 1.6×'), () => '14 CPUs as before');
+    await workbench.untilStatus(/^14 CPUs · 1.6×/);
     await choose('14', '6');
-    await eventually(async () => (await workbench.statusText()).startsWith('6 CPUs · 1.6×'), () => '6 CPUs from the new daemon');
+    await workbench.untilStatus(/^6 CPUs · 1.6×/);
     await workbench.runCommand('Notifications: Clear All Notifications');
   });
 

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import type { Locator } from 'playwright-core';
 import { fakeSettings } from './fakes';
-import { eventually, Workbench } from './workbench';
+import { eventually } from './eventually';
+import { Workbench } from './workbench';
 
 void describe('ways to a recording', () => {
   let workbench: Workbench;
@@ -61,7 +62,7 @@ void describe('ways to a recording', () => {
 
   void test('a breakpoint keeps its place in the gutter', async () => {
     const marks = workbench.page.locator('.glyph-margin-widgets .cgmr[class*="ced-"]');
-    workbench.settings = { ...fakeSettings('usual'), 'longpole.annotations.gutter': true };
+    workbench.server.settings = { ...fakeSettings('usual'), 'longpole.annotations.gutter': true };
     await eventually(async () => (await marks.count()) === 8, () => 'eight marks: four lines of each function');
     await workbench.goToLine(5);
     await workbench.runCommand('Debug: Toggle Breakpoint');
@@ -70,7 +71,7 @@ void describe('ways to a recording', () => {
     await workbench.screenshot('breakpoint');
     await workbench.runCommand('Debug: Toggle Breakpoint');
     await eventually(async () => (await marks.count()) === 8, () => 'eight marks again');
-    workbench.settings = fakeSettings('usual');
+    workbench.server.settings = fakeSettings('usual');
     await eventually(async () => (await marks.count()) === 0, () => 'no marks');
   });
 
@@ -147,7 +148,7 @@ void describe('a window without a folder', () => {
     cpSync(join(folder, 'pipeline.c'), join(folder, '..', 'pipeline.c'));
     await workbench.runCommand('Longpole: Record and Simulate');
     await workbench.answer('Longpole: Program to Record', `${folder}/pipeline --short`);
-    await eventually(async () => (await workbench?.statusText()) === '8 CPUs · 1.6×', () => 'the prediction');
+    await workbench.untilStatus('8 CPUs · 1.6×');
     const rows = page.locator('.terminal-wrapper.active .xterm-rows');
     await eventually(
       async () => (await rows.innerText().catch(() => '')).replace(/\s/g, '').includes(`askedtorun:${folder}/pipeline|--shortinaterminal`),
@@ -157,7 +158,7 @@ void describe('a window without a folder', () => {
     await workbench.runCommand('Longpole: Clear');
     await eventually(async () => !(await workbench?.statusItem.isVisible()), () => 'nothing shown');
     await workbench.runCommand('Longpole: Record and Simulate');
-    await eventually(async () => (await workbench?.statusText()) === '8 CPUs · 1.6×', () => 'the prediction again');
+    await workbench.untilStatus('8 CPUs · 1.6×');
   });
 });
 

@@ -4,7 +4,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { eventually, Workbench } from './workbench';
+import { eventually } from './eventually';
+import { Workbench } from './workbench';
 
 interface Picture {
   readonly name: string;
@@ -51,7 +52,7 @@ async function make(folder: string): Promise<void> {
         await eventually(async () => ((await panel.boundingBox())?.height ?? 0) > 600, () => 'a panel as high as the window');
       }
       for (const theme of ['dark', 'light'] as const) {
-        workbench.settings = settings(theme);
+        workbench.server.settings = settings(theme);
         await page.locator(`.monaco-workbench.${themes[theme][1]}`).waitFor();
         await eventually(
           async () => /^[1-9]/.test((await canvas.getAttribute('data-drawn')) ?? '') && (await workbench.webview().locator('h1').innerText()).startsWith(name),

@@ -5,7 +5,8 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, test } from 'node:test';
-import { eventually, Workbench, type Annotation } from './workbench';
+import { eventually } from './eventually';
+import { Workbench, type Annotation } from './workbench';
 
 const themes = {
   dark: 'Default Dark Modern',
@@ -88,7 +89,7 @@ void describe('recording the sorter', () => {
     await workbench.goToLine(merge.first);
     await workbench.runCommand('Longpole: Record and Simulate');
     await workbench.answer('Longpole: Program to Record', './sorter numbers');
-    await eventually(async () => /^8 CPUs · [\d.]+×$/.test(await workbench.statusText()), () => 'the prediction', 180_000);
+    await workbench.untilStatus(/^8 CPUs · [\d.]+×$/, 180_000);
     await workbench.page.locator('.terminal-wrapper.active .xterm').waitFor();
     await workbench.screenshot('recorded');
     // Out of the way, for lines that cannot be seen are not there.
@@ -146,7 +147,7 @@ void describe('recording the sorter', () => {
     await workbench.page.keyboard.press('Control+B');
     for (const theme of ['light', 'high-contrast', 'high-contrast-light', 'dark'] as const) {
       await workbench.page.mouse.move(5, 400);
-      workbench.settings = settings(theme);
+      workbench.server.settings = settings(theme);
       const wanted = themes[theme].includes('Light') ? 'vs' : 'vs-dark';
       const kind = theme.startsWith('high') ? `hc-${wanted === 'vs' ? 'light' : 'black'}` : wanted;
       await workbench.page.locator(`.monaco-workbench.${kind}`).waitFor();
@@ -174,7 +175,7 @@ void describe('recording the sorter', () => {
     const threads = async (): Promise<string> => (await canvas.getAttribute('data-threads')) ?? '';
     await eventually(async () => (await threads()).startsWith('main,initThr.1,'), () => 'the threads');
     for (const theme of ['light', 'high-contrast', 'dark'] as const) {
-      workbench.settings = settings(theme);
+      workbench.server.settings = settings(theme);
       await page.locator(`.monaco-workbench.${theme === 'light' ? 'vs' : theme === 'dark' ? 'vs-dark' : 'hc-black'}`).waitFor();
       await eventually(async () => (await canvas.getAttribute('data-drawn')) === '22', () => 'all rows');
       await workbench.screenshot(`timeline-${theme}`);
@@ -195,7 +196,7 @@ void describe('recording the sorter', () => {
       await workbench.untilAsked('Longpole: Set CPU Count');
       await workbench.quickInput.fill(`${cpus} CPUs`);
       await page.keyboard.press('Enter');
-      await eventually(async () => new RegExp(`^${cpus} CPUs · [\\d.]+×$`).test(await workbench.statusText()), () => `${cpus} CPUs`);
+      await workbench.untilStatus(new RegExp(`^${cpus} CPUs · [\\d.]+×$`));
     };
     const texts = (annotations: Map<number, Annotation>): string => [...annotations].map(([line, { text }]) => `${line} ${text}`).join('\n');
     await chooseCpus(2);
@@ -249,7 +250,7 @@ void describe('recording the sorter', () => {
   });
 
   void test('status bar → 1 CPU → the annotation on bubble_sort appears', async () => {
-    assert.match(await workbench.statusText(), /^8 CPUs · [\d.]+×$/);
+    await workbench.untilStatus(/^8 CPUs · [\d.]+×$/);
     await workbench.statusItem.click();
     await workbench.untilAsked('Longpole: Set CPU Count');
     await workbench.quickInput.fill('1 CPU');
@@ -258,7 +259,7 @@ void describe('recording the sorter', () => {
     const annotations = await workbench.untilAnnotations((found) => sumOver(found, bubbleSort) > 0, 'lines of bubble_sort');
     assert.ok(sumOver(annotations, bubbleSort) > sumOver(annotations, merge), JSON.stringify([...annotations]));
     assert.equal(annotations.get(bubbleSort.first), undefined, 'no remark that it is off the path');
-    assert.equal(await workbench.statusText(), '1 CPU · 1.0×');
+    await workbench.untilStatus('1 CPU · 1.0×');
   });
 
   void test('a daemon that is killed in the middle of a change of the CPU count: one message, and nothing is lost', async () => {
@@ -274,18 +275,18 @@ void describe('recording the sorter', () => {
     await eventually(async () => (await workbench.quickInput.inputValue()) === '1', () => 'the input box');
     await workbench.answer('Longpole: Set CPU Count', '11');
     await workbench.statusItem.locator('.codicon-loading').waitFor();
-    assert.match(await workbench.statusText(), /^1 CPU/, 'shown until there is an answer');
+    await workbench.untilStatus(/^1 CPU/); // shown until there is an answer
     process.kill(daemon.pid, 'SIGKILL');
     await workbench.toast(/Longpole's daemon .*SIGKILL.* and was started again\. Nothing is lost\./).waitFor();
     assert.equal(await workbench.page.locator('.notification-toast').count(), 1);
-    await eventually(async () => /^11 CPUs · [\d.]+×$/.test(await workbench.statusText()), () => '11 CPUs from the new daemon');
+    await workbench.untilStatus(/^11 CPUs · [\d.]+×$/);
     await workbench.untilAnnotations((found) => sumOver(found, merge) > 0, 'annotations at 11 CPUs');
     await workbench.runCommand('Notifications: Clear All Notifications');
     await workbench.statusItem.click();
     await workbench.untilAsked('Longpole: Set CPU Count');
     await workbench.quickInput.fill('1 CPU');
     await workbench.page.keyboard.press('Enter');
-    await eventually(async () => (await workbench.statusText()) === '1 CPU · 1.0×', () => '1 CPU');
+    await workbench.untilStatus('1 CPU · 1.0×');
   });
 
   void test('cancel stops a long run and shows what was recorded of it, even when the daemon was killed meanwhile', async () => {
@@ -299,7 +300,7 @@ void describe('recording the sorter', () => {
     daemons().forEach(({ pid }) => process.kill(pid, 'SIGKILL'));
     await progress.getByText('Cancel', { exact: true }).click();
     await workbench.toast(/sorter was stopped\. What it did until then is kept: [1-9][\d,]* events\./).waitFor();
-    await eventually(async () => /^1 CPU · 1\.0×/.test(await workbench.statusText()), () => 'the prediction');
+    await workbench.untilStatus(/^1 CPU · 1\.0×/);
     await eventually(() => Promise.resolve(!processes().includes(`${workbench.folder}/sorter`)), () => "the program's end");
   });
 
@@ -322,7 +323,7 @@ void describe('recording the sorter', () => {
     await workbench.toast('fixed is statically linked, so the recorder cannot be loaded into it and nothing would be recorded. Link it dynamically').waitFor();
     await workbench.runCommand('Notifications: Clear All Notifications');
     // None was run: nothing took the place of what is shown.
-    assert.match(await workbench.statusText(), /^1 CPU · 1\.0×/);
+    await workbench.untilStatus(/^1 CPU · 1\.0×/);
     assert.doesNotMatch(processes(), /(plain|sorter|fixed) numbers/);
   });
 

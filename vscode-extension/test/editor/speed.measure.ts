@@ -7,7 +7,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, describe, test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
-import { eventually, Workbench } from './workbench';
+import { eventually } from './eventually';
+import { Workbench } from './workbench';
 
 const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 const list = (values: readonly number[]): string => values.map((value) => value.toFixed(0)).join(', ');
@@ -129,7 +130,7 @@ void describe('speed', () => {
     await workbench.openFile('count.c');
     await workbench.runCommand('Longpole: Record and Simulate');
     await workbench.answer('Longpole: Program to Record', './count');
-    await eventually(async () => /^2 CPUs/.test((await workbench?.statusText()) ?? ''), () => 'the recording', 180_000);
+    await workbench.untilStatus(/^2 CPUs/, 180_000);
     await workbench.untilAnnotations((found) => found.size > 0, 'annotations');
     const change = async (cpus: number): Promise<number> => {
       await workbench?.runCommand('Longpole: Set CPU Count');
@@ -142,7 +143,7 @@ void describe('speed', () => {
       const repainted = await watchRepaint(page);
       await page.keyboard.press('Enter');
       const ms = await repainted();
-      await eventually(async () => ((await workbench?.statusText()) ?? '').startsWith(cpus === 1 ? '1 CPU ' : `${cpus} CPUs`), () => `${cpus} CPUs`);
+      await workbench?.untilStatus(cpus === 1 ? /^1 CPU / : new RegExp(`^${cpus} CPUs`));
       return ms;
     };
     const known: number[] = [];
@@ -250,7 +251,7 @@ void describe('speed', () => {
     const clock = join(folder, 'clock');
     try {
       const { page } = fresh;
-      const code = join(fresh.extensionFolder, 'dist');
+      const code = join(fresh.server.extensionFolder, 'dist');
       renameSync(join(code, 'extension.js'), join(code, 'clocked.js'));
       writeFileSync(join(code, 'extension.js'), clocked(clock));
       // All lines of the account must be in the page, and only those that can be seen are.

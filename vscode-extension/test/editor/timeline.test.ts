@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { fakeSettings } from './fakes';
 import { ms, TimelinePanel } from './timelinePanel';
-import { eventually, Workbench } from './workbench';
+import { eventually } from './eventually';
+import { Workbench } from './workbench';
 
 /** On 8 CPUs, and on 2. */
 const totals = { 8: 670 * ms, 2: 670 * ms, 1: 970 * ms } as const;

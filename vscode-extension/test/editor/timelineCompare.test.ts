@@ -4,7 +4,8 @@ import { after, afterEach, before, describe, test } from 'node:test';
 import type { Locator } from 'playwright-core';
 import { fakeSettings } from './fakes';
 import { ms, TimelinePanel } from './timelinePanel';
-import { eventually, Workbench } from './workbench';
+import { eventually } from './eventually';
+import { Workbench } from './workbench';
 
 /** How long the run takes, and with a thread that is bound. */
 const [usual, bound] = [670 * ms, 970 * ms];

@@ -5,7 +5,8 @@ import { after, afterEach, before, describe, test } from 'node:test';
 import { categoryOf, darkTheme, heatOf } from '../../src/core/timeline/theme';
 import { fakeSettings } from './fakes';
 import { ms, TimelinePanel } from './timelinePanel';
-import { eventually, Workbench } from './workbench';
+import { eventually } from './eventually';
+import { Workbench } from './workbench';
 
 const total = 670 * ms;
 

@@ -1,7 +1,8 @@
 // The timeline's panel as a test sees and moves it. What the canvas shows is told by its data attributes.
 import assert from 'node:assert/strict';
 import type { FrameLocator, Locator } from 'playwright-core';
-import { eventually, type Workbench } from './workbench';
+import { eventually } from './eventually';
+import { type Workbench } from './workbench';
 
 export const ms = 1e6;
 
@@ -25,7 +26,7 @@ export class TimelinePanel {
   /** Of the fixture's recording, with the fake daemon's run; the source is open above it. */
   static async open(workbench: Workbench): Promise<TimelinePanel> {
     await workbench.openRecording('run.lptrace');
-    await eventually(async () => (await workbench.statusText()) === '8 CPUs · 1.6×', () => 'the recording');
+    await workbench.untilStatus('8 CPUs · 1.6×');
     await workbench.openFile('pipeline.c');
     await workbench.runCommand('Longpole: Show Timeline');
     return new TimelinePanel(workbench);

