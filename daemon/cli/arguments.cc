@@ -11,10 +11,9 @@ namespace {
 
 constexpr const char* example = "give counts and ranges like 1,2,4 or 1-8";
 
-// `part` is the number or the range that `text` stands in.
+// `part` is the number or the range that `text` stands in; `what`, the option and its value.
 Expected<std::uint32_t> parse_cpus(std::string_view text, std::string_view part,
-                                   const std::string& whole) {
-  const std::string what = fmt::format("--cpus {}", whole);
+                                   const std::string& what) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (text.empty() || end != text.data() + text.size() || error == std::errc::invalid_argument)
@@ -29,27 +28,27 @@ Expected<std::uint32_t> parse_cpus(std::string_view text, std::string_view part,
 
 }  // namespace
 
-Expected<std::vector<std::uint32_t>> parse_cpu_list(const std::string& text) {
+Expected<std::vector<std::uint32_t>> parse_cpu_list(const std::string& text,
+                                                    const std::string& option) {
   std::vector<std::uint32_t> out;
   if (text.empty())
-    return bad_input("--cpus", "the list is empty", example);
+    return bad_input(option, "the list is empty", example);
+  const std::string what = fmt::format("{} {}", option, text);
   for (std::string_view rest = text;;) {
     const std::string_view part = rest.substr(0, rest.find(','));
     const std::size_t dash = part.find('-');
-    const auto first = parse_cpus(part.substr(0, dash), part, text);
+    const auto first = parse_cpus(part.substr(0, dash), part, what);
     if (!first)
       return tl::unexpected(first.error());
     const auto last =
-        dash == std::string_view::npos ? first : parse_cpus(part.substr(dash + 1), part, text);
+        dash == std::string_view::npos ? first : parse_cpus(part.substr(dash + 1), part, what);
     if (!last)
       return tl::unexpected(last.error());
     if (*last < *first)
-      return bad_input(fmt::format("--cpus {}", text),
-                       fmt::format("the range {} runs backwards", part), example);
+      return bad_input(what, fmt::format("the range {} runs backwards", part), example);
     for (std::uint32_t cpus = *first; cpus <= *last; ++cpus) {
       if (out.size() == longest_cpu_list)
-        return bad_input(fmt::format("--cpus {}", text),
-                         fmt::format("more than {} counts at once", longest_cpu_list),
+        return bad_input(what, fmt::format("more than {} counts at once", longest_cpu_list),
                          "ask for fewer");
       out.push_back(cpus);
     }

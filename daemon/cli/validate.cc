@@ -4,10 +4,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -24,6 +26,7 @@
 #include "cli/recorded_run.h"
 #include "cli/validation_table.h"
 #include "recording/check_program.h"
+#include "recording/lockstep_advice.h"
 #include "recording/measured_run.h"
 #include "simulation/simulate.h"
 #include "storage/load.h"
@@ -213,6 +216,8 @@ Expected<Predicted> predict(const Options& options, Recording recorded,
   return Predicted{std::move(out), std::move(forecaster), *computers, *models};
 }
 
+using PredictedInLockstep = std::map<std::uint32_t, Predicted>;  // by number of CPUs
+
 // The time on so many CPUs from a recording in lockstep for them; that on one from the one made there, which
 // on one CPU also spun, in ways that no simulation knows of.
 void take_lockstep(Validation& plain, const Validation& lockstep) {
@@ -233,7 +238,87 @@ void take_lockstep(Validation& plain, const Validation& lockstep) {
           analysis::Interval{found->interval->low * factor, found->interval->high * factor};
     }
   }
-  plain.notices = lockstep.notices;
+}
+
+// What each of them says, once.
+std::string notices_of(const PredictedInLockstep& predictions) {
+  std::string out;
+  for (const auto& [count, predicted] : predictions) {
+    std::string_view rest = predicted.validation.notices;
+    while (!rest.empty()) {
+      const std::string_view line = rest.substr(0, std::min(rest.find('\n'), rest.size() - 1) + 1);
+      if (out.find(line) == std::string::npos)
+        out += line;
+      rest.remove_prefix(line.size());
+    }
+  }
+  return out;
+}
+
+// Which numbers of CPUs to predict from recordings in lockstep, one for each.
+struct LockstepChoice {
+  std::vector<std::uint32_t> cpus;
+  bool if_advised = false;  // by the recording on one CPU; else whatever that shows
+};
+
+Expected<LockstepChoice> choose_lockstep(const std::string& option,
+                                         const std::vector<std::uint32_t>& cpus) {
+  const auto possible = [](std::uint32_t count) {
+    return count >= 2 && count <= recording::max_lockstep_cpus;
+  };
+  LockstepChoice choice;
+  if (option == "none")
+    return choice;
+  if (option.empty()) {
+    choice.if_advised = true;
+    std::copy_if(cpus.begin(), cpus.end(), std::back_inserter(choice.cpus), possible);
+    return choice;
+  }
+  auto named = parse_cpu_list(option, "--lockstep");
+  if (!named)
+    return tl::unexpected(named.error());
+  for (const std::uint32_t count : *named) {
+    const std::string what = fmt::format("--lockstep {}", count);
+    if (!possible(count))
+      return bad_input(what,
+                       fmt::format("in lockstep are 2 to {} CPUs", recording::max_lockstep_cpus),
+                       "name others, or none");
+    if (std::find(cpus.begin(), cpus.end(), count) == cpus.end())
+      return bad_input(what, "that is none of the numbers of CPUs", "name it in --cpus, too");
+  }
+  choice.cpus = std::move(*named);
+  return choice;
+}
+
+std::vector<std::string> advice_of(const std::vector<Notice>& notices) {
+  std::vector<std::string> codes;
+  for (const Notice& notice : notices)
+    if (recording::advises_lockstep(notice))
+      codes.push_back(notice.code);
+  return codes;
+}
+
+Expected<PredictedInLockstep> predict_in_lockstep(const Options& options,
+                                                  const LockstepChoice& choice,
+                                                  recording::Options recorded) {
+  PredictedInLockstep out;
+  for (const std::uint32_t count : choice.cpus) {
+    if (out.contains(count))
+      continue;
+    recorded.lockstep = count;
+    auto predicted = record(recorded, "").and_then([&](Recording&& made) {
+      return predict(options, std::move(made), {count});
+    });
+    if (!predicted) {
+      Error error = std::move(predicted.error());
+      if (choice.if_advised)
+        error.remedy += fmt::format("{}--lockstep none goes without recordings in lockstep",
+                                    error.remedy.empty() ? "" : "; ");
+      return tl::unexpected(std::move(error));
+    }
+    out.emplace(count, std::move(*predicted));
+  }
+  return out;
 }
 
 Expected<int> validate(const Options& options) {
@@ -256,17 +341,9 @@ Expected<int> validate(const Options& options) {
   if (!program)
     return tl::unexpected(program.error());
 
-  recording::Options in_lockstep;
-  if (!options.lockstep.empty()) {
-    const auto count =
-        parse_number("--lockstep", options.lockstep, 2, recording::max_lockstep_cpus);
-    if (!count)
-      return tl::unexpected(count.error());
-    if (std::find(cpus->begin(), cpus->end(), *count) == cpus->end())
-      return bad_input(fmt::format("--lockstep {}", *count), "that is none of the numbers of CPUs",
-                       "name it in --cpus, too");
-    in_lockstep.lockstep = *count;
-  }
+  const auto lockstep = choose_lockstep(options.lockstep, *cpus);
+  if (!lockstep)
+    return tl::unexpected(lockstep.error());
   recording::Options recorded;
   recorded.program = options.command.front();
   recorded.arguments.assign(options.command.begin() + 1, options.command.end());
@@ -281,24 +358,24 @@ Expected<int> validate(const Options& options) {
   const int exit_status = *recording->run.exit_status;
   if (first->exit_status != exit_status)
     return ends_differently(program->path, "1 CPU", first->exit_status, exit_status);
+  const std::vector<std::string> advice = advice_of(recording->notices);
   auto plain = predict(options, std::move(*recording), *cpus);
   if (!plain)
     return tl::unexpected(plain.error());
   Validation& validation = plain->validation;
-  std::optional<Predicted> lockstep;
-  if (in_lockstep.lockstep != 0) {
-    in_lockstep.program = recorded.program;
-    in_lockstep.arguments = recorded.arguments;
+  validation.lockstep_advice = advice;
+  validation.lockstep_as_advised = lockstep->if_advised;
+  PredictedInLockstep in_lockstep;
+  if (!lockstep->cpus.empty() && (!lockstep->if_advised || !advice.empty())) {
     // It must be told what the real runs find, not N.
-    in_lockstep.as_cpus = static_cast<std::uint32_t>(machine.size());
-    auto second = record(in_lockstep, "");
-    if (!second)
-      return tl::unexpected(second.error());
-    auto predicted = predict(options, std::move(*second), {in_lockstep.lockstep});
+    recorded.as_cpus = static_cast<std::uint32_t>(machine.size());
+    auto predicted = predict_in_lockstep(options, *lockstep, recorded);
     if (!predicted)
       return tl::unexpected(predicted.error());
-    lockstep = std::move(*predicted);
-    take_lockstep(validation, lockstep->validation);
+    in_lockstep = std::move(*predicted);
+    for (const auto& [count, other] : in_lockstep)
+      take_lockstep(validation, other.validation);
+    validation.notices = notices_of(in_lockstep);
   }
 
   std::vector<std::uint32_t> counts{1};
@@ -327,7 +404,8 @@ Expected<int> validate(const Options& options) {
     const double ratio = row.plain_speedup
                              ? row.real->cpu_time_ns / row.simulated_cpu_ns
                              : analysis::cpu_time_ratio(on_one, found->second) / row.cpu_time_ratio;
-    const auto compensated = (row.plain_speedup ? *lockstep : *plain).compensated(row, ratio);
+    const auto compensated =
+        (row.plain_speedup ? in_lockstep.at(row.cpus) : *plain).compensated(row, ratio);
     if (!compensated)
       return tl::unexpected(compensated.error());
     row.compensated_speedup = *compensated;
@@ -364,9 +442,10 @@ void add_validate(CLI::App& app, Chosen& chosen) {
   command
       ->add_option(
           "--lockstep", options->lockstep,
-          "Predict for N CPUs, one of those numbers, from a second recording in lockstep:\n"
-          "for programs whose threads spin or take work from each other")
-      ->type_name("N");
+          "Predict for these of the numbers of CPUs from a recording in lockstep each, for\n"
+          "programs whose threads spin or take work from each other; none: for none. Without\n"
+          "it, for all, where the recording on one CPU shows that they do")
+      ->type_name("LIST");
   command->add_option("-o,--output", options->output, "Keep the recording in FILE")
       ->type_name("FILE");
   add_computer_options(*command, options->computer);

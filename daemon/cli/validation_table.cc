@@ -79,6 +79,7 @@ std::string validation_json(const Validation& validation) {
                     {"model", name_of(validation.model)},
                     {"serial_fraction", fraction(validation.serial_fraction)},
                     {"refilling_share", fraction(validation.refilling_share)},
+                    {"lockstep_advice", validation.lockstep_advice},
                     {"rows", std::move(rows)}});
 }
 
@@ -90,7 +91,13 @@ std::string validation_caveats(const Validation& validation) {
   double others = 0;
   bool few = false;
   for (const ValidationRow& row : validation.rows) {
-    if (row.plain_speedup)
+    if (row.plain_speedup && validation.lockstep_as_advised)
+      out += fmt::format(
+          "note: {} CPUs are predicted from a recording in lockstep, as that on one CPU advises "
+          "({}); "
+          "without, by --lockstep none, it would be {:.2f}\n",
+          row.cpus, fmt::join(validation.lockstep_advice, ", "), *row.plain_speedup);
+    else if (row.plain_speedup)
       out += fmt::format(
           "note: {} CPUs are predicted from a recording in lockstep; without, it would be {:.2f}\n",
           row.cpus, *row.plain_speedup);

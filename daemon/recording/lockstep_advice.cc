@@ -7,6 +7,10 @@
 namespace longpole::recording {
 namespace {
 
+constexpr const char* spinning = "spinning";
+constexpr const char* work_handed_out = "work-handed-out";
+constexpr const char* work_stolen = "work-stolen";
+
 // In a row, with next to nothing done in between: waiting for something, not using what is left of a slice.
 constexpr std::uint64_t telling_row = 20;
 constexpr Nanoseconds next_to_nothing{20'000};
@@ -151,7 +155,7 @@ std::vector<Notice> lockstep_advice(const MergedRun& run) {
       by_function[thread.start_function].push_back(&thread);
   }
   if (in_rows >= telling_row || (in_vain >= telling_yields && in_vain * telling_part >= events))
-    notices.push_back({"spinning",
+    notices.push_back({spinning,
                        "Threads yield or try in vain again and again; on one CPU that takes "
                        "another course than on "
                        "several. Record with --lockstep N to have it as on N CPUs.",
@@ -167,7 +171,7 @@ std::vector<Notice> lockstep_advice(const MergedRun& run) {
     stolen += try_each_others_locks(workers) ? 1U : 0U;
   }
   if (handed_out != 0)
-    notices.push_back({"work-handed-out",
+    notices.push_back({work_handed_out,
                        "Threads that run the same function and share a lock got very unequal "
                        "shares of the work; if "
                        "they take it from each other, on one CPU whoever runs takes it all. Record "
@@ -175,13 +179,17 @@ std::vector<Notice> lockstep_advice(const MergedRun& run) {
                        "have it as on N CPUs.",
                        handed_out});
   if (stolen != 0)
-    notices.push_back({"work-stolen",
+    notices.push_back({work_stolen,
                        "Threads that run the same function try each other's locks; if they take "
                        "work from each other, "
                        "on one CPU another thread gets it than on several. Record with --lockstep "
                        "N to have it as on N CPUs.",
                        stolen});
   return notices;
+}
+
+bool advises_lockstep(const Notice& notice) {
+  return notice.code == spinning || notice.code == work_handed_out || notice.code == work_stolen;
 }
 
 }  // namespace longpole::recording

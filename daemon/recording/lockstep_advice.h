@@ -14,4 +14,7 @@ namespace longpole::recording {
 // What spins without any recorded call, on a variable, does not show.
 [[nodiscard]] std::vector<Notice> lockstep_advice(const MergedRun& run);
 
+// Whether the notice is one of those.
+[[nodiscard]] bool advises_lockstep(const Notice& notice);
+
 }  // namespace longpole::recording

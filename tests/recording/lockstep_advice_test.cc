@@ -16,8 +16,10 @@ using testing::IsEmpty;
 
 std::vector<std::string> advice(const MergedRun& run) {
   std::vector<std::string> codes;
-  for (const Notice& notice : lockstep_advice(run))
+  for (const Notice& notice : lockstep_advice(run)) {
+    EXPECT_TRUE(advises_lockstep(notice)) << notice.code;
     codes.push_back(notice.code);
+  }
   return codes;
 }
 
@@ -53,6 +55,10 @@ TEST(LockstepAdvice, ManyYieldsInARowAreSpinning) {
       event.cpu = Nanoseconds{30'000};
     EXPECT_THAT(advice(run_of(events)), IsEmpty());
   }
+}
+
+TEST(LockstepAdvice, OtherNoticesAdviseNothing) {
+  EXPECT_FALSE(advises_lockstep(Notice{"samples-lost", "", 1}));
 }
 
 TEST(LockstepAdvice, AttemptsInVainAreSpinningToo) {

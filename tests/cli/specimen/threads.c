@@ -1,13 +1,15 @@
 /* A program to record: two threads that compute, one of them twice as long, and then what the
- * argument says: "fail" exits with status 3, "crash" aborts, "wait" says so and waits for the end. */
+ * argument says: "fail" exits with status 3, "crash" aborts, "wait" says so and waits for the end, "yield"
+ * gives way to nobody, over and over. */
 #include <pthread.h>
+#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { ROUNDS = 20 * 1000 * 1000 };
+enum { ROUNDS = 20 * 1000 * 1000, YIELDS = 1000 };
 
 static volatile uint64_t result[2];
 
@@ -44,5 +46,9 @@ int main(int argc, char** argv) {
     abort();
   if (strcmp(then, "wait") == 0)
     sleep(3600);
+  if (strcmp(then, "yield") == 0) {
+    for (int i = 0; i < YIELDS; ++i)
+      sched_yield();
+  }
   return 0;
 }
