@@ -195,10 +195,10 @@ void go_on(Participant& self, std::uint64_t begin) {
     begin_stint(self);
   }
   const std::uint64_t cpu_time = thread_cpu_time();
-  self.cost += cpu_time - begin;
+  self.cost += cpu_time - begin + cost_around_readings();
   record_turn(LONGPOLE_RETURNS, self.cost, cpu_time);
   self.cost = 0;
-  self.cpu_since = cpu_time;
+  self.cpu_since = cpu_time + cost_around_readings();
   self.stamp_since = stamp();
 }
 
@@ -429,7 +429,7 @@ void step_out(longpole_kind kind, const void* object, const void* given_up) {
     remove(self);
     pass_on();
   }
-  self.cpu_since = thread_cpu_time();
+  self.cpu_since = thread_cpu_time() + cost_around_readings();
   self.cost += self.cpu_since - begin;
 }
 

@@ -16,6 +16,10 @@ std::uint64_t stamps_of(std::uint64_t nanoseconds);
 // CPU time that the kernel takes for a tick: the interrupt, the signal, and the way back.
 std::uint64_t cost_of_tick();
 
+// CPU time of blocking signals, reading the clock twice and letting signals through again, beside what lies
+// between the two readings.
+std::uint64_t cost_around_readings();
+
 // Takes a signal and measures the above, in a few milliseconds. `on_tick`: what a tick does in the
 // thread that it interrupts; `in_system_call`: it slept in one, or just came back from it.
 using OnTick = void (*)(bool in_system_call);
