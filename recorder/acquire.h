@@ -9,17 +9,12 @@
 
 namespace longpole::recorder {
 
-enum class Measured : bool { kNo, kYes };
-
-template <Measured kMeasured = Measured::kNo, typename Attempt, typename Wait>
+template <auto kRecordAcquired = &record_acquired, typename Attempt, typename Wait>
 inline int acquire(const Call& call, Attempt attempt, Wait wait) {
   take_turn_before_attempt();
   int result = attempt();
   if (result != EBUSY) [[likely]] {
-    const longpole_record* written = record_acquired(call, result);
-    if constexpr (kMeasured == Measured::kYes) {
-      measure_cost(written);
-    }
+    kRecordAcquired(call, result);
     return result;
   }
   record_begins(call);

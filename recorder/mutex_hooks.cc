@@ -7,9 +7,9 @@ using namespace longpole::recorder;
 
 namespace {
 
-template <Measured kMeasured = Measured::kNo, typename Wait>
+template <auto kRecordAcquired = &record_acquired, typename Wait>
 inline int acquire_mutex(const Call& call, pthread_mutex_t* mutex, Wait wait) {
-  return acquire<kMeasured>(
+  return acquire<kRecordAcquired>(
       call, [mutex] { return attempts.mutex(mutex); }, wait);
 }
 
@@ -19,8 +19,9 @@ LONGPOLE_HOOK int pthread_mutex_lock(pthread_mutex_t* mutex) noexcept {
   if (!recording()) [[unlikely]] {
     return next().pthread_mutex_lock(mutex);
   }
-  return acquire_mutex<Measured::kYes>({LONGPOLE_MUTEX_LOCK, mutex, LONGPOLE_SITE()}, mutex,
-                                       [mutex] { return resolved_next.pthread_mutex_lock(mutex); });
+  return acquire_mutex<&record_acquired_inline>(
+      {LONGPOLE_MUTEX_LOCK, mutex, LONGPOLE_SITE()}, mutex,
+      [mutex] { return resolved_next.pthread_mutex_lock(mutex); });
 }
 
 LONGPOLE_HOOK int pthread_mutex_trylock(pthread_mutex_t* mutex) noexcept {
@@ -59,8 +60,8 @@ LONGPOLE_HOOK int pthread_mutex_unlock(pthread_mutex_t* mutex) noexcept {
   if (!recording()) [[unlikely]] {
     return next().pthread_mutex_unlock(mutex);
   }
-  longpole_record* record = record_releasing({LONGPOLE_MUTEX_UNLOCK, mutex, LONGPOLE_SITE()});
-  measure_cost(record);
+  longpole_record* record =
+      record_releasing_inline({LONGPOLE_MUTEX_UNLOCK, mutex, LONGPOLE_SITE()});
   const int result = resolved_next.pthread_mutex_unlock(mutex);
   correct_result(record, result);
   return result;

@@ -111,7 +111,7 @@ std::uint64_t measure_cost_ps(WriteRecords write_records) {
 void measure_costs() {
   mapped_control->cost_ps = measure_cost_ps([] {
     for (std::uintptr_t i = 0; i < kScratchRecords; ++i) {
-      record_acquired({LONGPOLE_MUTEX_LOCK, &thread_log, &thread_log}, 0);
+      record(stamp_of_acquisition(), {LONGPOLE_MUTEX_LOCK, &thread_log, &thread_log}, 0, 0);
     }
   });
   if (mapped_control->function_depth != 0) {

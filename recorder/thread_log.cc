@@ -175,10 +175,17 @@ void forget_thread_log() {
   log = {};
 }
 
-// A slot of its own and a stamp like the first's. On several CPUs an acquisition's stamp has a fence, too; behind the
-// first that waits for nothing.
+// A slot of its own and a stamp like that of an acquisition. Where that has a fence, it waits for nothing behind the first.
 void write_again() {
-  write_record(on_one_cpu() ? stamp() : stamp_after_acquisition(), LONGPOLE_AGAIN, 0, 0, 0, 0, 0);
+  write_record(stamp_of_acquisition(), LONGPOLE_AGAIN, 0, 0, 0, 0, 0);
+}
+
+longpole_record* record_acquired(const Call& call, int result) {
+  return record_acquired_inline(call, result);
+}
+
+longpole_record* record_releasing(const Call& call) {
+  return record_releasing_inline(call);
 }
 
 void record_begins(const Call& call, int result) {

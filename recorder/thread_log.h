@@ -197,18 +197,11 @@ inline longpole_record* record_with_other(std::uint64_t tsc, const Call& call, u
 
 // On one CPU whoever acquires next has waited for a change of threads, which no stamp passes: there the processor
 // need not come to rest at each acquisition, which costs as much as all else and hides behind no work of the program.
-inline longpole_record* record_acquired(const Call& call, int result) {
-  return record(on_one_cpu() ? stamp() : stamp_after_acquisition(), call, 0, result);
-}
-inline longpole_record* record_releasing(const Call& call) {
-  if (in_lockstep()) [[unlikely]] {
-    lockstep::release(call.kind, call.object);
-  }
-  return record(stamp(), call, 0, 0);
+inline std::uint64_t stamp_of_acquisition() {
+  return on_one_cpu() ? stamp() : stamp_after_acquisition();
 }
 
-// In some places of each chunk a record is written twice, to measure what one costs there (LONGPOLE_AGAIN). Of the
-// calls that programs make most; in each of the hooks this would be a tenth of the library.
+// In some places of each chunk a record is written twice, to measure what one costs there (LONGPOLE_AGAIN).
 void write_again();
 inline void measure_cost(const longpole_record* record) {
   if ((reinterpret_cast<std::uintptr_t>(record) & LONGPOLE_AGAIN_MASK) == LONGPOLE_AGAIN_BYTES)
@@ -216,6 +209,24 @@ inline void measure_cost(const longpole_record* record) {
     write_again();
   }
 }
+
+// Inlined, for the calls that programs make most, lock and unlock; in every hook this would be a quarter of the library.
+inline longpole_record* record_acquired_inline(const Call& call, int result) {
+  longpole_record* const written = record(stamp_of_acquisition(), call, 0, result);
+  measure_cost(written);
+  return written;
+}
+inline longpole_record* record_releasing_inline(const Call& call) {
+  if (in_lockstep()) [[unlikely]] {
+    lockstep::release(call.kind, call.object);
+  }
+  longpole_record* const written = record(stamp(), call, 0, 0);
+  measure_cost(written);
+  return written;
+}
+
+longpole_record* record_acquired(const Call& call, int result);
+longpole_record* record_releasing(const Call& call);
 
 // Of calls that wait, which take so long that a call of ours does not count: inlined into each of the hooks they
 // would be a third of the library.

@@ -268,7 +268,7 @@ enum longpole_kind {
                                  this program's own instructions */
 };
 
-/* Of each mapped chunk, the bytes in which the records of a mutex's lock and unlock are each followed by AGAIN. In the
+/* Of each mapped chunk, the bytes in which the records of calls that do not wait are each followed by AGAIN. In the
  * middle: right behind the change of chunks the processor's caches are full of the one before. */
 #define LONGPOLE_AGAIN_MASK 0x7000u
 #define LONGPOLE_AGAIN_BYTES 0x4000u
