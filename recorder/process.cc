@@ -14,6 +14,7 @@
 #include "next_definition.h"
 #include "run_directory.h"
 #include "sampling.h"
+#include "semaphore_hooks.h"
 #include "system_calls.h"
 #include "thread_log.h"
 
@@ -81,42 +82,82 @@ longpole_clock_pair read_clock_pair() {
   return best;
 }
 
-// Fills a scratch chunk several times and takes the fastest: the cost of one record.
-constexpr std::uintptr_t kScratchRecords = (kChunkBytes - kFirstSlot) / sizeof(longpole_record);
+// Behind the part of a chunk in which each is written twice.
+constexpr std::uintptr_t kFirstScratchSlot = LONGPOLE_AGAIN_BYTES + 0x1000;
+constexpr std::uintptr_t kScratchRecords =
+    (kChunkBytes - kFirstScratchSlot) / sizeof(longpole_record);
 
-template <typename WriteRecords>
-std::uint64_t measure_cost_ps(WriteRecords write_records) {
-  constexpr int kBatches = 8;
-  constexpr std::size_t kReserved = 2 * kChunkBytes;
-  void* scratch =
-      mmap(nullptr, kReserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (scratch == MAP_FAILED) {
-    return 0;
+// A chunk whose records nobody reads, while it lives. The fastest of several times is what they take.
+class ScratchChunk {
+ public:
+  ScratchChunk()
+      : memory_(
+            mmap(nullptr, kReserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {}
+  ~ScratchChunk() {
+    thread_log.next_slot = 0;
+    if (is_there()) {
+      munmap(memory_, kReserved);
+    }
   }
-  const std::uintptr_t chunk =
-      (reinterpret_cast<std::uintptr_t>(scratch) + kPlaceMask) & ~kPlaceMask;
-  std::int64_t best = INT64_MAX;
-  for (int batch = 0; batch < kBatches; ++batch) {
-    thread_log.next_slot = chunk + kFirstSlot;
-    const std::int64_t before = monotonic_now();
-    write_records();
-    const std::int64_t elapsed = monotonic_now() - before;
-    best = elapsed < best ? elapsed : best;
+  ScratchChunk(const ScratchChunk&) = delete;
+  ScratchChunk& operator=(const ScratchChunk&) = delete;
+
+  bool is_there() const { return memory_ != MAP_FAILED; }
+
+  // Of work that makes `count` times the same, and no more than kScratchRecords records; picoseconds for each.
+  template <typename Work>
+  std::uint64_t ps_each(std::uint64_t count, Work work) const {
+    constexpr int kBatches = 8;
+    const std::uintptr_t start =
+        (reinterpret_cast<std::uintptr_t>(memory_) + kPlaceMask) & ~kPlaceMask;
+    std::int64_t best = INT64_MAX;
+    for (int batch = 0; batch < kBatches; ++batch) {
+      thread_log.next_slot = start + kFirstScratchSlot;
+      const std::int64_t before = monotonic_now();
+      work();
+      const std::int64_t elapsed = monotonic_now() - before;
+      best = elapsed < best ? elapsed : best;
+    }
+    return static_cast<std::uint64_t>(best) * 1000 / count;
   }
-  thread_log.next_slot = 0;
-  munmap(scratch, kReserved);
-  return static_cast<std::uint64_t>(best) * 1000 / kScratchRecords;
+
+ private:
+  static constexpr std::size_t kReserved = 2 * kChunkBytes;
+  void* memory_;
+};
+
+// What recording adds to calls that acquire and release as all others do: by an instruction that the processor waits
+// for. A mutex would do without as long as there is one thread.
+template <typename Post, typename Take>
+void post_and_take(Post post, Take take) {
+  sem_t semaphore;
+  resolved_next.sem_init(&semaphore, 0, 0);
+  for (std::uintptr_t i = 0; i < kScratchRecords / 2; ++i) {
+    post(&semaphore);
+    take(&semaphore);
+  }
 }
 
 void measure_costs() {
-  mapped_control->cost_ps = measure_cost_ps([] {
+  const ScratchChunk scratch;
+  if (!scratch.is_there()) {
+    return;
+  }
+  longpole_control& control = *mapped_control;
+  control.cost_ps = scratch.ps_each(kScratchRecords, [] {
     for (std::uintptr_t i = 0; i < kScratchRecords; ++i) {
-      record(stamp_of_acquisition(), {LONGPOLE_MUTEX_LOCK, &thread_log, &thread_log}, 0, 0);
+      record(stamp_of_acquisition(), {LONGPOLE_SEMAPHORE_WAIT, &thread_log, &thread_log}, 0, 0);
     }
   });
-  if (mapped_control->function_depth != 0) {
-    mapped_control->function_cost_ps =
-        measure_cost_ps([] { enter_and_leave(kScratchRecords / 2); });
+  const std::uint64_t bare = scratch.ps_each(
+      kScratchRecords, [] { post_and_take(resolved_next.sem_post, resolved_next.sem_trywait); });
+  const std::uint64_t hooked =
+      scratch.ps_each(kScratchRecords, [] { post_and_take(&longpole_post, &longpole_trywait); });
+  const std::uint64_t beside_a_call = hooked > bare ? hooked - bare : 0;
+  control.hidden_ps = beside_a_call < control.cost_ps ? control.cost_ps - beside_a_call : 0;
+  if (control.function_depth != 0) {
+    control.function_cost_ps =
+        scratch.ps_each(kScratchRecords, [] { enter_and_leave(kScratchRecords / 2); });
   }
 }
 
@@ -242,7 +283,10 @@ void start() {
   recording_state = state_page;
   set_function_depth(mapped_control->function_depth);
   if (mapped_control->cost_ps == 0) {  // else another process has measured it
+    const Mode chosen = mode();
+    state_page->mode.store(in_lockstep() ? Mode::kThreadClock : chosen, std::memory_order_relaxed);
     measure_costs();
+    state_page->mode.store(chosen, std::memory_order_relaxed);
   }
   prepare_sampling();
   __cxa_atexit(&on_process_end, nullptr, nullptr);

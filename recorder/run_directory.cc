@@ -163,6 +163,7 @@ longpole_control* claim_directory_of_child(longpole_beginning beginning) {
   control->told_cpus = first.told_cpus;
   control->max_units = first.max_units;
   control->cost_ps = first.cost_ps;
+  control->hidden_ps = first.hidden_ps;
   control->function_cost_ps = first.function_cost_ps;
   control->function_depth = first.function_depth;
   control->follow = first.follow;

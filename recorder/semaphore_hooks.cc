@@ -1,5 +1,7 @@
 // POSIX semaphores. They answer through errno, which must come out as without the recorder: success
 // leaves it alone, however the attempt before it ended.
+#include "semaphore_hooks.h"
+
 #include <fcntl.h>
 #include <cerrno>
 #include <cstdarg>
@@ -121,3 +123,6 @@ LONGPOLE_HOOK int sem_post(sem_t* semaphore) noexcept {
   correct_result(record, error_of(result));
   return result;
 }
+
+extern "C" int longpole_post(sem_t*) noexcept __attribute__((alias("sem_post")));
+extern "C" int longpole_trywait(sem_t*) noexcept __attribute__((alias("sem_trywait")));

@@ -68,7 +68,8 @@ Merger::Merger(const MergeInput& input)
                }()),
                .base_ns = input.result.started_ns,
                .end_ns = input.result.ended_ns - input.result.started_ns,
-               .costs = RecordCosts(input.control.cost_ps),
+               .costs = RecordCosts(input.control.cost_ps,
+                                    std::min(input.control.hidden_ps, input.control.cost_ps)),
                .function_cost_ps = input.control.function_cost_ps,
                .objects = {},
                .sites = {},
@@ -216,8 +217,8 @@ void Merger::measure_costs() {
   constexpr std::uint64_t many = 1'000'000'000;
   const std::uint64_t begin = input_.control.start.tsc;
   const auto ns = static_cast<double>(context_.time_of(begin + many) - context_.time_of(begin));
-  context_.costs = RecordCosts::measure(raw_.threads, input_.control.cost_ps,
-                                        1000 * ns / static_cast<double>(many));
+  context_.costs =
+      RecordCosts::measure(raw_.threads, context_.costs, 1000 * ns / static_cast<double>(many));
 }
 
 void Merger::make_events() {

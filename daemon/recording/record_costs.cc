@@ -1,8 +1,8 @@
 #include "recording/record_costs.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <span>
 
@@ -36,6 +36,24 @@ Mean middle_mean(std::vector<std::uint64_t>& stretches) {
   return {sum / count, squares / count / count};
 }
 
+// Sites whose calls follow each other. A loop is known by one of its sites.
+class Loops {
+ public:
+  std::uint64_t of(std::uint64_t site) {
+    for (std::uint64_t leader = leader_of(site); leader != site; leader = leader_of(site))
+      site = leader;
+    return site;
+  }
+  void join(std::uint64_t a, std::uint64_t b) { leaders_[of(a)] = of(b); }
+
+ private:
+  std::uint64_t leader_of(std::uint64_t site) {
+    return leaders_.try_emplace(site, site).first->second;
+  }
+
+  std::map<std::uint64_t, std::uint64_t> leaders_;
+};
+
 }  // namespace
 
 class RecordCosts::Survey {
@@ -52,10 +70,11 @@ class RecordCosts::Survey {
           return;
         }
         if (before && may_be_written_twice(record) && number > records_in_cold_cache) {
-          std::vector<std::uint64_t>& stretches =
-              stretches_[{before->site, record.site}].at(twice ? 1 : 0);
-          if (stretches.size() < most_stretches && record.tsc > before->tsc)
-            stretches.push_back(record.tsc - before->tsc);
+          Stretches& here = stretches_[{before->site, record.site}];
+          ++here.count;
+          std::vector<std::uint64_t>& known = twice ? here.twice : here.once;
+          if (known.size() < most_stretches && record.tsc > before->tsc)
+            known.push_back(record.tsc - before->tsc);
         }
         before.reset();
         if (may_be_written_twice(record))
@@ -66,27 +85,58 @@ class RecordCosts::Survey {
   }
 
   void conclude(RecordCosts& costs, double ps_per_stamp) {
-    const auto in_empty_loop = static_cast<double>(costs.in_empty_loop_ps_);
-    for (auto& [places, stretches] : stretches_) {
-      auto& [once, twice] = stretches;
-      if (once.size() < fewest_stretches || twice.size() < fewest_stretches)
+    for (auto& [places, here] : stretches_) {
+      if (here.once.size() < fewest_stretches || here.twice.size() < fewest_stretches)
         continue;
-      const Mean without = middle_mean(once);
-      const Mean with = middle_mean(twice);
+      const Mean without = middle_mean(here.once);
+      const Mean with = middle_mean(here.twice);
       const double error = std::sqrt(without.variance + with.variance) * ps_per_stamp;
-      if (error > known_to * in_empty_loop)
+      if (error > known_to * static_cast<double>(costs.in_empty_loop_ps_))
         continue;
       costs.measured_[places] = std::llround((with.value - without.value) * ps_per_stamp);
+      loops_.join(places.site, places.next_site);
     }
+    take_out_what_is_hidden(costs);
   }
 
  private:
-  std::unordered_map<Places, std::array<std::vector<std::uint64_t>, 2>, Hash> stretches_;
+  struct Stretches {
+    std::vector<std::uint64_t> once;
+    std::vector<std::uint64_t> twice;
+    std::int64_t count = 0;
+  };
+  struct Sum {
+    std::int64_t ps = 0;
+    std::int64_t records = 0;
+  };
+
+  // Stamps move between the stretches of a loop: only of all of it can be told what a record costs there on average.
+  void take_out_what_is_hidden(RecordCosts& costs) {
+    std::map<std::uint64_t, Sum> sums;
+    for (const auto& [places, cost] : costs.measured_) {
+      Sum& sum = sums[loops_.of(places.site)];
+      const std::int64_t count = stretches_.at(places).count;
+      sum.ps += cost * count;
+      sum.records += count;
+    }
+    for (auto& [places, cost] : costs.measured_) {
+      const Sum& sum = sums[loops_.of(places.site)];
+      const std::int64_t hidden = costs.hidden_ps_ * sum.records;
+      if (sum.ps <= 0)
+        continue;
+      const double left =
+          1 - std::min(1.0, static_cast<double>(hidden) / static_cast<double>(sum.ps));
+      cost = std::llround(static_cast<double>(cost) * left);
+    }
+  }
+
+  std::unordered_map<Places, Stretches, Hash> stretches_;
+  Loops loops_;
 };
 
 RecordCosts RecordCosts::measure(const std::vector<RawThread>& threads,
-                                 std::uint64_t in_empty_loop_ps, double ps_per_stamp) {
-  RecordCosts costs(in_empty_loop_ps);
+                                 const RecordCosts& unmeasured, double ps_per_stamp) {
+  RecordCosts costs = unmeasured;
   Survey survey;
   for (const RawThread& thread : threads)
     survey.add(thread);
@@ -96,7 +146,7 @@ RecordCosts RecordCosts::measure(const std::vector<RawThread>& threads,
 
 std::int64_t RecordCosts::of(std::uint64_t site, std::uint64_t next_site) const {
   const auto found = measured_.find({site, next_site});
-  return found == measured_.end() ? in_empty_loop() : found->second;
+  return found == measured_.end() ? unmeasured() : found->second;
 }
 
 }  // namespace longpole::recording

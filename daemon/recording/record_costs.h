@@ -2,7 +2,8 @@
 // processor has nothing to do meanwhile, while a program's own instructions hide part of it, or all.
 //
 // Some records are written twice (LONGPOLE_AGAIN). Between the same two calls a stretch with such a record is
-// longer than one without by what one record costs there.
+// longer than one without by what a second record costs there. The first costs less: the processor does part of it while
+// the call itself waits for memory. How much that is, the recorder finds out when it starts.
 #pragma once
 
 #include <cstdint>
@@ -16,20 +17,21 @@ namespace longpole::recording {
 
 class RecordCosts {
  public:
-  // Knows nothing but the cost in an empty loop, in picoseconds.
-  explicit RecordCosts(std::uint64_t in_empty_loop_ps = 0) : in_empty_loop_ps_(in_empty_loop_ps) {}
+  // Knows nothing but the cost in a loop of nothing else, and what of that is hidden where there is a call as well;
+  // picoseconds.
+  explicit RecordCosts(std::uint64_t in_empty_loop_ps = 0, std::uint64_t hidden_ps = 0)
+      : in_empty_loop_ps_(static_cast<std::int64_t>(in_empty_loop_ps)),
+        hidden_ps_(static_cast<std::int64_t>(hidden_ps)) {}
 
   // Of calls that follow each other at two places of the program at least so often that the cost is known to a
-  // tenth of that in an empty loop; of all others it is that.
-  static RecordCosts measure(const std::vector<RawThread>& threads, std::uint64_t in_empty_loop_ps,
+  // tenth of that in an empty loop; of all others it is what `unmeasured` says.
+  static RecordCosts measure(const std::vector<RawThread>& threads, const RecordCosts& unmeasured,
                              double ps_per_stamp);
 
   // Of the record of a call, from its stamp to that of the next one; picoseconds. Less than 0 where the stamps of
   // what is written in between move: as much more is in the stretches around. Sites as in longpole_record.
   [[nodiscard]] std::int64_t of(std::uint64_t site, std::uint64_t next_site) const;
-  [[nodiscard]] std::int64_t in_empty_loop() const {
-    return static_cast<std::int64_t>(in_empty_loop_ps_);
-  }
+  [[nodiscard]] std::int64_t unmeasured() const { return in_empty_loop_ps_ - hidden_ps_; }
 
  private:
   struct Places {
@@ -45,7 +47,8 @@ class RecordCosts {
   };
   class Survey;
 
-  std::uint64_t in_empty_loop_ps_;
+  std::int64_t in_empty_loop_ps_;
+  std::int64_t hidden_ps_;
   std::unordered_map<Places, std::int64_t, Hash> measured_;
 };
 

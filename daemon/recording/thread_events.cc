@@ -133,7 +133,7 @@ void ThreadBuilder::visit(const longpole_record& record) {
 void ThreadBuilder::add_cost(const longpole_record& record) {
   const bool is_plain = may_be_written_twice(record);
   const std::int64_t cost = plain_site_ && is_plain ? context_.costs.of(*plain_site_, record.site)
-                                                    : context_.costs.in_empty_loop();
+                                                    : context_.costs.unmeasured();
   cost_ps_ += written_twice_ ? 2 * cost : cost;
   written_twice_ = false;
   plain_site_.reset();
@@ -231,7 +231,7 @@ void ThreadBuilder::take_out_overhead(std::int64_t begin) {
 // What waits for a spin lock gives all its CPU time away, see forget_spinning().
 void ThreadBuilder::take_out_turn(const longpole_record& record) {
   constexpr std::uint64_t longest_ns = 10'000'000'000;
-  cost_ps_ += context_.costs.in_empty_loop();
+  cost_ps_ += context_.costs.unmeasured();
   if ((LONGPOLE_FLAGS(record.kind_and_flags) & LONGPOLE_RETURNS) != 0 &&
       (pending_.empty() || !burns_cpu_while_it_waits(pending_.back().kind)))
     cost_ps_ += static_cast<std::int64_t>(std::min(record.object, longest_ns)) * 1000;

@@ -392,6 +392,7 @@ TEST(Recording, SaysWhatARecordCostsAndWhenItBegan) {
   run_recorded({"many_locks", {"10"}}, directory);
   const longpole_control& control = directory.control();
   EXPECT_GT(control.cost_ps, 0U);
+  EXPECT_LE(control.hidden_ps, control.cost_ps);
   EXPECT_GT(control.start.monotonic_ns, 0);
   EXPECT_LE(control.start.tsc, directory.threads().at(0).records.at(0).tsc);
 }

@@ -13,6 +13,13 @@ constexpr std::uint64_t unlock_site = 0x5000 + LONGPOLE_MUTEX_UNLOCK;
 constexpr std::int64_t in_empty_loop_ps = 20'000;
 constexpr double ps_per_stamp = 500;
 
+RecordCosts costs_of(const std::vector<RecordFields>& records, std::uint64_t hidden_ps = 0) {
+  EventsFile events;
+  events.add_thread(0, 100, records);
+  return RecordCosts::measure(read_raw_events(events.bytes(), events.units()).threads,
+                              RecordCosts(in_empty_loop_ps, hidden_ps), ps_per_stamp);
+}
+
 // A chunk of locks and unlocks, a hundred stamps from each to the next; from the 500th on `twice` of them are
 // written twice, which takes `cost` stamps of a lock and none of an unlock. `change` is added to each stretch.
 RecordCosts costs_of(std::size_t twice, std::int64_t cost,
@@ -28,10 +35,7 @@ RecordCosts costs_of(std::size_t twice, std::int64_t cost,
     }
     now += 100 + (change ? change(i) : 0);
   }
-  EventsFile events;
-  events.add_thread(0, 100, records);
-  return RecordCosts::measure(read_raw_events(events.bytes(), events.units()).threads,
-                              in_empty_loop_ps, ps_per_stamp);
+  return costs_of(records);
 }
 
 TEST(RecordCosts, AreWhatASecondRecordAddsBetweenTheSameTwoCalls) {
@@ -43,6 +47,36 @@ TEST(RecordCosts, AreWhatASecondRecordAddsBetweenTheSameTwoCalls) {
 
 TEST(RecordCosts, MayBeLessThanNothingWhereStampsMove) {
   EXPECT_EQ(costs_of(160, -6).of(lock_site, unlock_site), -3000);
+}
+
+// Three stamps more for each of two records, or 1500 ps.
+std::vector<RecordFields> with_stamps_that_move() {
+  std::vector<RecordFields> records;
+  std::uint64_t now = 1000;
+  for (std::size_t i = 0; i < 800; ++i) {
+    const bool locks = i % 2 == 0;
+    records.push_back(call(locks ? LONGPOLE_MUTEX_LOCK : LONGPOLE_MUTEX_UNLOCK, now, lock_address));
+    now += 100;
+    if (i >= 500 && i < 660) {
+      records.push_back({LONGPOLE_AGAIN, now - 90});
+      now += locks ? 20 : 0;
+      now -= locks ? 0 : 14;
+    }
+  }
+  return records;
+}
+
+TEST(RecordCosts, AreLessByWhatHidesBehindTheCallsOfALoop) {
+  const RecordCosts costs = costs_of(with_stamps_that_move(), 500);
+  EXPECT_NEAR(static_cast<double>(costs.of(lock_site, unlock_site)), 6667, 50);
+  EXPECT_NEAR(static_cast<double>(costs.of(unlock_site, lock_site)), -4667, 50);
+  EXPECT_EQ(costs.of(lock_site, lock_site), in_empty_loop_ps - 500) << "never seen";
+}
+
+TEST(RecordCosts, AreNothingWhereAllOfItHides) {
+  const RecordCosts costs = costs_of(with_stamps_that_move(), 2000);
+  EXPECT_EQ(costs.of(lock_site, unlock_site), 0);
+  EXPECT_EQ(costs.of(unlock_site, lock_site), 0);
 }
 
 TEST(RecordCosts, AreThoseOfAnEmptyLoopWhereTooFewWereWrittenTwice) {
@@ -57,6 +91,32 @@ TEST(RecordCosts, AreThoseOfAnEmptyLoopWhereStretchesVaryTooMuch) {
 TEST(RecordCosts, AStretchInWhichTheThreadLostItsCpuSaysNothing) {
   const auto seldom = [](std::size_t i) { return i % 50 == 0 ? 4'000'000U : 0U; };
   EXPECT_EQ(costs_of(160, 14, seldom).of(lock_site, unlock_site), 7000);
+}
+
+TEST(RecordCosts, AStretchBehindTheChangeOfChunksSaysNothing) {
+  const auto cold_at_first = [](std::size_t i) { return i < 250 ? 50U : 0U; };
+  EXPECT_EQ(costs_of(160, 14, cold_at_first).of(lock_site, unlock_site), 7000);
+}
+
+TEST(RecordCosts, AStretchInWhichTheThreadWaitedSaysNothing) {
+  constexpr std::uint64_t wait_site = 0x5000 + LONGPOLE_CONDITION_WAIT;
+  std::vector<RecordFields> records;
+  std::uint64_t now = 1000;
+  for (std::size_t i = 0; i < 370; ++i, now += 1000) {
+    records.push_back(call(LONGPOLE_MUTEX_LOCK, now, lock_address));
+    if (i >= 240) {
+      records.push_back({LONGPOLE_AGAIN, now + 10});
+      now += 14;
+    } else if (i % 4 == 0) {
+      records.push_back(begins(LONGPOLE_CONDITION_WAIT, now += 100, condition_address));
+      records.push_back(returns(LONGPOLE_CONDITION_WAIT, now += 100, condition_address));
+    }
+    records.push_back(call(LONGPOLE_MUTEX_UNLOCK, now += 100, lock_address));
+  }
+  const RecordCosts costs = costs_of(records);
+  EXPECT_EQ(costs.of(lock_site, unlock_site), 7000);
+  EXPECT_EQ(costs.of(lock_site, wait_site), in_empty_loop_ps);
+  EXPECT_EQ(costs.of(wait_site, unlock_site), in_empty_loop_ps);
 }
 
 TEST(RecordCosts, WhatWasWrittenTwiceIsTakenOutTwice) {

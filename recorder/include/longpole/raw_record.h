@@ -55,7 +55,7 @@
 #define LONGPOLE_STATIC_ASSERT _Static_assert
 #endif
 
-#define LONGPOLE_RAW_VERSION 11u
+#define LONGPOLE_RAW_VERSION 12u
 #define LONGPOLE_CONTROL_MAGIC 0x6c72746e6f63706cull /* "lpcontrl" */
 #define LONGPOLE_UNIT_BYTES (4u * 1024u)             /* what `events` is made of */
 #define LONGPOLE_CHUNK_BYTES (32u * 1024u)           /* a mapped chunk, header included */
@@ -113,7 +113,8 @@ struct longpole_control {
   uint32_t stop_errno;
   uint64_t dropped;                 /* atomic: records that found no place */
   struct longpole_clock_pair start; /* set by the recorder when it starts */
-  uint64_t cost_ps;          /* set by the recorder: measured cost of one record, in picoseconds */
+  uint64_t cost_ps;          /* set by the recorder: measured cost of one record among others, in
+                                picoseconds */
   uint64_t function_cost_ps; /* likewise of an entry or exit of a function */
   uint32_t
       function_depth; /* set by the launcher: functions inside each other whose entries and exits
@@ -133,6 +134,8 @@ struct longpole_control {
   uint64_t end_process_cpu_ns;    /* and likewise at the end */
   uint64_t runtime_begin;         /* where the code of a library lies that tells what it does: */
   uint64_t runtime_end; /* what locks it uses itself is its own business; 0: there is none */
+  uint64_t hidden_ps;   /* set by the recorder: of cost_ps, what a call beside the record hides: the
+                           processor waits for that anyway */
 };
 
 /* What became of it is for the reader to find out: it records, or it could not. */
@@ -329,6 +332,6 @@ struct longpole_record {
 
 LONGPOLE_STATIC_ASSERT(sizeof(struct longpole_record) == 32, "a record is half a cache line");
 LONGPOLE_STATIC_ASSERT(sizeof(struct longpole_chunk) == 64, "records start on a cache line");
-LONGPOLE_STATIC_ASSERT(sizeof(struct longpole_control) == 176, "both sides agree on the control");
+LONGPOLE_STATIC_ASSERT(sizeof(struct longpole_control) == 184, "both sides agree on the control");
 
 #endif
