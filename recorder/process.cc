@@ -257,6 +257,7 @@ void go_on_in_child() {
 }
 
 void start() {
+  const std::uint64_t begin = stamp();
   if (mapped_control != nullptr || !resolve_next_definitions()) {
     return;
   }
@@ -295,6 +296,8 @@ void start() {
   }
   const SignalsBlocked blocked;
   begin_recording();
+  const std::uint64_t now = stamp();
+  write_record(now, LONGPOLE_OVERHEAD, 0, now - begin, 0, 0, 0);
 }
 
 __attribute__((constructor)) void construct() {

@@ -397,6 +397,15 @@ TEST(Recording, SaysWhatARecordCostsAndWhenItBegan) {
   EXPECT_LE(control.start.tsc, directory.threads().at(0).records.at(0).tsc);
 }
 
+// All that happens before the program's own code does, as far as the library is concerned.
+TEST(Recording, CountsItsOwnBeginningAmongWhatRecordingCosts) {
+  RunDirectory directory;
+  run_recorded({"many_locks", {"10"}}, directory);
+  const auto threads = directory.threads();
+  const longpole_record& first = threads.at(0).records.at(0);
+  EXPECT_GT(threads[0].overhead, first.tsc - directory.control().start.tsc);
+}
+
 TEST(PinnedProgram, IsToldTheCpusItWouldHaveHad) {
   RunDirectory directory;
   directory.control().told_cpus = 6;

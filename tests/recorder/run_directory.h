@@ -21,6 +21,7 @@ struct RawThread {
   std::uint64_t handle = 0;
   std::uint32_t chunks = 0;
   std::vector<longpole_record> records;  // without empty slots
+  std::uint64_t overhead = 0;            // stamps that recording took, as far as it says
 };
 
 std::uint64_t other_of(const longpole_record& record);

@@ -1,5 +1,5 @@
-/* Says that it is running and computes until it is stopped. With an argument it does not let SIGTERM
- * end it. */
+/* Computes for a while, beside which the recorder's own beginning is little, says that it is running and goes on
+ * until it is stopped. With an argument it does not let SIGTERM end it. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@ static void* work(void* unused) {
     for (int i = 0; i < 1000000; ++i)
       sink += (unsigned long)i;
     pthread_mutex_unlock(&lock);
-    if (round == 20) {
+    if (round == 300) {
       puts("running");
       fflush(stdout);
     }
