@@ -320,7 +320,10 @@ void add_record(CLI::App& app, Chosen& chosen) {
                    "With --functions exact: how many functions inside each other are told apart;\n"
                    "without it, 64")
       ->type_name("N");
-  command->add_option("--rate", options->rate, "Samples per second of CPU time; without it, 1000")
+  command
+      ->add_option("--rate", options->rate,
+                   "Samples per second of CPU time; without it, 1000. The portable source\nhas one "
+                   "a tick of the kernel at most, 250 as a rule")
       ->type_name("HZ");
   command
       ->add_option("--source", options->source,
