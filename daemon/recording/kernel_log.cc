@@ -56,7 +56,7 @@ class Reader {
 
   void read_cpu(std::span<const std::uint8_t> spool);
   void read_wakes(std::span<const std::uint8_t> spool, const Tracepoints& tracepoints);
-  KernelLog finish(std::int64_t cpu_time_ns);
+  KernelLog finish(std::int64_t cpu_time_ns, std::int64_t recorded_switch_ns);
 
  private:
   [[nodiscard]] bool is_ours(const PerfRecord& record, std::int64_t time) const {
@@ -71,7 +71,7 @@ class Reader {
   void unwind_samples();
   std::uint32_t path_id(const std::vector<std::uint64_t>& path);
   void make_tasks();
-  void fill_tasks(std::int64_t cpu_time_ns);
+  void fill_tasks(std::int64_t cpu_time_ns, std::int64_t recorded_switch_ns);
   Task* task_at(std::int32_t tid, std::int64_t time);
 
   std::int32_t pid_;
@@ -325,7 +325,7 @@ void Reader::index_wakes() {
       blockings_[samples_[i].moment.tid].at.push_back(i);
 }
 
-void Reader::fill_tasks(std::int64_t cpu_time_ns) {
+void Reader::fill_tasks(std::int64_t cpu_time_ns, std::int64_t recorded_switch_ns) {
   std::int64_t sum = 0;
   for (const Interval& interval : intervals_)
     sum += interval.out - interval.in;
@@ -336,6 +336,8 @@ void Reader::fill_tasks(std::int64_t cpu_time_ns) {
   if (intervals_.size() >= many_intervals && cpu_time_ns > sum)
     per_switch = std::min((cpu_time_ns - sum) / static_cast<std::int64_t>(intervals_.size()),
                           longest_switch_ns);
+  if (intervals_.size() >= many_intervals)
+    per_switch -= recorded_switch_ns;
 
   Task* task_before = nullptr;
   const Interval* before = nullptr;
@@ -350,7 +352,8 @@ void Reader::fill_tasks(std::int64_t cpu_time_ns) {
     const std::int64_t used = task->cpu.total();
     task->cpu.add(interval.in, used);
     const auto length = static_cast<double>(interval.out - interval.in);
-    task->cpu.add(interval.out, used + std::llround(length * share) + per_switch);
+    task->cpu.add(interval.out,
+                  used + std::max<std::int64_t>(0, std::llround(length * share) + per_switch));
     task_before = task;
     before = &interval;
   }
@@ -361,7 +364,7 @@ void Reader::fill_tasks(std::int64_t cpu_time_ns) {
       task->samples.push_back({sample.moment.time, path_id(sample.chain), 1});
 }
 
-KernelLog Reader::finish(std::int64_t cpu_time_ns) {
+KernelLog Reader::finish(std::int64_t cpu_time_ns, std::int64_t recorded_switch_ns) {
   std::sort(births_.begin(), births_.end());
   std::sort(deaths_.begin(), deaths_.end());
   std::stable_sort(intervals_.begin(), intervals_.end(), [](const Interval& a, const Interval& b) {
@@ -374,7 +377,7 @@ KernelLog Reader::finish(std::int64_t cpu_time_ns) {
                    [](const Sampled& a, const Sampled& b) { return a.moment < b.moment; });
   index_wakes();
   make_tasks();
-  fill_tasks(cpu_time_ns);
+  fill_tasks(cpu_time_ns, recorded_switch_ns);
   for (auto& [tid, lives] : lives_)
     for (Task& task : lives)
       log_.tasks.push_back(std::move(task));
@@ -388,14 +391,15 @@ KernelLog Reader::finish(std::int64_t cpu_time_ns) {
 KernelLog read_kernel_log(std::span<const std::span<const std::uint8_t>> spools, std::int32_t pid,
                           std::int64_t base_ns, std::int64_t ended_ns, std::int64_t cpu_time_ns,
                           const std::optional<WakeSpools>& wakes,
-                          std::vector<TimedMapping> mapped_before) {
+                          std::vector<TimedMapping> mapped_before,
+                          std::int64_t recorded_switch_ns) {
   Reader reader(pid, base_ns, ended_ns, std::move(mapped_before));
   for (const std::span<const std::uint8_t> spool : spools)
     reader.read_cpu(spool);
   if (wakes)
     for (const std::span<const std::uint8_t> spool : wakes->spools)
       reader.read_wakes(spool, wakes->tracepoints);
-  return reader.finish(cpu_time_ns);
+  return reader.finish(cpu_time_ns, recorded_switch_ns);
 }
 
 }  // namespace longpole::recording

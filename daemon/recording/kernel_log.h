@@ -75,7 +75,7 @@ struct KernelLog {
 // The process clock has the last word on the sum. The time of a context switch itself, 0.6 µs and
 // more, belongs to nobody's interval but stands on the threads' clocks: where it adds up (hundreds of
 // thousands of switches a second), what the process clock has more than the intervals is shared out
-// among them evenly. What it has less is time that a hypervisor or interrupts took while the thread
+// among them evenly, less `recorded_switch_ns`, which the recording of each took. What it has less is time that a hypervisor or interrupts took while the thread
 // stood on its CPU: the intervals are shortened in proportion.
 //
 // When was a thread that slept ready to run again? Nothing unprivileged says. If its CPU was idle
@@ -93,6 +93,7 @@ struct WakeSpools {
                                         std::int32_t pid, std::int64_t base_ns,
                                         std::int64_t ended_ns, std::int64_t cpu_time_ns,
                                         const std::optional<WakeSpools>& wakes = std::nullopt,
-                                        std::vector<TimedMapping> mapped_before = {});
+                                        std::vector<TimedMapping> mapped_before = {},
+                                        std::int64_t recorded_switch_ns = 0);
 
 }  // namespace longpole::recording

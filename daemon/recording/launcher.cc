@@ -20,6 +20,7 @@
 #include "longpole/raw_record.h"
 #include "recording/children.h"
 #include "recording/perf_rings.h"
+#include "recording/recorded_switch.h"
 #include "recording/run_delays.h"
 #include "recording/run_files.h"
 #include "recording/stopped_child.h"
@@ -210,8 +211,13 @@ Expected<void> Run::execute() {
   // The rings have to be drained in time on a busy machine too. Only the privileged may.
   static_cast<void>(::setpriority(PRIO_PROCESS, 0, draining_priority));
 
+  std::optional<Tracepoints> tracepoints;
+  if (auto found = find_tracepoints())
+    tracepoints = *found;
   std::optional<PerfRings> rings;
   if (!request.portable) {
+    result.recorded_switch_ns =
+        cost_of_recorded_switch(cpus.front(), request.rate_hz, tracepoints, directory);
     auto opened = PerfRings::open(child->pid(), cpus, request.rate_hz, directory);
     if (opened)
       rings = std::move(*opened);
@@ -222,8 +228,7 @@ Expected<void> Run::execute() {
   if (rings) {
     result.perf_cpus = rings->cpus();
     result.kernel_samples = rings->samples_kernel();
-    if (const auto tracepoints = find_tracepoints();
-        tracepoints && rings->add_tracepoints(child->pid(), *tracepoints, directory))
+    if (tracepoints && rings->add_tracepoints(child->pid(), *tracepoints, directory))
       result.tracepoints = *tracepoints;
   }
   control->set_source(rings.has_value());

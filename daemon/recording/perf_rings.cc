@@ -236,6 +236,13 @@ Expected<void> PerfRings::add_tracepoints(pid_t pid, const Tracepoints& tracepoi
   return {};
 }
 
+void PerfRings::record_at_once(bool on) {
+  for (Ring& ring : rings_)
+    for (const Descriptor* event : {&ring.event, &ring.second_event})
+      if (*event)
+        ::ioctl(event->get(), on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+}
+
 void PerfRings::spool(Ring& ring, std::span<const std::uint8_t> bytes) {
   if (!write_all(ring.spool.get(), bytes.data(), bytes.size()))
     spool_error_ = std::strerror(errno);

@@ -33,6 +33,8 @@ class PerfRings {
   // an error everything is as it was.
   [[nodiscard]] Expected<void> add_tracepoints(pid_t pid, const Tracepoints& tracepoints,
                                                const std::filesystem::path& run_directory);
+  // Without waiting for an exec, or not any more.
+  void record_at_once(bool on);
   ~PerfRings();
   PerfRings(PerfRings&&) noexcept;
   PerfRings& operator=(PerfRings&&) noexcept;

@@ -12,11 +12,12 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 KernelLog read(std::initializer_list<PerfSpool*> spools, std::int64_t cpu_time = 0,
-               std::int64_t ended = 1'000'000) {
+               std::int64_t ended = 1'000'000, std::int64_t recorded_switch = 0) {
   std::vector<std::span<const std::uint8_t>> bytes;
   for (PerfSpool* spool : spools)
     bytes.emplace_back(spool->bytes());
-  return read_kernel_log(bytes, PerfSpool::pid, 0, ended, cpu_time);
+  return read_kernel_log(bytes, PerfSpool::pid, 0, ended, cpu_time, std::nullopt, {},
+                         recorded_switch);
 }
 
 std::vector<std::string> gaps(const Task& task) {
@@ -24,6 +25,25 @@ std::vector<std::string> gaps(const Task& task) {
   for (const Gap& gap : task.gaps)
     lines.push_back(fmt::format("{} {} {}", gap.from, gap.ready, gap.until));
   return lines;
+}
+
+// A thread that is on the CPU a thousand times for 100 ns, of which the process clock has 150.
+std::int64_t cpu_of_many_switches(std::int64_t recorded_switch) {
+  PerfSpool spool;
+  spool.exec(0, 100);
+  for (std::int64_t i = 0; i < 999; ++i) {
+    spool.out(i * 1000 + 100, 100);
+    spool.in((i + 1) * 1000, 100);
+  }
+  spool.exit(999'100, 100);
+  return read({&spool}, 150'000, 1'000'000, recorded_switch).tasks.at(0).cpu.total();
+}
+
+TEST(KernelLog, SwitchesTakeTheTimeThatNobodyHasLessWhatRecordingThemTook) {
+  EXPECT_EQ(cpu_of_many_switches(0), 150'000);
+  EXPECT_EQ(cpu_of_many_switches(30), 120'000);
+  EXPECT_EQ(cpu_of_many_switches(80), 70'000);
+  EXPECT_EQ(cpu_of_many_switches(200), 0);
 }
 
 TEST(KernelLog, AThreadIsOnTheCpuBetweenItsSwitches) {
