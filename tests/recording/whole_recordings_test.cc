@@ -2,12 +2,18 @@
 // are simulated.
 #include <gmock/gmock.h>
 
+#include <sched.h>
+#include <sys/mount.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <set>
 #include <string>
 
 #include "record_program.h"
+#include "recording/tracepoints.h"
 #include "simulation/simulate.h"
 #include "simulation/simulator.h"
 #include "trace/recording_text.h"
@@ -190,6 +196,104 @@ TEST_P(OpenMPRecording, HasALoopsBarriersAndWhatEachThreadDidOfIt) {
       EXPECT_TRUE(event.kind != EventKind::barrier_wait || event.other == openmp_threads);
   }
   EXPECT_LT(most, sum * 2 / 3) << "the largest part is 58 of 136";
+}
+
+// GCC's library tells nothing: only a kernel that may be asked for wake-ups knows what its threads wait for.
+class GccOpenMPRecording : public WholeRecording {
+ protected:
+  void SetUp() override {
+    if (!std::filesystem::exists(specimen("openmp_of_gcc")))
+      GTEST_SKIP() << "these programs are not built by GCC";
+  }
+  static Recording recorded_way(const std::string& way) {
+    Options options = options_for(specimen("openmp_of_gcc"), {way});
+    options.source = GetParam();
+    options.as_cpus = openmp_threads;
+    const Recorded recorded = record(options);
+    EXPECT_TRUE(recorded.recording.has_value()) << recorded.recording.error().text();
+    return recorded.recording.has_value() ? *recorded.recording : Recording{};
+  }
+  static void expect_no_deadlock(const Recording& recording, const std::string& way) {
+    for (const std::uint32_t cpus : {1U, 2U, 4U, 8U}) {
+      simulation::Machine machine;
+      machine.cpus = cpus;
+      const auto simulated = simulation::simulate(recording, machine);
+      ASSERT_TRUE(simulated.has_value()) << way;
+      EXPECT_FALSE(simulated->end.deadlock) << way << " on " << cpus << " CPUs";
+    }
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Sources, GccOpenMPRecording,
+                         testing::Values(SourceChoice::automatic, SourceChoice::portable),
+                         [](const auto& source) {
+                           return source.param == SourceChoice::automatic ? "automatic"
+                                                                          : "portable";
+                         });
+
+TEST_P(GccOpenMPRecording, CanBeSimulatedOnAnyNumberOfCpus) {
+  for (const char* way : {"loop", "locks", "ordered", "nested", "tasks"}) {
+    const Recording recording = recorded_way(way);
+    EXPECT_EQ(recording.run.exit_status, 0) << way;
+    EXPECT_GE(recording.threads.size(), openmp_threads) << way;
+    expect_no_deadlock(recording, way);
+  }
+}
+
+TEST_P(GccOpenMPRecording, SaysThatNobodyKnowsWhoWokeItsThreads) {
+  if (find_tracepoints().has_value())
+    GTEST_SKIP() << "it is known here";
+  EXPECT_EQ(std::ranges::count(recorded_way("loop").notices, "wakers-unknown", &Notice::code), 1);
+}
+
+// In a mount namespace of this process, where the wake-ups may be looked at for a while.
+class WakeUpsShown {
+ public:
+  WakeUpsShown() {
+    if (::unshare(CLONE_NEWNS) != 0 ||
+        ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+        ::mount("none", place, "tracefs", 0, nullptr) != 0)
+      problem_ = std::strerror(errno);
+  }
+  ~WakeUpsShown() {
+    if (problem_.empty())
+      ::umount2(place, MNT_DETACH);
+  }
+  WakeUpsShown(const WakeUpsShown&) = delete;
+  WakeUpsShown& operator=(const WakeUpsShown&) = delete;
+
+  [[nodiscard]] const std::string& problem() const { return problem_; }
+
+ private:
+  static constexpr const char* place = "/sys/kernel/tracing";
+  std::string problem_;
+};
+
+TEST_P(GccOpenMPRecording, KnowsWhoWokeItsThreadsFromThePrivilegedKernel) {
+  const WakeUpsShown shown;
+  if (!shown.problem().empty() || GetParam() == SourceChoice::portable ||
+      !find_tracepoints().has_value())
+    GTEST_SKIP() << "wake-ups may not be recorded here: " << shown.problem();
+  for (const char* way : {"locks", "ordered", "nested", "tasks"})
+    expect_no_deadlock(recorded_way(way), way);
+  const Recording recording = recorded_way("loop");
+  expect_no_deadlock(recording, "loop");
+  EXPECT_EQ(std::ranges::count(recording.notices, "wakers-unknown", &Notice::code), 0);
+  // Whoever is done first waits for the last, which has 58 of 136 parts, and nobody waits for a fixed time.
+  std::size_t waits = 0;
+  Nanoseconds most{};
+  Nanoseconds sum{};
+  for (const Thread& thread : recording.threads) {
+    sum += cpu_of(thread);
+    most = std::max(most, cpu_of(thread));
+    waits += static_cast<std::size_t>(std::ranges::count_if(thread.events, [&](const Event& event) {
+      return event.kind == EventKind::semaphore_wait && event.waker.known() &&
+             is_inside_the_kernel(recording, event);
+    }));
+  }
+  EXPECT_GE(waits, openmp_threads - 1);
+  const Nanoseconds total = simulation::simulate_ideal(recording).total;
+  EXPECT_GE(total, most);
+  EXPECT_LT(total, sum * 9 / 10);
 }
 
 TEST_P(WholeRecording, OfAThreadSanitizedProgramHasWhatTheProgramDid) {
