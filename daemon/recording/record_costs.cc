@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <optional>
 #include <span>
 
@@ -36,24 +35,6 @@ Mean middle_mean(std::vector<std::uint64_t>& stretches) {
   return {sum / count, squares / count / count};
 }
 
-// Sites whose calls follow each other. A loop is known by one of its sites.
-class Loops {
- public:
-  std::uint64_t of(std::uint64_t site) {
-    for (std::uint64_t leader = leader_of(site); leader != site; leader = leader_of(site))
-      site = leader;
-    return site;
-  }
-  void join(std::uint64_t a, std::uint64_t b) { leaders_[of(a)] = of(b); }
-
- private:
-  std::uint64_t leader_of(std::uint64_t site) {
-    return leaders_.try_emplace(site, site).first->second;
-  }
-
-  std::map<std::uint64_t, std::uint64_t> leaders_;
-};
-
 }  // namespace
 
 class RecordCosts::Survey {
@@ -71,7 +52,6 @@ class RecordCosts::Survey {
         }
         if (before && may_be_written_twice(record) && number > records_in_cold_cache) {
           Stretches& here = stretches_[{before->site, record.site}];
-          ++here.count;
           std::vector<std::uint64_t>& known = twice ? here.twice : here.once;
           if (known.size() < most_stretches && record.tsc > before->tsc)
             known.push_back(record.tsc - before->tsc);
@@ -85,53 +65,30 @@ class RecordCosts::Survey {
   }
 
   void conclude(RecordCosts& costs, double ps_per_stamp) {
+    if (costs.in_empty_loop_ps_ == 0)
+      return;  // nobody measured it, for want of memory
+    const auto in_empty_loop = static_cast<double>(costs.in_empty_loop_ps_);
+    const double of_first = static_cast<double>(costs.unmeasured()) / in_empty_loop;
     for (auto& [places, here] : stretches_) {
       if (here.once.size() < fewest_stretches || here.twice.size() < fewest_stretches)
         continue;
       const Mean without = middle_mean(here.once);
       const Mean with = middle_mean(here.twice);
       const double error = std::sqrt(without.variance + with.variance) * ps_per_stamp;
-      if (error > known_to * static_cast<double>(costs.in_empty_loop_ps_))
+      if (error > known_to * in_empty_loop)
         continue;
-      costs.measured_[places] = std::llround((with.value - without.value) * ps_per_stamp);
-      loops_.join(places.site, places.next_site);
+      const double of_second = (with.value - without.value) * ps_per_stamp;
+      costs.measured_[places] = std::llround(of_second * of_first);
     }
-    take_out_what_is_hidden(costs);
   }
 
  private:
   struct Stretches {
     std::vector<std::uint64_t> once;
     std::vector<std::uint64_t> twice;
-    std::int64_t count = 0;
   };
-  struct Sum {
-    std::int64_t ps = 0;
-    std::int64_t records = 0;
-  };
-
-  // Stamps move between the stretches of a loop: only of all of it can be told what a record costs there on average.
-  void take_out_what_is_hidden(RecordCosts& costs) {
-    std::map<std::uint64_t, Sum> sums;
-    for (const auto& [places, cost] : costs.measured_) {
-      Sum& sum = sums[loops_.of(places.site)];
-      const std::int64_t count = stretches_.at(places).count;
-      sum.ps += cost * count;
-      sum.records += count;
-    }
-    for (auto& [places, cost] : costs.measured_) {
-      const Sum& sum = sums[loops_.of(places.site)];
-      const std::int64_t hidden = costs.hidden_ps_ * sum.records;
-      if (sum.ps <= 0)
-        continue;
-      const double left =
-          1 - std::min(1.0, static_cast<double>(hidden) / static_cast<double>(sum.ps));
-      cost = std::llround(static_cast<double>(cost) * left);
-    }
-  }
 
   std::unordered_map<Places, Stretches, Hash> stretches_;
-  Loops loops_;
 };
 
 RecordCosts RecordCosts::measure(const std::vector<RawThread>& threads,

@@ -3,7 +3,8 @@
 //
 // Some records are written twice (LONGPOLE_AGAIN). Between the same two calls a stretch with such a record is
 // longer than one without by what a second record costs there. The first costs less: the processor does part of it while
-// the call itself waits for memory. How much that is, the recorder finds out when it starts.
+// the call itself waits for memory. The recorder finds out when it starts which part that is in a loop of calls alone, and
+// it is taken to be the same everywhere.
 #pragma once
 
 #include <cstdint>
