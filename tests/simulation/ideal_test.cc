@@ -1,35 +1,18 @@
-#include <gmock/gmock.h>
-
-#include "schedule_table.h"
-#include "simulation/simulate.h"
-#include "trace/program_text.h"
+// Threads that create, signal and meet each other, with a CPU for each.
+#include "ideal_example.h"
 
 namespace longpole::simulation {
 namespace {
 
-// Each: a name, a program, and the table that it must come out as (schedule_table.h).
-struct Case {
-  std::string name;
-  std::string program;
-  std::string table;
-};
-
-void PrintTo(const Case& test, std::ostream* out) {
-  *out << test.name;
-}
-
-class Ideal : public testing::TestWithParam<Case> {};
+class Ideal : public IdealTest {};
 
 TEST_P(Ideal, RunsAsWritten) {
-  EXPECT_EQ(ideal_table(GetParam().program), GetParam().table);
+  expect_it_runs_as_written();
 }
 
-std::string name_of(const testing::TestParamInfo<Case>& info) {
-  return info.param.name;
-}
-
-INSTANTIATE_TEST_SUITE_P(Threads, Ideal,
-                         testing::Values(Case{"CreateAndJoin", R"(
+INSTANTIATE_TEST_SUITE_P(
+    Threads, Ideal,
+    testing::Values(IdealCase{"CreateAndJoin", R"(
 thread main
   run f 1
   create worker
@@ -39,10 +22,10 @@ thread main
 thread worker
   run g 5
 )",
-                                              R"(main: run 0-1 create@1 run 1-3 join@3 run 6-7 end@7
+                              R"(main: run 0-1 create@1 run 1-3 join@3 run 6-7 end@7
 worker: run 1-6 end@6
 )"},
-                                         Case{"JoinOfAThreadThatHasEnded", R"(
+                    IdealCase{"JoinOfAThreadThatHasEnded", R"(
 thread main
   create worker
   run f 2
@@ -51,10 +34,10 @@ thread main
 thread worker
   run g 1
 )",
-                                              R"(main: create@0 run 0-2 join@2 detach@2 end@2
+                              R"(main: create@0 run 0-2 join@2 detach@2 end@2
 worker: run 0-1 end@1
 )"},
-                                         Case{"CancelEndsAWaitAndFreesTheJoiner", R"(
+                    IdealCase{"CancelEndsAWaitAndFreesTheJoiner", R"(
 thread main
   run f 3
   cancel worker
@@ -64,10 +47,10 @@ thread worker
   wait nothing
   run g 9
 )",
-                                              R"(main: run 0-3 cancel@3 join@3 run 3-4 end@4
+                              R"(main: run 0-3 cancel@3 join@3 run 3-4 end@4
 worker: wait@0
 )"},
-                                         Case{"CancelActsAtTheNextCancellationPoint", R"(
+                    IdealCase{"CancelActsAtTheNextCancellationPoint", R"(
 thread main
   cancel worker
 thread worker
@@ -78,10 +61,10 @@ thread worker
   sleep 5
   run g 9
 )",
-                                              R"(main: cancel@0 end@0
+                              R"(main: cancel@0 end@0
 worker: run 0-2 lock@2 unlock@2 run 2-3 sleep@3
 )"},
-                                         Case{"CancelCutsASleepShort", R"(
+                    IdealCase{"CancelCutsASleepShort", R"(
 thread main
   run f 2
   cancel worker
@@ -90,10 +73,10 @@ thread main
 thread worker
   sleep 5
 )",
-                                              R"(main: run 0-2 cancel@2 join@2 run 2-3 end@3
+                              R"(main: run 0-2 cancel@2 join@2 run 2-3 end@3
 worker: sleep@0
 )"},
-                                         Case{"CancelledUserFreesItsDevice", R"(
+                    IdealCase{"CancelledUserFreesItsDevice", R"(
 thread main
   run f 2
   cancel A
@@ -103,219 +86,14 @@ thread B
   run f 1
   io disk 5
 )",
-                                              R"(main: run 0-2 cancel@2 end@2
+                              R"(main: run 0-2 cancel@2 end@2
 A: io@0
 B: run 0-1 io@1 io 2~7 end@7
 )"}),
-                         name_of);
-
-INSTANTIATE_TEST_SUITE_P(
-    Locks, Ideal,
-    testing::Values(Case{"HandedOverInOrderOfArrival", R"(
-thread A
-  lock M
-  run f 5
-  unlock M
-thread B
-  run f 2
-  lock M
-  run f 5
-  unlock M
-thread C
-  run f 1
-  lock M
-  run f 5
-  unlock M
-)",
-                         R"(A: lock@0 run 0-5 unlock@5 end@5
-B: run 0-2 lock@2 run 10-15 unlock@15 end@15
-C: run 0-1 lock@1 run 5-10 unlock@10 end@10
-)"},
-                    Case{"TiesInThreadOrder", R"(
-thread A
-  lock M
-  run f 1
-  unlock M
-thread B
-  lock M
-  run f 1
-  unlock M
-)",
-                         R"(A: lock@0 run 0-1 unlock@1 end@1
-B: lock@0 run 1-2 unlock@2 end@2
-)"},
-                    Case{"TryAndTimedOperations", R"(
-thread A
-  lock M
-  run f 4
-  unlock M
-thread B
-  run f 1
-  trylock M busy
-  run f 1
-  trylock M ok
-  run f 1
-  unlock M
-thread C
-  run f 1
-  timedlock M 2 timeout
-  run f 4
-  timedlock M 9 ok
-  unlock M
-)",
-                         R"(A: lock@0 run 0-4 unlock@4 end@4
-B: run 0-1 trylock@1 run 1-2 trylock@2 run 4-5 unlock@5 end@5
-C: run 0-1 timedlock@1 timedlock 1~3 run 3-7 timedlock@7 unlock@7 end@7
-)"},
-                    Case{"RecursiveUse", R"(
-thread A
-  lock M
-  lock M
-  run f 1
-  unlock M
-  run f 1
-  unlock M
-thread B
-  lock M
-  run f 1
-  unlock M
-)",
-                         R"(A: lock@0 lock@0 run 0-1 unlock@1 run 1-2 unlock@2 end@2
-B: lock@0 run 2-3 unlock@3 end@3
-)"},
-                    Case{"UnlockOfWhatNobodyHolds", R"(
-thread A
-  unlock M
-  lock M
-  run f 1
-  unlock M
-  rwunlock L
-  wrlock L
-thread B
-  lock M
-  unlock M
-)",
-                         R"(A: unlock@0 lock@0 run 0-1 unlock@1 rwunlock@1 wrlock@1 end@1
-B: lock@0 unlock@1 end@1
-)"},
-                    Case{"UnlockByAnotherThanTheHolder", R"(
-thread A
-  lock M
-  run f 1
-  lock M2
-thread B
-  run f 3
-  unlock M
-thread C
-  run f 1
-  lock M
-  run f 1
-  unlock M
-)",
-                         R"(A: lock@0 run 0-1 lock@1 end@1
-B: run 0-3 unlock@3 end@3
-C: run 0-1 lock@1 run 3-4 unlock@4 end@4
-)"},
-                    Case{"UnlockByAnotherBeforeTheLock", R"(
-thread A
-  run f 2
-  lock M
-thread B
-  run f 1
-  unlock M
-thread C
-  run f 3
-  lock M
-  unlock M
-)",
-                         R"(A: run 0-2 lock@2 end@2
-B: run 0-1 unlock@1 end@1
-C: run 0-3 lock@3 unlock@3 end@3
-)"},
-                    Case{"ALockThatIsKeptForEver", R"(
-thread A
-  lock M
-thread B
-  run f 1
-  lock M
-)",
-                         R"(A: lock@0 end@0
-B: run 0-1 lock@1
-deadlock at 1: B lock since 1
-)"},
-                    Case{"LocksInOppositeOrder", R"(
-thread A
-  lock M
-  run f 2
-  lock N
-  unlock N
-  unlock M
-thread B
-  lock N
-  run f 1
-  lock M
-  unlock M
-  unlock N
-thread C
-  run f 9
-)",
-                         R"(A: lock@0 run 0-2 lock@2
-B: lock@0 run 0-1 lock@1
-C: run 0-9 end@9
-deadlock at 2: A lock since 2 B lock since 1
-)"},
-                    Case{"ReadersShareAndWritersDoNot", R"(
-thread A
-  rdlock L
-  run f 4
-  rwunlock L
-thread B
-  run f 1
-  rdlock L
-  run f 4
-  rwunlock L
-thread C
-  run f 2
-  wrlock L
-  run f 1
-  rwunlock L
-thread D
-  run f 3
-  rdlock L
-  run f 1
-  rwunlock L
-thread E
-  run f 3
-  rdlock L
-  run f 2
-  rwunlock L
-)",
-                         R"(A: rdlock@0 run 0-4 rwunlock@4 end@4
-B: run 0-1 rdlock@1 run 1-5 rwunlock@5 end@5
-C: run 0-2 wrlock@2 run 5-6 rwunlock@6 end@6
-D: run 0-3 rdlock@3 run 6-7 rwunlock@7 end@7
-E: run 0-3 rdlock@3 run 6-8 rwunlock@8 end@8
-)"},
-                    Case{"AReaderMayReadAgainPastAWaitingWriter", R"(
-thread A
-  rdlock L
-  run f 2
-  rdlock L
-  run f 1
-  rwunlock L
-  rwunlock L
-thread B
-  run f 1
-  wrlock L
-  rwunlock L
-)",
-                         R"(A: rdlock@0 run 0-2 rdlock@2 run 2-3 rwunlock@3 rwunlock@3 end@3
-B: run 0-1 wrlock@1 rwunlock@3 end@3
-)"}),
-    name_of);
+    name_of_case);
 
 INSTANTIATE_TEST_SUITE_P(Semaphores, Ideal,
-                         testing::Values(Case{"PostsAreCounted", R"(
+                         testing::Values(IdealCase{"PostsAreCounted", R"(
 semaphore S = 1
 thread A
   wait S
@@ -334,27 +112,27 @@ thread C
   timedwait T 2 timeout
   timedwait S 1 timeout
 )",
-                                              R"(A: wait@0 wait@0 run 3-4 end@4
+                                                   R"(A: wait@0 wait@0 run 3-4 end@4
 B: run 0-3 post@3 post@3 post@3 end@3
 C: run 0-4 wait@4 trywait@4 trywait@4 timedwait@4 timedwait 4~6 timedwait@6 timedwait 6~7 end@7
 )"},
-                                         Case{"AWaitThatNobodyEnds", R"(
+                                         IdealCase{"AWaitThatNobodyEnds", R"(
 thread A
   wait S
 thread B
   run f 2
 )",
-                                              R"(A: wait@0
+                                                   R"(A: wait@0
 B: run 0-2 end@2
 deadlock at 0: A wait since 0
 )"}),
-                         name_of);
+                         name_of_case);
 
 INSTANTIATE_TEST_SUITE_P(
     Conditions, Ideal,
     testing::Values(
         // On one CPU A waits first; in the ideal execution B's signal is the first.
-        Case{"ASignalThatWokeIsRemembered", R"(
+        IdealCase{"ASignalThatWokeIsRemembered", R"(
 thread A
   run f 5
   lock M
@@ -367,11 +145,11 @@ thread B
   signal C
   unlock M
 )",
-             R"(A: run 0-5 lock@5 cwait@5 run 5-6 unlock@6 end@6
+                  R"(A: run 0-5 lock@5 cwait@5 run 5-6 unlock@6 end@6
 B: run 0-1 lock@1 signal@1 unlock@1 end@1
 )"},
         // On one CPU the first signal wakes nobody; were it remembered, A would not wait till 4.
-        Case{"ASignalThatWokeNobodyIsNotRemembered", R"(
+        IdealCase{"ASignalThatWokeNobodyIsNotRemembered", R"(
 thread A
   signal C
   run f 1
@@ -382,10 +160,10 @@ thread B
   run f 4
   signal C
 )",
-             R"(A: signal@0 run 0-1 lock@1 cwait@1 unlock@4 end@4
+                  R"(A: signal@0 run 0-1 lock@1 cwait@1 unlock@4 end@4
 B: run 0-4 signal@4 end@4
 )"},
-        Case{"WaitersTakeTheMutexAgainOneByOne", R"(
+        IdealCase{"WaitersTakeTheMutexAgainOneByOne", R"(
 thread A
   lock M
   cwait C M
@@ -403,13 +181,13 @@ thread D
   run f 3
   unlock M
 )",
-             R"(A: lock@0 cwait@0 run 4-6 unlock@6 end@6
+                  R"(A: lock@0 cwait@0 run 4-6 unlock@6 end@6
 B: lock@0 cwait@0 run 6-8 unlock@8 end@8
 D: run 0-1 lock@1 broadcast@1 run 1-4 unlock@4 end@4
 )"},
         // A barrier of three made of a condition. On one CPU D comes last; here it comes first,
         // leaves the mutex to the others, and goes on when they are there.
-        Case{"ABroadcastWaitsForTheThreadsThatItWoke", R"(
+        IdealCase{"ABroadcastWaitsForTheThreadsThatItWoke", R"(
 thread A
   run f 5
   lock M
@@ -429,11 +207,11 @@ thread D
   unlock M
   run f 1
 )",
-             R"(A: run 0-5 lock@5 cwait@5 unlock@7 run 7-8 end@8
+                  R"(A: run 0-5 lock@5 cwait@5 unlock@7 run 7-8 end@8
 B: run 0-7 lock@7 cwait@7 unlock@7 run 7-8 end@8
 D: run 0-2 lock@2 broadcast@2 unlock@7 run 7-8 end@8
 )"},
-        Case{"ATimedWaitThatTimesOutTakesItsMutexAgain", R"(
+        IdealCase{"ATimedWaitThatTimesOutTakesItsMutexAgain", R"(
 thread A
   lock M
   ctimedwait C M 3 timeout
@@ -445,10 +223,10 @@ thread B
   run f 4
   unlock M
 )",
-             R"(A: lock@0 ctimedwait@0 ctimedwait 0~3 run 5-6 unlock@6 end@6
+                  R"(A: lock@0 ctimedwait@0 ctimedwait 0~3 run 5-6 unlock@6 end@6
 B: run 0-1 lock@1 run 1-5 unlock@5 end@5
 )"},
-        Case{"ATimedWaitThatIsSignalled", R"(
+        IdealCase{"ATimedWaitThatIsSignalled", R"(
 thread A
   lock M
   ctimedwait C M 9 ok
@@ -460,12 +238,12 @@ thread B
   signal C
   unlock M
 )",
-             R"(A: lock@0 ctimedwait@0 run 2-3 unlock@3 end@3
+                  R"(A: lock@0 ctimedwait@0 run 2-3 unlock@3 end@3
 B: run 0-2 lock@2 signal@2 unlock@2 end@2
 )"},
         // Priorities decide what happens on the one CPU: B first, so its signal is lost, the
         // program stands still there, and its conditions stay as open as it wrote them.
-        Case{"PrioritiesDecideTheRunOnOneCpu", R"(
+        IdealCase{"PrioritiesDecideTheRunOnOneCpu", R"(
 thread A priority=1
   cwait C M
   run f 1
@@ -473,15 +251,16 @@ thread B priority=2
   run f 2
   signal C
 )",
-             R"(A: cwait@0 run 2-3 end@3
+                  R"(A: cwait@0 run 2-3 end@3
 B: run 0-2 signal@2 end@2
 )"}),
-    name_of);
+    name_of_case);
 
 INSTANTIATE_TEST_SUITE_P(
     OffTheCpu, Ideal,
     testing::Values(
-        Case{"SleepsAndOtherWaits", R"(
+        IdealCase{
+            "SleepsAndOtherWaits", R"(
 thread A
   run f 1
   sleep 2
@@ -489,9 +268,9 @@ thread A
   external 500us
   yield
 )",
-             R"(A: run 0-1 sleep@1 sleep 1~3 run 3-4 external@4 external 4~4.5 yield@4.5 end@4.5
+            R"(A: run 0-1 sleep@1 sleep 1~3 run 3-4 external@4 external 4~4.5 yield@4.5 end@4.5
 )"},
-        Case{"ADeviceServesOneAtATime", R"(
+        IdealCase{"ADeviceServesOneAtATime", R"(
 thread A
   io disk 4
 thread B
@@ -502,14 +281,14 @@ thread C
   run f 1
   io tape 4
 )",
-             R"(A: io@0 io 0~4 end@4
+                  R"(A: io@0 io 0~4 end@4
 B: run 0-1 io@1 io 4~8 run 8-9 end@9
 C: run 0-1 io@1 io 1~5 end@5
 )"}),
-    name_of);
+    name_of_case);
 
 INSTANTIATE_TEST_SUITE_P(Meetings, Ideal,
-                         testing::Values(Case{"ABarrierOpensWithTheLast", R"(
+                         testing::Values(IdealCase{"ABarrierOpensWithTheLast", R"(
 thread A
   run f 1
   barrier B 2
@@ -521,10 +300,10 @@ thread B
   run f 4
   barrier B 2
 )",
-                                              R"(A: run 0-1 barrier@1 run 3-4 barrier@4 end@7
+                                                   R"(A: run 0-1 barrier@1 run 3-4 barrier@4 end@7
 B: run 0-3 barrier@3 run 3-7 barrier@7 end@7
 )"},
-                                         Case{"SenderAndReceiverMeet", R"(
+                                         IdealCase{"SenderAndReceiverMeet", R"(
 thread A
   run f 1
   send X to B
@@ -539,12 +318,12 @@ thread C
   send X to B
   send X to A
 )",
-                                              R"(A: run 0-1 send@1 run 3-4 end@4
+                                                   R"(A: run 0-1 send@1 run 3-4 end@4
 B: run 0-3 receive@3 receive@3 run 5-6 end@6
 C: run 0-5 send@5 send@5
 deadlock at 5: C send since 5
 )"}),
-                         name_of);
+                         name_of_case);
 
 TEST(ByEnd, CausesComeFirstAndTiesInThreadOrder) {
   const Recording recording = *read_program(R"(
@@ -585,153 +364,6 @@ thread B
                                           std::pair{3, 1U}, std::pair{4, 0U}));
   EXPECT_TRUE(shared_completion_times_cpus(steps, 1) == 5'000'000);
   EXPECT_TRUE(shared_completion_times_cpus(steps, 2) == 8'000'000);
-}
-
-// What a recorded run can hold and a program file cannot.
-class Recorded : public testing::Test {
- protected:
-  static Recording recorded(const std::string& program) {
-    Recording recording = *read_program(program, "test");
-    recording.run.source = Source::kernel;
-    return recording;
-  }
-  static std::string table(const Recording& recording) {
-    return schedule_table(recording, simulate_ideal(recording));
-  }
-};
-
-TEST_F(Recorded, ALockLeftBehindIsFree) {
-  EXPECT_EQ(table(recorded(R"(
-thread A
-  lock M
-  run f 2
-thread B
-  run f 1
-  lock M
-  rdlock L
-thread D
-  run f 3
-  wrlock L
-)")),
-            R"(A: lock@0 run 0-2 end@2
-B: run 0-1 lock@1 rdlock@2 end@2
-D: run 0-3 wrlock@3 end@3
-)");
-}
-
-TEST_F(Recorded, ACallThatFailedChangesNothing) {
-  Recording recording = recorded(R"(
-thread A
-  run f 1
-  lock M
-  run f 1
-thread B
-  run f 2
-  lock M
-)");
-  recording.threads[0].events[1].outcome = Outcome::failed;
-  EXPECT_EQ(table(recording), R"(A: run 0-1 lock@1 run 1-2 end@2
-B: run 0-2 lock@2 end@2
-)");
-}
-
-TEST_F(Recorded, ACallThatDidNotReturnIsNoDeadlock) {
-  Recording recording = recorded(R"(
-thread A
-  lock M
-  barrier B 2
-thread D
-  run f 1
-  barrier B 2
-  lock M
-  run f 1
-thread E
-  run f 9
-)");
-  // A arrived at the barrier, and the program was over before it came back.
-  recording.threads[0].events.resize(2);
-  recording.threads[0].events[1].outcome = Outcome::unfinished;
-  EXPECT_EQ(table(recording), R"(A: lock@0 barrier@0
-D: run 0-1 barrier@1 lock@1 run 1-2 end@2
-E: run 0-9 end@9
-)");
-}
-
-TEST_F(Recorded, CancellingEndsACallThatDidNotReturn) {
-  Recording recording = recorded(R"(
-thread A
-  wait S
-thread B
-  run f 2
-  cancel A
-  join A
-  run f 1
-)");
-  recording.threads[0].events[0].outcome = Outcome::unfinished;
-  EXPECT_EQ(table(recording), R"(A: wait@0 end@2
-B: run 0-2 cancel@2 join@2 run 2-3 end@3
-)");
-}
-
-TEST_F(Recorded, CancellingChangesNothingWhereTheCallReturned) {
-  EXPECT_EQ(table(recorded(R"(
-thread A
-  sleep 3
-thread B
-  run f 2
-  cancel A
-)")),
-            R"(A: sleep@0 sleep 0~3 end@3
-B: run 0-2 cancel@2 end@2
-)");
-}
-
-TEST_F(Recorded, AThreadWhoseRecordingEndsEarlyIsOver) {
-  Recording recording = recorded(R"(
-thread A
-  run f 1
-  yield
-thread B
-  join A
-)");
-  recording.threads[0].events.pop_back();
-  EXPECT_EQ(table(recording), R"(A: run 0-1 yield@1
-B: join@0 end@1
-)");
-}
-
-TEST(ConditionCounts, AreThoseOfTheRunOnOneCpu) {
-  const Recording recording = with_known_condition_counts(*read_program(R"(
-thread A
-  lock M
-  cwait C M
-  unlock M
-thread B
-  lock M
-  cwait C M
-  unlock M
-thread D
-  signal C
-  lock M
-  broadcast C
-  broadcast C
-  unlock M
-)",
-                                                                        "test"));
-  const std::vector<Event>& events = recording.threads[2].events;
-  EXPECT_EQ(events[0].other, 1U);
-  EXPECT_EQ(events[2].other, 1U);
-  EXPECT_EQ(events[3].other, 0U);
-}
-
-TEST(ConditionCounts, ARecordingPassesThroughUnchanged) {
-  Recording recording = *read_program(R"(
-thread A
-  signal C
-)",
-                                      "test");
-  recording.threads[0].events[0].other = 3;
-  EXPECT_EQ(with_known_condition_counts(recording), recording);
 }
 
 TEST(Simulation, IsDeterministic) {
