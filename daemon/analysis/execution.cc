@@ -353,7 +353,8 @@ void Execution::make_index(const LargeArray<std::int64_t>& ends) {
       if (index == begin(t))
         builder.begin_thread(part.ready.count());
       builder.add(part.ready.count(), part.start.count(), part.end.count(), state_of(part),
-                  scaled_weight(index), part.length.count());
+                  scaled_weight(index), part.length.count(), event(part).profile.value + 1,
+                  subject_keys_.of(event(part)));
       const EventKind kind = event(part).kind;
       if (part.running && !part.cut && made != part.event) {
         made = part.event;

@@ -24,6 +24,7 @@
 #include "analysis/completion.h"
 #include "analysis/path_index.h"
 #include "analysis/span_index.h"
+#include "analysis/subject_key.h"
 #include "simulation/schedule.h"
 #include "simulation/simulator.h"
 #include "trace/recording.h"
@@ -100,6 +101,7 @@ class Execution {
   [[nodiscard]] const Event& event(const ExecutionPart& part) const {
     return recording_->threads[part.thread].events[part.event];
   }
+  [[nodiscard]] const SubjectKeys& subject_keys() const { return subject_keys_; }
   // ExecutionPart::running.
   [[nodiscard]] bool runs(PartIndex index) const { return simulated(index).running; }
   // The part ends in the call of its event, for the first time.
@@ -179,6 +181,7 @@ class Execution {
   void make_index(const simulation::LargeArray<std::int64_t>& ends);
 
   std::shared_ptr<const Recording> recording_;
+  SubjectKeys subject_keys_{*recording_};
   std::shared_ptr<const simulation::Schedule> schedule_;  // none: of a machine
   simulation::SimulatedRun run_;                          // in order of threads; refers to parts
   std::vector<PartIndex> machine_begin_;

@@ -48,6 +48,26 @@ SpanIndex::Builder::Builder(std::size_t parts, std::uint32_t weight_scale)
 
 void SpanIndex::Builder::begin_thread(std::int64_t time) {
   at_ = time;
+  wait_behind_ = 0;
+}
+
+std::uint32_t SpanIndex::Builder::NameNumbers::of(SpanName name) {
+  if (name >= numbers_.size())
+    numbers_.resize(std::size_t{name} + 1, 0);
+  const std::size_t count = names_.names.size() - names_.begin.back();
+  if (numbers_[name] == 0) {
+    if (count == Names::most)
+      return Names::most;
+    names_.names.push_back(name);
+    numbers_[name] = static_cast<std::uint16_t>(count + 1);
+  }
+  return numbers_[name] - 1U;
+}
+
+void SpanIndex::Builder::NameNumbers::end_thread() {
+  for (std::size_t i = names_.begin.back(); i < names_.names.size(); ++i)
+    numbers_[names_.names[i]] = 0;
+  names_.begin.push_back(names_.names.size());
 }
 
 void SpanIndex::Builder::open_block() {
@@ -58,7 +78,7 @@ void SpanIndex::Builder::open_block() {
   codes_ = 0;
   sizes_ = 0;
   lengths_end_ = 0;
-  longest_run_ = longest_wait_ = -1;
+  run_ = wait_ = {};
 }
 
 void SpanIndex::Builder::close_block() {
@@ -70,11 +90,13 @@ void SpanIndex::Builder::close_block() {
     tokens.resize(at + count);
     std::memcpy(&tokens[at], bytes, count);
   };
-  block_.has_others = others_.io != 0 || others_.sleeping != 0;
-  if (block_.has_others)
+  block_.has_others = others_.io != 0 || others_.sleeping != 0 ? 1 : 0;
+  if (block_.has_others != 0)
     append(&others_, sizeof(others_));
   block_.tokens_low = static_cast<std::uint32_t>(tokens.size());
-  block_.tokens_high = static_cast<std::uint8_t>(tokens.size() >> 32U);
+  block_.tokens_high = static_cast<std::uint32_t>(tokens.size() >> 32U) & 0xfU;
+  block_.run_name = run_numbers_.of(run_.name) & Names::most;
+  block_.wait_name = wait_numbers_.of(wait_.name) & Names::most;
   append(&codes_, Codes::bytes_of_codes);
   append(&sizes_, sizeof(sizes_));
   append(lengths_.data(), lengths_end_);
@@ -82,23 +104,19 @@ void SpanIndex::Builder::close_block() {
   block_.spans = 0;
 }
 
-void SpanIndex::Builder::token(std::int64_t end, std::uint8_t code) {
+void SpanIndex::Builder::token(std::int64_t end, std::uint8_t code, SpanName name) {
   const std::int64_t length = end - at_;
   if (block_.spans == block_spans || (block_.spans > 0 && end - block_.start() >= long_block))
     close_block();
   if (block_.spans == 0)
     open_block();
-  const SpanBlock::Token here{static_cast<std::uint8_t>((part_ - block_.first_part) & 31U),
-                              (Codes::ending >> code & 1U) != 0, code == Codes::standstill};
   // Of one that is too long to be written down the length is that of its block.
   const auto written = static_cast<std::uint32_t>(length);
   const SpanState state = Codes::states[code];
   if (state == SpanState::running) {
     block_.running += written;
-    if (length > longest_run_) {
-      longest_run_ = length;
-      block_.longest_run = here;
-    }
+    if (length > run_.length)
+      run_ = {length, name};
   } else if (state == SpanState::runnable) {
     block_.runnable += written;
   } else {
@@ -106,10 +124,8 @@ void SpanIndex::Builder::token(std::int64_t end, std::uint8_t code) {
       others_.io += written;
     else if (state == SpanState::sleeping)
       others_.sleeping += written;
-    if (length > longest_wait_) {
-      longest_wait_ = length;
-      block_.longest_wait = here;
-    }
+    if (length > wait_.length)
+      wait_ = {length, name};
   }
   const auto more = static_cast<unsigned>(std::bit_width(written | 1U) - 1) / 8;
   std::memcpy(&lengths_[lengths_end_], &written, sizeof(written));
@@ -121,35 +137,40 @@ void SpanIndex::Builder::token(std::int64_t end, std::uint8_t code) {
 }
 
 void SpanIndex::Builder::add(std::int64_t ready, std::int64_t start, std::int64_t end,
-                             SpanState main, double scaled_weight, std::int64_t length) {
+                             SpanState main, double scaled_weight, std::int64_t length,
+                             SpanName run, SpanName wait) {
   if (ready > at_)
-    token(ready, static_cast<std::uint8_t>(SpanState::blocked));
+    token(ready, static_cast<std::uint8_t>(SpanState::blocked), wait_behind_);
   if (start > at_)
-    token(start, static_cast<std::uint8_t>(SpanState::runnable));
+    token(start, static_cast<std::uint8_t>(SpanState::runnable), 0);
   if (end == start)
-    token(end, Codes::nothing);
+    token(end, Codes::nothing, 0);
   else
-    token(end, main == SpanState::blocked ? Codes::in_vain : static_cast<std::uint8_t>(main));
+    token(end, main == SpanState::blocked ? Codes::in_vain : static_cast<std::uint8_t>(main),
+          main == SpanState::running ? run : wait);
   if (scaled_weight != 0) {
     block_.critical +=
         static_cast<float>(scaled_weight / weight_scale_ * static_cast<double>(length));
     if (main == SpanState::running) {
       block_.weighted += static_cast<float>(scaled_weight * static_cast<double>(end - start));
-      block_.has_weights = true;
+      block_.has_weights = 1;
     }
   }
+  wait_behind_ = wait;
   ++part_;
 }
 
 void SpanIndex::Builder::end_thread() {
   close_block();
+  run_numbers_.end_thread();
+  wait_numbers_.end_thread();
   index_.begin_.push_back(index_.blocks_.size());
   index_.ends_.push_back(at_);
 }
 
 void SpanIndex::Builder::end_thread_blocked_until(std::int64_t time) {
   if (time > at_)
-    token(time, Codes::standstill);
+    token(time, Codes::standstill, wait_behind_);
   end_thread();
 }
 

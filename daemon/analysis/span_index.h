@@ -14,6 +14,7 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <vector>
 
 #include "simulation/large_array.h"
@@ -32,14 +33,11 @@ inline constexpr std::size_t span_state_count = 5;
 
 using SpanTimes = std::array<Nanoseconds, span_state_count>;
 
-struct SpanBlock {
-  // A token of the block by the part that it is of.
-  struct Token {
-    std::uint8_t part : 5 = 0;  // less the block's first
-    bool is_of_part : 1 = false;
-    bool is_standstill : 1 = false;  // behind the last part
-  };
+// What a span is named by in a picture: where it runs, its profile's number plus one; where it waits, the
+// SubjectKey of the call. 0: not known.
+using SpanName = std::uint32_t;
 
+struct SpanBlock {
   // Of its first span, in words, for which no gaps are left; its end is the start of the next, or the
   // thread's.
   std::array<std::uint32_t, 2> start_words{};
@@ -49,13 +47,14 @@ struct SpanBlock {
   std::uint32_t runnable = 0;
   float weighted = 0;            // Σ scaled weight · time of what it runs
   float critical = 0;            // Σ weight · length of its parts' main spans
-  std::uint32_t tokens_low = 0;  // where they begin
-  std::uint8_t tokens_high = 0;  // in 2^32
-  std::uint8_t spans : 6 = 0;
-  bool has_weights : 1 = false;
-  bool has_others : 1 = false;
-  Token longest_run;  // meaningless where there is none
-  Token longest_wait;
+  std::uint32_t tokens_low = 0;  // where they begin: 2^32 parts have three tokens at most
+  std::uint32_t tokens_high : 4 = 0;
+  std::uint32_t spans : 6 = 0;
+  std::uint32_t has_weights : 1 = 0;
+  std::uint32_t has_others : 1 = 0;
+  // Of the longest of its runs and of its waits, meaningless where there is none: SpanIndex::run_name().
+  std::uint32_t run_name : 10 = 0;
+  std::uint32_t wait_name : 10 = 0;
 
   [[nodiscard]] std::int64_t start() const { return std::bit_cast<std::int64_t>(start_words); }
   [[nodiscard]] std::uint64_t tokens() const {
@@ -98,6 +97,16 @@ class SpanIndex {
     std::memcpy(&others, tokens_.data() + block.tokens() - sizeof(others), sizeof(others));
     return others;
   }
+  // The name of the longest run in the block, or of its longest wait; none: the thread has so many names
+  // that this one is not kept, and is that of the span.
+  [[nodiscard]] std::optional<SpanName> run_name(std::uint32_t thread,
+                                                 const SpanBlock& block) const {
+    return run_names_.at(thread, block.run_name);
+  }
+  [[nodiscard]] std::optional<SpanName> wait_name(std::uint32_t thread,
+                                                  const SpanBlock& block) const {
+    return wait_names_.at(thread, block.wait_name);
+  }
   // Only of blocks shorter than long_block.
   [[nodiscard]] SpanTimes times(std::uint32_t thread, std::size_t index) const;
   // The last block of the thread that begins at or before the time, or the part; else its first.
@@ -105,10 +114,27 @@ class SpanIndex {
   [[nodiscard]] std::size_t block_of(std::uint32_t thread, PartIndex part) const;
 
   [[nodiscard]] std::size_t bytes() const {
-    return blocks_.size() * sizeof(SpanBlock) + tokens_.size() + (begin_.size() + ends_.size()) * 8;
+    return blocks_.size() * sizeof(SpanBlock) + tokens_.size() +
+           (begin_.size() + ends_.size()) * 8 + run_names_.bytes() + wait_names_.bytes();
   }
 
  private:
+  // The names that the blocks of each thread refer to.
+  struct Names {
+    static constexpr std::uint32_t most =
+        1023;  // of a thread; and that number: one that is not kept
+
+    [[nodiscard]] std::optional<SpanName> at(std::uint32_t thread, std::uint32_t number) const {
+      if (number == most)
+        return std::nullopt;
+      return names[begin[thread] + number];
+    }
+    [[nodiscard]] std::size_t bytes() const { return names.size() * 4 + begin.size() * 8; }
+
+    std::vector<SpanName> names;
+    std::vector<std::size_t> begin{0};  // by thread, and the end
+  };
+
   // What the tokens of a block are, from the one at hand on.
   class Codes {
    public:
@@ -123,6 +149,7 @@ class SpanIndex {
     [[nodiscard]] SpanState state() const { return states[code()]; }
     [[nodiscard]] bool ends_part() const { return (ending >> code() & 1U) != 0; }
     [[nodiscard]] bool is_standstill() const { return code() == standstill; }
+    [[nodiscard]] bool is_empty() const { return code() == nothing; }
     // Leaves `at` behind it.
     [[nodiscard]] std::int64_t length(const std::uint8_t*& at) const {
       std::uint32_t length = 0;
@@ -274,30 +301,73 @@ class SpanIndex {
     std::uint32_t left_;
   };
 
+  // The tokens of a block by their numbers, without their times.
+  class Kinds {
+   public:
+    Kinds(const SpanIndex& index, const SpanBlock& block) {
+      const std::uint8_t* at = index.tokens_.data() + block.tokens();
+      codes_ = Codes(at);
+    }
+
+    [[nodiscard]] bool runs(std::uint32_t token) const {
+      const Codes here = codes_.at(token);
+      return here.state() == SpanState::running && !here.is_empty();
+    }
+    // Blocked, in I/O or asleep.
+    [[nodiscard]] bool waits(std::uint32_t token) const {
+      const SpanState state = codes_.at(token).state();
+      return state != SpanState::running && state != SpanState::runnable;
+    }
+    [[nodiscard]] bool ends_part(std::uint32_t token) const { return codes_.at(token).ends_part(); }
+    [[nodiscard]] bool is_standstill(std::uint32_t token) const {
+      return codes_.at(token).is_standstill();
+    }
+
+   private:
+    Codes codes_;
+  };
+
  private:
   std::vector<std::size_t> begin_{0};  // by thread, and the end: its first block
   std::vector<std::int64_t> ends_;     // by thread
   simulation::LargeArray<SpanBlock> blocks_;
   simulation::LargeArray<std::uint8_t> tokens_;
+  Names run_names_;
+  Names wait_names_;
 };
 
 // Takes the parts of all threads in order.
 class SpanIndex::Builder {
  public:
   Builder(std::size_t parts, std::uint32_t weight_scale);
+  Builder(const Builder&) = delete;  // it points into itself
+  Builder& operator=(const Builder&) = delete;
 
   void begin_thread(std::int64_t time);
   // The next part of the thread, from where the one before ended. `main`: its state from `start` on.
-  // `length`: what its weight is per unit of.
+  // `length`: what its weight is per unit of. `run` and `wait`: its names where it runs, and where it, or
+  // the thread behind it, waits.
   void add(std::int64_t ready, std::int64_t start, std::int64_t end, SpanState main,
-           double scaled_weight, std::int64_t length);
+           double scaled_weight, std::int64_t length, SpanName run, SpanName wait);
   void end_thread();
   // In which it never goes on.
   void end_thread_blocked_until(std::int64_t time);
   [[nodiscard]] SpanIndex take();
 
  private:
-  void token(std::int64_t end, std::uint8_t code);
+  // Numbers the names of the thread at hand.
+  class NameNumbers {
+   public:
+    explicit NameNumbers(Names& names) : names_(names) {}
+    [[nodiscard]] std::uint32_t of(SpanName name);
+    void end_thread();
+
+   private:
+    Names& names_;
+    std::vector<std::uint16_t> numbers_;  // by name, plus one; 0: none yet
+  };
+
+  void token(std::int64_t end, std::uint8_t code, SpanName name);
   void open_block();
   void close_block();
 
@@ -312,8 +382,15 @@ class SpanIndex::Builder {
   std::uint64_t sizes_ = 0;
   std::array<std::uint8_t, (block_spans + 1) * sizeof(std::uint32_t)> lengths_{};
   std::size_t lengths_end_ = 0;
-  std::int64_t longest_run_ = 0;
-  std::int64_t longest_wait_ = 0;
+  struct Longest {
+    std::int64_t length = 0;
+    SpanName name = 0;
+  };
+  Longest run_;
+  Longest wait_;
+  SpanName wait_behind_ = 0;  // the part before
+  NameNumbers run_numbers_{index_.run_names_};
+  NameNumbers wait_numbers_{index_.wait_names_};
 };
 
 }  // namespace longpole::analysis

@@ -29,9 +29,9 @@ struct PixelSummary {
   // Together whole_pixel, or less where the thread was not there for all of it.
   std::array<std::uint8_t, span_state_count> shares{};
   float weight = 0;  // mean over what is computed
-  // A long stretch that runs in it, and a long wait: their part; none: nothing does.
-  PartIndex run = no_part;
-  std::optional<std::uint32_t> wait;  // its call
+  // Of a long stretch that runs in it, and of a long wait; none: nothing does, or it is not known.
+  ProfileId run;
+  SubjectKey wait = 0;
 };
 
 struct TimelineCall {
@@ -84,8 +84,13 @@ struct TimelineThread {
   std::uint64_t calls = 0;  // of the interval
 };
 
-// Whether summaries say what runs and what is waited for: it costs as much as all the rest.
-enum class WithNames : bool { no, yes };
+// What summaries tell beside their shares: PixelSummary. Each costs, and a picture that is coloured by one
+// needs no other.
+struct SummaryContent {
+  bool weight = false;
+  bool run = false;
+  bool wait = false;
+};
 
 class Timeline {
  public:
@@ -94,7 +99,7 @@ class Timeline {
   [[nodiscard]] const Execution& execution() const { return *execution_; }
 
   [[nodiscard]] TimelineRow row(std::uint32_t thread, const TimelineView& view,
-                                WithNames names) const;
+                                const SummaryContent& content) const;
   [[nodiscard]] TimelineThread thread(std::uint32_t thread, const TimelineView& view) const;
   [[nodiscard]] bool is_active(std::uint32_t thread, const TimelineView& view) const;
   // One a pixel.

@@ -49,13 +49,13 @@ struct BlockSums {
 class RowBuilder {
  public:
   RowBuilder(const Execution& execution, std::uint32_t thread, const TimelineView& view,
-             bool with_names, TimelineRow& row)
+             const SummaryContent& content, TimelineRow& row)
       : execution_(execution),
         index_(execution.index()),
         thread_(thread),
         last_(index_.last_block(thread)),
         view_(view),
-        with_names_(with_names),
+        content_(content),
         row_(row),
         pixel_(view) {}
 
@@ -75,15 +75,29 @@ class RowBuilder {
     if (crowded_)
       flush();
     find_events();
+    find_names();
   }
 
  private:
   static constexpr std::size_t no_block = ~std::size_t{0};
-  // A span, or the longest in a block.
-  struct Seen {
+  // What names a pixel: a span, or a block that lies in it.
+  struct Longest {
+    Nanoseconds length{};
     PartIndex part = no_part;
     bool is_of_part = false;
     std::size_t block = no_block;
+  };
+  // That of a block that reaches over the edge of two pixels.
+  struct TokenAtEdge {
+    SpanToken span;
+    std::uint32_t number = 0;  // in the block
+    PartIndex part = no_part;  // also of a standstill
+  };
+  enum class Side : std::uint8_t { left, right };
+  // A summary that is named by the event of a part.
+  struct Unnamed {
+    std::size_t summary = 0;
+    PartIndex part = no_part;
   };
 
   // Blocks that are in the pixel at hand, from that one on; answers which it does not take.
@@ -103,8 +117,7 @@ class RowBuilder {
         break;
       const BlockSums of_block = sums_of(here, end - start);
       sums += of_block;
-      if (with_names_)
-        remember(of_block, block);
+      remember(of_block, block);
       start = end;
     }
     if (block == first)
@@ -125,7 +138,7 @@ class RowBuilder {
         end - block.start() >= SpanIndex::long_block)
       return false;
     BlockSums left;
-    SpanToken at_edge;
+    TokenAtEdge at_edge;
     if (right - block.start() <= end - right) {
       at_edge = count_up_to(right, block, left);
     } else {
@@ -135,101 +148,122 @@ class RowBuilder {
       left -= behind;
     }
     // What fills a pixel is no crowd.
-    if (!crowded_ && (at_edge.start == block.start() || block.start() == pixel_.left().count()))
+    if (!crowded_ &&
+        (at_edge.span.start == block.start() || block.start() == pixel_.left().count()))
       return false;
     BlockSums behind = sums_of(block, end - block.start());
     behind -= left;
-    add_side(left, number, at_edge, Nanoseconds{right - at_edge.start});
+    add_side(left, block, at_edge, Side::left, Nanoseconds{right - at_edge.span.start});
     crowded_ = true;
     enter(pixel_.number() + 1);
-    add_side(behind, number, at_edge, Nanoseconds{at_edge.end - right});
-    crowded_ = at_edge.start == right || at_edge.end < end;
+    add_side(behind, block, at_edge, Side::right, Nanoseconds{at_edge.span.end - right});
+    crowded_ = at_edge.span.start == right || at_edge.span.end < end;
     if (!crowded_)
-      pending_.push_back(at_edge);
+      pending_.push_back(at_edge.span);
     return true;
   }
 
   // What is left of the time, with the span that reaches over it, or begins there.
-  SpanToken count_up_to(std::int64_t time, const SpanBlock& block, BlockSums& sums) const {
+  TokenAtEdge count_up_to(std::int64_t time, const SpanBlock& block, BlockSums& sums) const {
     SpanIndex::Tokens token(index_, block);
-    SpanToken span;
-    span.part = block.first_part;
+    TokenAtEdge edge;
+    edge.part = block.first_part;
+    SpanToken& span = edge.span;
     span.start = block.start();
     span.end = span.start + token.length();
     while (span.end <= time) {
-      count(block, token.state(), span.part, span.end - span.start, sums);
-      span.part += token.ends_part() ? 1U : 0U;
+      count(block, token.state(), edge.part, span.end - span.start, sums);
+      edge.part += token.ends_part() ? 1U : 0U;
       token.next();
+      ++edge.number;
       span.start = span.end;
       span.end += token.length();
     }
-    count(block, token.state(), span.part, time - span.start, sums);
+    count(block, token.state(), edge.part, time - span.start, sums);
     span.state = token.state();
     span.ends_part = token.ends_part();
-    span.part = token.is_standstill() ? no_part : span.part;
-    return span;
+    span.part = token.is_standstill() ? no_part : edge.part;
+    return edge;
   }
   // What is right of it.
-  SpanToken count_from(std::int64_t time, std::size_t number, BlockSums& sums) const {
+  TokenAtEdge count_from(std::int64_t time, std::size_t number, BlockSums& sums) const {
     const SpanBlock& block = index_.block(number);
     SpanIndex::TokensFromLast token(index_, block);
-    SpanToken span;
-    PartIndex behind =
-        number + 1 < last_ ? index_.block(number + 1).first_part : execution_.end(thread_);
+    TokenAtEdge edge;
+    edge.number = block.spans - 1U;
+    edge.part = number + 1 < last_ ? index_.block(number + 1).first_part : execution_.end(thread_);
+    SpanToken& span = edge.span;
     span.end = index_.block_end(thread_, number);
     span.start = span.end - token.length();
     while (span.start > time) {
-      behind -= token.ends_part() ? 1U : 0U;
-      count(block, token.state(), behind, span.end - span.start, sums);
+      edge.part -= token.ends_part() ? 1U : 0U;
+      count(block, token.state(), edge.part, span.end - span.start, sums);
       token.next();
+      --edge.number;
       span.end = span.start;
       span.start -= token.length();
     }
-    behind -= token.ends_part() ? 1U : 0U;
-    count(block, token.state(), behind, span.end - time, sums);
+    edge.part -= token.ends_part() ? 1U : 0U;
+    count(block, token.state(), edge.part, span.end - time, sums);
     span.state = token.state();
     span.ends_part = token.ends_part();
-    span.part = token.is_standstill() ? no_part : behind;
-    return span;
+    span.part = token.is_standstill() ? no_part : edge.part;
+    return edge;
   }
   void count(const SpanBlock& block, SpanState state, PartIndex part, std::int64_t length,
              BlockSums& sums) const {
     sums.length += length;
     sums.running += state == SpanState::running ? length : 0;
     sums.runnable += state == SpanState::runnable ? length : 0;
-    if (block.has_others) {
+    if (block.has_others != 0) {
       sums.io += state == SpanState::io ? length : 0;
       sums.sleeping += state == SpanState::sleeping ? length : 0;
     }
-    if (block.has_weights && state == SpanState::running)
+    if (has_weights(block) && state == SpanState::running)
       sums.weighted += execution_.scaled_weight(part) * static_cast<double>(length);
   }
   [[nodiscard]] BlockSums sums_of(const SpanBlock& block, std::int64_t length) const {
-    BlockSums sums{
-        length, block.running, block.runnable, 0, 0, static_cast<double>(block.weighted)};
-    if (block.has_others) {
+    BlockSums sums{length, block.running, block.runnable, 0, 0, 0};
+    if (has_weights(block))
+      sums.weighted = static_cast<double>(block.weighted);
+    if (block.has_others != 0) {
       const SpanIndex::Others others = index_.others(block);
       sums.io = others.io;
       sums.sleeping = others.sleeping;
     }
     return sums;
   }
+  [[nodiscard]] bool has_weights(const SpanBlock& block) const {
+    return content_.weight && block.has_weights != 0;
+  }
   // One side of a block, of which `there` is of the span at the edge. What is longest on a side is dear to
-  // find: that span is named, and where it is none of the kind, what is in the block.
-  void add_side(const BlockSums& sums, std::size_t number, const SpanToken& at_edge,
+  // find: that span names it, and where it is none of the kind, the nearest that is.
+  void add_side(const BlockSums& sums, const SpanBlock& block, const TokenAtEdge& edge, Side side,
                 Nanoseconds there) {
     add(sums);
-    if (!with_names_)
-      return;
-    remember(at_edge.state, {at_edge.part, at_edge.ends_part}, there);
-    if (most_run_ == Nanoseconds{} && sums.running > 0) {
-      most_run_ = Nanoseconds{1};
-      run_.block = number;
-    }
-    if (most_wait_ == Nanoseconds{} && sums.waiting() > 0) {
-      most_wait_ = Nanoseconds{1};
-      wait_.block = number;
-    }
+    remember(edge.span, there);
+    if (content_.run && run_.length == Nanoseconds{} && sums.running > 0)
+      run_ = nearest(block, edge, side, &SpanIndex::Kinds::runs);
+    if (content_.wait && wait_.length == Nanoseconds{} && sums.waiting() > 0)
+      wait_ = nearest(block, edge, side, &SpanIndex::Kinds::waits);
+  }
+  // There must be one: to the left of that token, or from it on.
+  [[nodiscard]] Longest nearest(const SpanBlock& block, const TokenAtEdge& edge, Side side,
+                                bool (SpanIndex::Kinds::*is_wanted)(std::uint32_t) const) const {
+    const SpanIndex::Kinds kinds(index_, block);
+    std::uint32_t token = edge.number;
+    PartIndex part = edge.part;
+    const auto go_on = [&] {
+      if (side == Side::left)
+        part -= kinds.ends_part(--token) ? 1U : 0U;
+      else
+        part += kinds.ends_part(token++) ? 1U : 0U;
+    };
+    if (side == Side::left)
+      go_on();
+    while (!(kinds.*is_wanted)(token))
+      go_on();
+    return {Nanoseconds{1}, kinds.is_standstill(token) ? no_part : part, kinds.ends_part(token)};
   }
   void add(const BlockSums& sums) {
     times_[index_of(SpanState::running)] += Nanoseconds{sums.running};
@@ -242,7 +276,7 @@ class RowBuilder {
 
   void take_one_by_one(std::size_t number) {
     const SpanBlock& block = index_.block(number);
-    has_weights_ = block.has_weights;
+    has_weights_ = has_weights(block);
     if (index_.block_end(thread_, number) - block.start() >= SpanIndex::long_block) {
       SpanIndex::Reader reader(index_, thread_, number);
       for (std::uint32_t left = block.spans; left > 0 && reader.next(); --left)
@@ -332,12 +366,17 @@ class RowBuilder {
   void find_events() {
     for (Span& span : row_.spans)
       span.event = execution_.event_number(span.event);
-    if (!with_names_)
-      return;
-    for (PixelSummary& summary : row_.summaries) {
-      if (summary.wait)
-        summary.wait = execution_.event_number(*summary.wait);
+  }
+  void find_names() {
+    const std::vector<Event>& events = execution_.recording().threads[thread_].events;
+    for (std::vector<Unnamed>* const unnamed : {&unnamed_runs_, &unnamed_waits_}) {
+      for (Unnamed& each : *unnamed)
+        each.part = execution_.event_number(each.part);
     }
+    for (const Unnamed& run : unnamed_runs_)
+      row_.summaries[run.summary].run = events[run.part].profile;
+    for (const Unnamed& wait : unnamed_waits_)
+      row_.summaries[wait.summary].wait = execution_.subject_keys().of(events[wait.part]);
   }
   void enter(std::uint32_t pixel) {
     settle();
@@ -349,7 +388,7 @@ class RowBuilder {
     pixel_.go_to(pixel);
     crowded_ = false;
     times_ = {};
-    most_run_ = most_wait_ = Nanoseconds{};
+    run_ = wait_ = {};
     weighted_ = 0;
   }
   void count(const SpanToken& token, Nanoseconds start, Nanoseconds end) {
@@ -357,79 +396,64 @@ class RowBuilder {
     times_[index_of(token.state)] += length;
     if (has_weights_ && token.state == SpanState::running)
       weighted_ += execution_.scaled_weight(token.part) * static_cast<double>(length.count());
-    remember(token.state, {token.part, token.ends_part}, length);
+    remember(token, length);
   }
 
-  void remember(SpanState state, Seen seen, Nanoseconds length) {
-    if (state == SpanState::running) {
-      if (length > most_run_) {
-        most_run_ = length;
-        run_ = seen;
-      }
-    } else if (state != SpanState::runnable && length > most_wait_) {
-      most_wait_ = length;
-      wait_ = seen;
+  void remember(const SpanToken& token, Nanoseconds length) {
+    if (token.state == SpanState::running) {
+      if (length > run_.length)
+        run_ = {length, token.part, token.ends_part};
+    } else if (token.state != SpanState::runnable && length > wait_.length) {
+      wait_ = {length, token.part, token.ends_part};
     }
   }
   void remember(const BlockSums& sums, std::size_t number) {
-    if (Nanoseconds{sums.running} > most_run_) {
-      most_run_ = Nanoseconds{sums.running};
-      run_.block = number;
-    }
-    const Nanoseconds waited{sums.waiting()};
-    if (waited > most_wait_) {
-      most_wait_ = waited;
-      wait_.block = number;
-    }
+    if (Nanoseconds{sums.running} > run_.length)
+      run_ = {.length = Nanoseconds{sums.running}, .block = number};
+    if (Nanoseconds{sums.waiting()} > wait_.length)
+      wait_ = {.length = Nanoseconds{sums.waiting()}, .block = number};
   }
-  // What a block, if it is one, has seen in the pixel.
-  [[nodiscard]] Seen in_block(Seen seen, bool waits) const {
-    if (seen.block == no_block)
-      return seen;
-    const SpanBlock& block = index_.block(seen.block);
-    if (block.start() < pixel_.left().count() ||
-        index_.block_end(thread_, seen.block) > pixel_.right().count())
-      return in_part_of(block, waits);
-    const SpanBlock::Token token = waits ? block.longest_wait : block.longest_run;
-    return {token.is_standstill ? no_part : block.first_part + token.part, token.is_of_part};
-  }
-  [[nodiscard]] Seen in_part_of(const SpanBlock& block, bool waits) const {
-    Seen seen;
-    std::int64_t longest = 0;
-    SpanIndex::Tokens token(index_, block);
-    PartIndex part = block.first_part;
-    std::int64_t start = block.start();
-    for (std::uint32_t left = block.spans; left > 0; --left) {
-      const std::int64_t end = start + token.length();
-      const bool fits =
-          waits ? token.state() != SpanState::running && token.state() != SpanState::runnable
-                : token.state() == SpanState::running;
-      const std::int64_t length =
-          std::min(end, pixel_.right().count()) - std::max(start, pixel_.left().count());
-      if (fits && length > longest) {
-        longest = length;
-        seen = {token.is_standstill() ? no_part : part, token.ends_part()};
-      }
-      part += token.ends_part() ? 1U : 0U;
-      token.next();
-      start = end;
+  void name_run(PixelSummary& summary) {
+    if (run_.block == no_block) {
+      unnamed_runs_.push_back({row_.summaries.size(), run_.part});
+      return;
     }
-    return seen;
+    const SpanBlock& block = index_.block(run_.block);
+    if (const auto name = index_.run_name(thread_, block)) {
+      summary.run = ProfileId{*name - 1};
+      return;
+    }
+    run_ = nearest(block, {.span = {}, .part = block.first_part}, Side::right,
+                   &SpanIndex::Kinds::runs);
+    name_run(summary);
+  }
+  void name_wait(PixelSummary& summary) {
+    if (wait_.block == no_block) {
+      const Span span{
+          .state = SpanState::blocked, .part = wait_.part, .is_of_part = wait_.is_of_part};
+      unnamed_waits_.push_back({row_.summaries.size(), execution_.part_of_event(thread_, span)});
+      return;
+    }
+    const SpanBlock& block = index_.block(wait_.block);
+    if (const auto name = index_.wait_name(thread_, block)) {
+      summary.wait = *name;
+      return;
+    }
+    wait_ = nearest(block, {.span = {}, .part = block.first_part}, Side::right,
+                    &SpanIndex::Kinds::waits);
+    name_wait(summary);
   }
   void flush() {
     PixelSummary summary;
     summary.pixel = pixel_.number();
     summary.shares = shares_of(times_, pixel_.right() - pixel_.left(), pixel_.share_scale());
     const auto ran = static_cast<double>(times_[index_of(SpanState::running)].count());
-    summary.weight =
-        ran > 0 ? static_cast<float>(weighted_ / (ran * execution_.weight_scale())) : 0.0F;
-    if (with_names_ && most_run_ > Nanoseconds{})
-      summary.run = in_block(run_, false).part;
-    if (with_names_ && most_wait_ > Nanoseconds{}) {
-      const Seen wait = in_block(wait_, true);
-      summary.wait = execution_.part_of_event(
-          thread_, {.state = SpanState::blocked, .part = wait.part, .is_of_part = wait.is_of_part});
-    }
+    if (content_.weight && ran > 0)
+      summary.weight = static_cast<float>(weighted_ / (ran * execution_.weight_scale()));
+    if (content_.run && run_.length > Nanoseconds{})
+      name_run(summary);
+    if (content_.wait && wait_.length > Nanoseconds{})
+      name_wait(summary);
     row_.summaries.push_back(summary);
   }
 
@@ -438,26 +462,28 @@ class RowBuilder {
   std::uint32_t thread_;
   std::size_t last_;
   const TimelineView& view_;
-  bool with_names_;
+  const SummaryContent& content_;
   TimelineRow& row_;
   Pixel pixel_;
   bool has_weights_ = false;  // the block at hand
   bool crowded_ = false;
   std::vector<SpanToken> pending_;  // at spans from the pixel before, or out of the view
   SpanTimes times_{};
-  Seen run_;
-  Seen wait_;
-  Nanoseconds most_run_{};
-  Nanoseconds most_wait_{};
+  Longest run_;
+  Longest wait_;
+  // They are far from each other in memory: found all together, where one does not wait for the other.
+  std::vector<Unnamed> unnamed_runs_;
+  std::vector<Unnamed> unnamed_waits_;
   double weighted_ = 0;  // scaled
 };
 
 }  // namespace
 
-TimelineRow Timeline::row(std::uint32_t thread, const TimelineView& view, WithNames names) const {
+TimelineRow Timeline::row(std::uint32_t thread, const TimelineView& view,
+                          const SummaryContent& content) const {
   TimelineRow row;
   row.summaries.reserve(view.pixels);
-  RowBuilder(*execution_, thread, view, names == WithNames::yes, row).build();
+  RowBuilder(*execution_, thread, view, content, row).build();
   find_calls(*execution_, thread, view, row);
   return row;
 }

@@ -1,6 +1,7 @@
 #include "service/timeline_messages.h"
 
 #include <algorithm>
+#include <future>
 #include <optional>
 #include <utility>
 
@@ -84,6 +85,16 @@ void write_parallelism(const std::vector<analysis::ParallelismPixel>& pixels,
     message.add_least_runnable(pixel.least.runnable);
     message.add_most_runnable(pixel.most.runnable);
     message.add_mean_runnable(static_cast<float>(pixel.mean_runnable));
+  }
+}
+
+void write_path(const std::vector<analysis::PathPiece>& pieces, v1::TimelinePath& message) {
+  for (const analysis::PathPiece& piece : pieces) {
+    message.add_thread(piece.thread);
+    message.add_start_ns(to_double(piece.start));
+    message.add_end_ns(to_double(piece.end));
+    message.add_parts(piece.parts);
+    message.mutable_arrival()->push_back(static_cast<char>(piece.arrival));
   }
 }
 
@@ -185,17 +196,14 @@ void write_timeline(const OpenRecording& opened, const OpenRecording::Drawn& dra
   message.mutable_view()->set_from_ns(to_double(view.from));
   message.mutable_view()->set_to_ns(to_double(view.to));
   message.mutable_view()->set_pixels(view.pixels);
-  write_parallelism(timeline.parallelism(view), *message.mutable_parallelism());
+  // Beside the rows, which go to whichever CPU is free.
+  auto graph = std::async(std::launch::async, [&] { return timeline.parallelism(view); });
+  auto path = std::async(std::launch::async, [&] { return timeline.path(view); });
+  write_rows(opened, timeline, view, rows.threads, read_content(request.colour()), message);
+  message.set_rows_left(rows.left);
   write_levels(timeline.levels(view), message);
-
-  v1::TimelinePath& path = *message.mutable_path();
-  for (const analysis::PathPiece& piece : timeline.path(view)) {
-    path.add_thread(piece.thread);
-    path.add_start_ns(to_double(piece.start));
-    path.add_end_ns(to_double(piece.end));
-    path.add_parts(piece.parts);
-    path.mutable_arrival()->push_back(static_cast<char>(piece.arrival));
-  }
+  write_parallelism(graph.get(), *message.mutable_parallelism());
+  write_path(path.get(), *message.mutable_path());
   if (request.list_threads()) {
     std::vector<analysis::TimelineThread> listed(
         std::min(execution.thread_count(), max_timeline_threads));
@@ -206,9 +214,6 @@ void write_timeline(const OpenRecording& opened, const OpenRecording::Drawn& dra
       write_thread(recording, t, listed[t], *message.add_threads());
     message.set_threads_left(execution.thread_count() - listed.size());
   }
-  const auto names = request.without_names() ? analysis::WithNames::no : analysis::WithNames::yes;
-  write_rows(opened, timeline, view, rows.threads, names, message);
-  message.set_rows_left(rows.left);
   if (!cpus.empty()) {
     const analysis::CpuTurns& turns = timeline.cpu_turns();
     std::vector<analysis::CpuRow> cpu_rows(cpus.size());

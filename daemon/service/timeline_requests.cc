@@ -88,6 +88,14 @@ Expected<RowChoice> read_rows(const v1::GetTimelineRequest& request, const Timel
   return choice;
 }
 
+analysis::SummaryContent read_content(v1::TimelineColour colour) {
+  // Of a colour that a later editor has: all of it.
+  const bool all = colour < v1::TIMELINE_COLOUR_STATE || colour > v1::TIMELINE_COLOUR_OBJECT;
+  return {.weight = all || colour == v1::TIMELINE_COLOUR_WEIGHT,
+          .run = all || colour == v1::TIMELINE_COLOUR_PLACE,
+          .wait = all || colour == v1::TIMELINE_COLOUR_OBJECT};
+}
+
 Expected<std::vector<std::uint32_t>> read_cpu_rows(const v1::GetTimelineRequest& request,
                                                    const Timeline& timeline,
                                                    const TimelineView& view, std::size_t threads) {

@@ -29,6 +29,9 @@ struct RowChoice {
                                             const analysis::Timeline& timeline,
                                             const analysis::TimelineView& view);
 
+// What summaries tell: what the colour needs.
+[[nodiscard]] analysis::SummaryContent read_content(v1::TimelineColour colour);
+
 // The CPUs to draw, beside so many threads.
 [[nodiscard]] Expected<std::vector<std::uint32_t>> read_cpu_rows(
     const v1::GetTimelineRequest& request, const analysis::Timeline& timeline,

@@ -1,10 +1,10 @@
 #include "service/timeline_rows.h"
 
+#include <algorithm>
 #include <string>
 
 #include "service/all_cpus.h"
 #include "service/timeline_names.h"
-#include "trace/event_forms.h"
 
 namespace longpole::service {
 namespace {
@@ -17,19 +17,13 @@ using analysis::SpanState;
 // is found row by row, on all CPUs, and numbered in one go. 0: none.
 class Keys {
  public:
-  explicit Keys(const OpenRecording& opened) : opened_(opened), recording_(opened.recording()) {}
+  Keys(const OpenRecording& opened, const Execution& execution)
+      : opened_(opened), subject_keys_(execution.subject_keys()) {}
 
-  [[nodiscard]] std::uint32_t object(const Event& event) const {
-    const SubjectForm form = event_form(event.kind).subject;
-    if (event.subject == unknown_count ||
-        (form != SubjectForm::object && form != SubjectForm::thread))
-      return 0;
-    const std::size_t before = form == SubjectForm::thread ? recording_.objects.size() : 0;
-    return static_cast<std::uint32_t>(before + event.subject) + 1;
-  }
+  [[nodiscard]] std::uint32_t object(const Event& event) const { return subject_keys_.of(event); }
   // Of computing.
-  [[nodiscard]] std::uint32_t work_place(const Event& event) const {
-    return event.profile.known() ? opened_.leading_places()[event.profile.index()].value + 1 : 0;
+  [[nodiscard]] std::uint32_t work_place(ProfileId profile) const {
+    return profile.known() ? opened_.leading_places()[profile.index()].value + 1 : 0;
   }
   [[nodiscard]] std::uint32_t call_place(const Event& event) const {
     return event.site.known() ? opened_.charged_frames()[event.site.index()].value + 1 : 0;
@@ -37,7 +31,7 @@ class Keys {
 
  private:
   const OpenRecording& opened_;
-  const Recording& recording_;
+  const analysis::SubjectKeys& subject_keys_;
 };
 
 // The tables of one answer, of what its rows name.
@@ -99,11 +93,9 @@ class RowWriter {
     message_.set_thread(thread);
   }
 
-  void write(const analysis::TimelineRow& row, analysis::WithNames names) {
+  void write(const analysis::TimelineRow& row, const analysis::SummaryContent& content) {
     write_stretches(row.spans);
-    write_summaries(row.summaries);
-    if (names == analysis::WithNames::yes)
-      write_names(row.summaries);
+    write_summaries(row.summaries, content);
     write_calls(row.calls);
     write_counts(row.counts);
   }
@@ -111,6 +103,15 @@ class RowWriter {
  private:
   void write_stretches(const std::vector<Span>& spans) {
     v1::TimelineStretches& stretches = *message_.mutable_stretches();
+    const auto count = static_cast<int>(spans.size());
+    stretches.mutable_start_ns()->Reserve(count);
+    stretches.mutable_end_ns()->Reserve(count);
+    stretches.mutable_state()->reserve(spans.size());
+    stretches.mutable_cpu()->Reserve(count);
+    stretches.mutable_weight()->Reserve(count);
+    stretches.mutable_event()->Reserve(count);
+    stretches.mutable_object()->Reserve(count);
+    stretches.mutable_place()->Reserve(count);
     for (const Span& span : spans) {
       stretches.add_start_ns(to_double(span.start));
       stretches.add_end_ns(to_double(span.end));
@@ -125,42 +126,33 @@ class RowWriter {
       const Event& event = events_[span.event];
       const bool computes = span.state == SpanState::running || span.state == SpanState::runnable;
       stretches.add_object(computes ? 0 : keys_.object(event));
-      stretches.add_place(computes ? keys_.work_place(event) : keys_.call_place(event));
+      stretches.add_place(computes ? keys_.work_place(event.profile) : keys_.call_place(event));
     }
   }
-  void write_summaries(const std::vector<analysis::PixelSummary>& of) {
+  void write_summaries(const std::vector<analysis::PixelSummary>& of,
+                       const analysis::SummaryContent& content) {
     v1::TimelineSummaries& summaries = *message_.mutable_summaries();
-    const auto count = static_cast<int>(of.size());
-    summaries.mutable_pixel()->Reserve(count);
-    summaries.mutable_weight()->Reserve(count);
     std::string& shares = *summaries.mutable_shares();
-    shares.reserve(of.size() * analysis::span_state_count);
-    for (const analysis::PixelSummary& summary : of) {
-      summaries.mutable_pixel()->AddAlreadyReserved(summary.pixel);
-      summaries.mutable_weight()->AddAlreadyReserved(summary.weight);
-      shares.append(summary.shares.begin(), summary.shares.end());
-    }
+    shares.resize(of.size() * analysis::span_state_count);
+    char* share = shares.data();
+    for (const analysis::PixelSummary& summary : of)
+      share = std::copy(summary.shares.begin(), summary.shares.end(), share);
+    write_list(of, *summaries.mutable_pixel(), [](const auto& summary) { return summary.pixel; });
+    if (content.weight)
+      write_list(of, *summaries.mutable_weight(),
+                 [](const auto& summary) { return summary.weight; });
+    if (content.run)
+      write_list(of, *summaries.mutable_place(),
+                 [&](const auto& summary) { return keys_.work_place(summary.run); });
+    if (content.wait)
+      write_list(of, *summaries.mutable_object(), [](const auto& summary) { return summary.wait; });
   }
-  // The events are far from each other in memory, and so are the parts that lead to them: of each step
-  // all are taken together, where one does not wait for the other.
-  void write_names(const std::vector<analysis::PixelSummary>& of) {
-    v1::TimelineSummaries& summaries = *message_.mutable_summaries();
-    const auto count = static_cast<int>(of.size());
-    google::protobuf::RepeatedField<std::uint32_t>& places = *summaries.mutable_place();
-    google::protobuf::RepeatedField<std::uint32_t>& objects = *summaries.mutable_object();
-    places.Resize(count, 0);
-    objects.Resize(count, 0);
-    std::vector<std::uint32_t> runs(of.size(), unknown_count);
-    for (std::size_t i = 0; i < of.size(); ++i) {
-      if (of[i].run != analysis::no_part)
-        runs[i] = execution_.event_number(of[i].run);
-    }
-    for (std::size_t i = 0; i < of.size(); ++i) {
-      if (runs[i] != unknown_count)
-        places.Set(static_cast<int>(i), keys_.work_place(events_[runs[i]]));
-      if (of[i].wait)
-        objects.Set(static_cast<int>(i), keys_.object(events_[*of[i].wait]));
-    }
+  template <typename T, typename Value>
+  static void write_list(const std::vector<analysis::PixelSummary>& of,
+                         google::protobuf::RepeatedField<T>& list, const Value& value) {
+    list.Reserve(static_cast<int>(of.size()));
+    for (const analysis::PixelSummary& summary : of)
+      list.AddAlreadyReserved(value(summary));
   }
   void write_calls(const std::vector<analysis::TimelineCall>& calls) {
     v1::TimelineEvents& events = *message_.mutable_events();
@@ -201,13 +193,13 @@ void number_names(Tables& tables, v1::TimelineRow& row) {
 
 void write_rows(const OpenRecording& opened, const analysis::Timeline& timeline,
                 const analysis::TimelineView& view, const std::vector<std::uint32_t>& threads,
-                analysis::WithNames names, v1::GetTimelineResponse& message) {
-  const Keys keys(opened);
+                const analysis::SummaryContent& content, v1::GetTimelineResponse& message) {
+  const Keys keys(opened, timeline.execution());
   for (std::size_t i = 0; i < threads.size(); ++i)
     message.add_rows();
   on_all_cpus(threads.size(), [&](std::size_t i) {
     RowWriter(timeline.execution(), keys, threads[i], *message.mutable_rows(static_cast<int>(i)))
-        .write(timeline.row(threads[i], view, names), names);
+        .write(timeline.row(threads[i], view, content), content);
   });
   Tables tables(opened.recording(), message);
   for (v1::TimelineRow& row : *message.mutable_rows())

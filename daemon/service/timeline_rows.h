@@ -13,6 +13,6 @@ namespace longpole::service {
 // A row for each of the threads, in that order, with the tables of what they name; on all CPUs.
 void write_rows(const OpenRecording& opened, const analysis::Timeline& timeline,
                 const analysis::TimelineView& view, const std::vector<std::uint32_t>& threads,
-                analysis::WithNames names, v1::GetTimelineResponse& message);
+                const analysis::SummaryContent& content, v1::GetTimelineResponse& message);
 
 }  // namespace longpole::service

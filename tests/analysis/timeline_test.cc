@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <random>
 #include <set>
 
@@ -27,6 +28,7 @@ struct ExactSpan {
   Time start;
   Time end;
   SpanState state;
+  std::uint32_t event;
   auto operator<=>(const ExactSpan&) const = default;
 };
 struct ExactCall {
@@ -51,9 +53,9 @@ SpanState waiting_state(const Event& event) {
                                                                                : SpanState::blocked;
 }
 
-void add(ExactThread& thread, Time start, Time end, SpanState state) {
+void add(ExactThread& thread, Time start, Time end, SpanState state, std::uint32_t event) {
   if (end > start)
-    thread.spans.push_back({start, end, state});
+    thread.spans.push_back({start, end, state, event});
 }
 
 // Threads that never go on are blocked up to the end.
@@ -70,7 +72,7 @@ void stand_still(const Recording& recording, const std::optional<simulation::Dea
     if (recording.threads[t].events[last[t].second].outcome == Outcome::unfinished)
       still.insert(t);
     if (still.contains(t))
-      add(exact.threads[t], last[t].first, exact.total, SpanState::blocked);
+      add(exact.threads[t], last[t].first, exact.total, SpanState::blocked, last[t].second);
   }
 }
 
@@ -97,8 +99,9 @@ Exact exact_of(const Recording& recording, const simulation::Schedule& schedule,
     const Time start = on_axis(segment.start);
     const Time end = on_axis(segment.end);
     if (last[t].first >= 0)
-      add(exact.threads[t], last[t].first, start, SpanState::blocked);
-    add(exact.threads[t], start, end, segment.running ? SpanState::running : waiting_state(event));
+      add(exact.threads[t], last[t].first, start, SpanState::blocked, last[t].second);
+    add(exact.threads[t], start, end, segment.running ? SpanState::running : waiting_state(event),
+        segment.event);
     if (segment.running && is_shown_call(event.kind))
       exact.threads[t].calls.push_back({end, segment.event, event.kind});
     last[t] = {end, segment.event};
@@ -117,10 +120,11 @@ Exact exact_of(const Recording& recording, const simulation::SimulatedRun& run) 
     ExactThread& thread = exact.threads[stretch.thread];
     const Event& event = recording.threads[stretch.thread].events[stretch.event];
     if (last[stretch.thread].first >= 0)
-      add(thread, last[stretch.thread].first, stretch.ready.count(), SpanState::blocked);
-    add(thread, stretch.ready.count(), stretch.start.count(), SpanState::runnable);
+      add(thread, last[stretch.thread].first, stretch.ready.count(), SpanState::blocked,
+          last[stretch.thread].second);
+    add(thread, stretch.ready.count(), stretch.start.count(), SpanState::runnable, stretch.event);
     add(thread, stretch.start.count(), stretch.end.count(),
-        stretch.running() ? SpanState::running : waiting_state(event));
+        stretch.running() ? SpanState::running : waiting_state(event), stretch.event);
     if (stretch.running() && stretch.cut == 0 && is_shown_call(event.kind) &&
         made[stretch.thread].insert(stretch.event).second)
       thread.calls.push_back({stretch.end.count(), stretch.event, event.kind});
@@ -141,14 +145,55 @@ std::array<Time, span_state_count> times_in(const std::vector<ExactSpan>& spans,
   return times;
 }
 
+bool waits(SpanState state) {
+  return state == SpanState::blocked || state == SpanState::io || state == SpanState::sleeping;
+}
+
+// Whether a pixel is named by something that is in it; `of`: what a span of it may be named by.
+template <typename Name, typename Of>
+bool is_named_by(const Name& name, const std::vector<ExactSpan>& spans, Time left, Time right,
+                 const Of& of) {
+  bool is_empty = true;
+  for (const ExactSpan& span : spans) {
+    const std::optional<Name> here =
+        span.start < right && span.end > left ? of(span) : std::nullopt;
+    if (here == name)
+      return true;
+    is_empty &= !here;
+  }
+  return is_empty && name == Name{};
+}
+
+std::string wrong_names(const PixelSummary& summary, const ExactThread& thread,
+                        const Execution& execution, std::uint32_t t, Time left, Time right) {
+  const std::vector<Event>& events = execution.recording().threads[t].events;
+  const auto run_of = [&](const ExactSpan& span) -> std::optional<ProfileId> {
+    if (span.state != SpanState::running)
+      return std::nullopt;
+    return events[span.event].profile;
+  };
+  if (!is_named_by(summary.run, thread.spans, left, right, run_of))
+    return "what is named does not run in it";
+  const auto wait_of = [&](const ExactSpan& span) -> std::optional<SubjectKey> {
+    if (!waits(span.state))
+      return std::nullopt;
+    return execution.subject_keys().of(events[span.event]);
+  };
+  if (!is_named_by(summary.wait, thread.spans, left, right, wait_of))
+    return "what is named is not waited for in it";
+  return {};
+}
+
+constexpr SummaryContent everything{.weight = true, .run = true, .wait = true};
+
 // A broken rule in words; empty: none.
 std::string wrong_row(const Exact& exact, std::uint32_t t, const Timeline& timeline,
                       const TimelineView& view) {
-  const TimelineRow row = timeline.row(t, view, WithNames::yes);
+  const TimelineRow row = timeline.row(t, view, everything);
   const ExactThread& thread = exact.threads[t];
   std::vector<ExactSpan> drawn;
   for (const Span& span : row.spans) {
-    const ExactSpan as_drawn{span.start.count(), span.end.count(), span.state};
+    const ExactSpan as_drawn{span.start.count(), span.end.count(), span.state, span.event};
     if (std::find(thread.spans.begin(), thread.spans.end(), as_drawn) == thread.spans.end())
       return fmt::format("span {}-{} is drawn and is not there", as_drawn.start, as_drawn.end);
     drawn.push_back(as_drawn);
@@ -187,19 +232,10 @@ std::string wrong_row(const Exact& exact, std::uint32_t t, const Timeline& timel
     }
     if ((sum == whole_pixel) != (all == right - left))
       return fmt::format("pixel {}: shares add up to {}", pixel, sum);
-    const bool runs = there[static_cast<std::size_t>(SpanState::running)] > 0;
-    if ((summary->second->run != no_part) != runs)
-      return fmt::format("pixel {}: what runs in it is not named", pixel);
-    if (runs) {
-      const ExecutionPart named = timeline.execution().part(summary->second->run);
-      if (!named.running || named.end.count() <= left || named.start.count() >= right)
-        return fmt::format("pixel {}: what is named does not run in it", pixel);
-    }
-    const bool waits = there[static_cast<std::size_t>(SpanState::blocked)] > 0 ||
-                       there[static_cast<std::size_t>(SpanState::io)] > 0 ||
-                       there[static_cast<std::size_t>(SpanState::sleeping)] > 0;
-    if (summary->second->wait.has_value() != waits)
-      return fmt::format("pixel {}: what is waited for in it is not named", pixel);
+    if (const auto wrong =
+            wrong_names(*summary->second, thread, timeline.execution(), t, left, right);
+        !wrong.empty())
+      return fmt::format("pixel {}: {}", pixel, wrong);
   }
 
   std::map<std::pair<std::uint32_t, EventKind>, std::uint32_t> calls;
@@ -418,6 +454,29 @@ TEST(Timeline, IsTheExactPictureAtEveryZoomOnRandomPrograms) {
 TEST(Timeline, IsTheExactPictureWhereManyStretchesShareAPixel) {
   for (std::uint64_t seed = 1; seed <= 2; ++seed)
     ASSERT_NO_FATAL_FAILURE(compare_all(long_program(seed), seed));
+}
+
+// More functions and locks than the blocks of a thread can name.
+TEST(Timeline, NamesWhatIsThereWhereAThreadHasThousandsOfNames) {
+  std::string owner = "thread owner\n";
+  std::string other = "thread other\n";
+  for (int i = 0; i < 1500; ++i) {
+    for (int again = 0; again < 16; ++again) {
+      owner += fmt::format("  run f{} 10ns\n  post S{}\n", i, i);
+      other += fmt::format("  run g{} 3ns\n  wait S{}\n", i, i);
+    }
+  }
+  const auto recording = std::make_shared<const Recording>(read_text(owner + other));
+  const auto schedule =
+      std::make_shared<const simulation::Schedule>(simulation::simulate_ideal(*recording));
+  const Exact exact = exact_of(*recording, *schedule, 0);
+  const Timeline timeline(
+      std::make_shared<const Execution>(recording, schedule, 2, Scheduler::ideal));
+  for (const std::uint32_t pixels : {10U, 150U}) {
+    const TimelineView view{{}, schedule->total, pixels};
+    for (std::uint32_t t = 0; t < 2; ++t)
+      ASSERT_EQ(wrong_row(exact, t, timeline, view), "") << pixels << " pixels, thread " << t;
+  }
 }
 
 }  // namespace

@@ -16,8 +16,8 @@ namespace longpole {
 namespace {
 
 using analysis::Execution;
+using analysis::SummaryContent;
 using analysis::Timeline;
-using analysis::WithNames;
 
 constexpr std::uint32_t threads = 200;
 constexpr std::size_t events = 10'000'000;
@@ -92,7 +92,7 @@ void index(benchmark::State& state, const Subject& subject) {
 }
 
 // One part of so many of the run: all rows, the parallelism, the levels and the path.
-void viewport(benchmark::State& state, const Subject& subject, WithNames names) {
+void viewport(benchmark::State& state, const Subject& subject, const SummaryContent& content) {
   const auto timeline = cached<Subject, Timeline>(subject, [&] { return simulated(subject)(); });
   const Nanoseconds total = timeline->execution().total();
   const Nanoseconds width = std::max(total / state.range(0), Nanoseconds{1});
@@ -100,7 +100,7 @@ void viewport(benchmark::State& state, const Subject& subject, WithNames names) 
   for (auto _ : state) {
     const analysis::TimelineView view{from, from + width, pixels};
     for (std::uint32_t t = 0; t < threads; ++t)
-      benchmark::DoNotOptimize(timeline->row(t, view, names));
+      benchmark::DoNotOptimize(timeline->row(t, view, content));
     benchmark::DoNotOptimize(timeline->parallelism(view));
     benchmark::DoNotOptimize(timeline->levels(view));
     benchmark::DoNotOptimize(timeline->path(view));
@@ -115,13 +115,18 @@ void measure(const std::string& name, const Subject& subject) {
       ->Repetitions(2)
       ->DisplayAggregatesOnly(false)
       ->Unit(benchmark::kMillisecond);
-  for (const auto& [names, last] :
-       {std::pair(WithNames::no, 1 << 21), std::pair(WithNames::yes, 64)})
-    benchmark::RegisterBenchmark(
-        named(names == WithNames::no ? "viewport" : "viewport_with_names").c_str(), viewport,
-        subject, names)
+  struct Colour {
+    const char* name;
+    SummaryContent content;
+    std::int64_t last;
+  };
+  for (const Colour& colour : {Colour{"viewport", {}, 1 << 21},
+                               {"viewport_by_weight", {.weight = true}, 64},
+                               {"viewport_by_function", {.run = true}, 64},
+                               {"viewport_by_lock", {.wait = true}, 64}})
+    benchmark::RegisterBenchmark(named(colour.name).c_str(), viewport, subject, colour.content)
         ->RangeMultiplier(8)
-        ->Range(1, last)
+        ->Range(1, colour.last)
         ->Iterations(7)
         ->Unit(benchmark::kMillisecond);
 }

@@ -28,6 +28,11 @@ constexpr std::size_t events = 10'000'000;
 constexpr std::uint32_t cpus = 16;
 constexpr std::uint32_t pixels = 2000;
 constexpr int runs = 15;
+constexpr std::pair<v1::TimelineColour, const char*> colours[] = {
+    {v1::TIMELINE_COLOUR_STATE, "state"},
+    {v1::TIMELINE_COLOUR_WEIGHT, "weight"},
+    {v1::TIMELINE_COLOUR_PLACE, "function"},
+    {v1::TIMELINE_COLOUR_OBJECT, "lock"}};
 
 using Milliseconds = std::chrono::duration<double, std::milli>;
 
@@ -109,8 +114,8 @@ void measure(const std::string& name, const Recording& recording) {
     fmt::print("{} {}: simulated, indexed and drawn in {:.0f} ms\n", name, scheduler,
                first.wall.count());
     const double total = total_ns(daemon, request);
-    for (const bool names : {false, true}) {
-      request.set_without_names(!names);
+    for (const auto& [colour, word] : colours) {
+      request.set_colour(colour);
       for (double parts = 1; parts <= 4096; parts *= 8) {
         const double width = total / parts;
         std::vector<double> wall;
@@ -125,10 +130,9 @@ void measure(const std::string& name, const Recording& recording) {
           cpu.push_back(cost.cpu.count());
           bytes = std::max(bytes, cost.bytes);
         }
-        fmt::print("  1/{:<5}{}  wall {:6.2f} ms, worst {:6.2f}   CPU {:6.2f} ms   {:8.1f} kB\n",
-                   parts, names ? " with names" : "           ", middle(wall),
-                   *std::max_element(wall.begin(), wall.end()), middle(cpu),
-                   static_cast<double>(bytes) / 1e3);
+        fmt::print("  1/{:<5}{:<9}  wall {:6.2f} ms, worst {:6.2f}   CPU {:6.2f} ms   {:8.1f} kB\n",
+                   parts, word, middle(wall), *std::max_element(wall.begin(), wall.end()),
+                   middle(cpu), static_cast<double>(bytes) / 1e3);
       }
     }
   }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "client.h"
@@ -118,6 +119,23 @@ TEST_F(TimelineTest, ManyStretchesInOnePixelAreSummarised) {
   EXPECT_NEAR(share(4), 56, 1);
   ASSERT_NE(summaries.place(0) + summaries.object(0), 0U);
   EXPECT_EQ(timeline.objects(static_cast<int>(summaries.object(0)) - 1).name(), "M");
+}
+
+TEST_F(TimelineTest, SummariesTellWhatTheColourNeeds) {
+  v1::GetTimelineRequest asked = request(2, "fifo", 1);
+  const auto told = [&](v1::TimelineColour colour) {
+    asked.set_colour(colour);
+    EXPECT_TRUE(ask(asked).ok());
+    const v1::TimelineSummaries& summaries = timeline.rows(1).summaries();
+    EXPECT_EQ(summaries.pixel_size(), 1);
+    return std::array{summaries.weight_size(), summaries.place_size(), summaries.object_size()};
+  };
+  EXPECT_THAT(told(v1::TIMELINE_COLOUR_UNSPECIFIED), ElementsAre(1, 1, 1));
+  EXPECT_THAT(told(v1::TIMELINE_COLOUR_STATE), ElementsAre(0, 0, 0));
+  EXPECT_THAT(told(v1::TIMELINE_COLOUR_WEIGHT), ElementsAre(1, 0, 0));
+  EXPECT_THAT(told(v1::TIMELINE_COLOUR_PLACE), ElementsAre(0, 1, 0));
+  EXPECT_THAT(told(v1::TIMELINE_COLOUR_OBJECT), ElementsAre(0, 0, 1));
+  EXPECT_THAT(told(static_cast<v1::TimelineColour>(77)), ElementsAre(1, 1, 1));
 }
 
 TEST_F(TimelineTest, WhoHasWhichCpu) {

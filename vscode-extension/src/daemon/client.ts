@@ -2,6 +2,7 @@
 import { credentials, Metadata, status, type ClientReadableStream, type ServiceError } from '@grpc/grpc-js';
 import type { At, Step } from '../core/timeline/messages';
 import type { View } from '../core/timeline/model';
+import type { ColourBy } from '../core/timeline/theme';
 import { isMachine, machineOf, schedulerOf, usualMachine, type MachineSettings } from '../core/machineSettings';
 import type { ThreadFilter } from '../core/threadFilter';
 import type { ProgramChange } from '../core/whatIf';
@@ -23,6 +24,7 @@ import {
   GetTimelineItemRequest_Step as ProtocolStep,
   type GetTimelineItemResponse,
   type GetTimelineResponse,
+  TimelineColour,
 } from '../protocol/longpole/v1/timeline';
 
 /** One way to run a recording again. */
@@ -50,7 +52,7 @@ export interface TimelineContent {
   readonly cpus: readonly number[];
   readonly listThreads: boolean;
   readonly withoutRows: boolean;
-  readonly withoutNames: boolean;
+  readonly colourBy: ColourBy;
 }
 
 /** What the daemon refused, in its own words: they are written for the user. */
@@ -219,8 +221,8 @@ export class DaemonClient {
   }
 
   getTimeline(handle: bigint, run: SimulatedRun, view: PixelView, what: TimelineContent): Promise<GetTimelineResponse> {
-    const { rows, cpus, listThreads, withoutRows, withoutNames } = what;
-    const asked = { rows: [...rows], cpuRows: [...cpus], listThreads, withoutRows, withoutNames };
+    const { rows, cpus, listThreads, withoutRows, colourBy } = what;
+    const asked = { rows: [...rows], cpuRows: [...cpus], listThreads, withoutRows, colour: protocolColours[colourBy] };
     const request = { handle, simulation: simulation(run), view, ...asked };
     return call((done) => this.client.getTimeline(request, new Metadata(), within(longCallMs), done));
   }
@@ -252,6 +254,13 @@ export class DaemonClient {
     return call((done) => this.client.findInTimeline(request, new Metadata(), within(longCallMs), done));
   }
 }
+
+const protocolColours: Readonly<Record<ColourBy, TimelineColour>> = {
+  state: TimelineColour.TIMELINE_COLOUR_STATE,
+  function: TimelineColour.TIMELINE_COLOUR_PLACE,
+  weight: TimelineColour.TIMELINE_COLOUR_WEIGHT,
+  lock: TimelineColour.TIMELINE_COLOUR_OBJECT,
+};
 
 const protocolSteps: Readonly<Record<Step, ProtocolStep>> = {
   here: ProtocolStep.STEP_UNSPECIFIED,

@@ -128,7 +128,7 @@ export class TimelineView implements vscode.WebviewViewProvider, vscode.Disposab
     }
     this.wanted = undefined;
     const run = this.simulation(lane);
-    const nothing = { rows: [], cpus: [], withoutNames: true, listThreads: true, withoutRows: true };
+    const nothing = { rows: [], cpus: [], colourBy: 'state', listThreads: true, withoutRows: true } as const;
     const whole = await this.session.ask(undefined, (client, handle) => client.getTimeline(handle, run, { fromNs: 0, toNs: 0, pixels: 1 }, nothing));
     const timeNs = whole.threads.find((one) => one.thread === wanted)?.startNs ?? 0;
     const item = await this.session.ask(undefined, (client, handle) => client.getTimelineItem(handle, run, wanted, { timeNs }, 'here'));
@@ -239,12 +239,12 @@ export class TimelineView implements vscode.WebviewViewProvider, vscode.Disposab
     return { cpus: this.cpusOf(lane), scheduler: lane.scheduler, machine: own ? machine : undefined };
   }
 
-  private async answerData({ generation, lane: index, what, view, pixels, rows, cpus, names }: DataRequest): Promise<void> {
+  private async answerData({ generation, lane: index, what, view, pixels, rows, cpus, colourBy }: DataRequest): Promise<void> {
     const lane = this.lanes()[index];
     if (generation !== this.generation || lane === undefined) {
       return;
     }
-    const content = { rows, cpus, withoutNames: !names, listThreads: what !== 'rows', withoutRows: what !== 'rows' || rows.length === 0 };
+    const content = { rows, cpus, colourBy, listThreads: what !== 'rows', withoutRows: what !== 'rows' || rows.length === 0 };
     try {
       const answer = await this.session.ask(lane.path, (client, handle) =>
         client.getTimeline(handle, this.simulation(lane), { ...view, pixels }, content),
@@ -298,7 +298,7 @@ export class TimelineView implements vscode.WebviewViewProvider, vscode.Disposab
     const answer = await this.session.ask(lane.path, (client, handle) => client.findInTimeline(handle, run, asked, search));
     let answered = view;
     if (view.toNs === view.fromNs) {
-      const nothing = { rows: [], cpus: [], withoutNames: true, listThreads: false, withoutRows: true };
+      const nothing = { rows: [], cpus: [], colourBy: 'state', listThreads: false, withoutRows: true } as const;
       const whole = await this.session.ask(lane.path, (client, handle) => client.getTimeline(handle, run, { ...view, pixels: 1 }, nothing));
       answered = { fromNs: 0, toNs: whole.totalNs };
     }

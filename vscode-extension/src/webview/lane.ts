@@ -6,6 +6,7 @@ import type { DataRequest, LaneInfo } from '../core/timeline/messages';
 import type { Found, Item, TimelineData, View } from '../core/timeline/model';
 import { isSame, lengthOf, within, wholeRun } from '../core/timeline/scale';
 import type { Lane, Scene } from '../core/timeline/scene';
+import type { ColourBy } from '../core/timeline/theme';
 import { shownThreads, type ShownThread, type ThreadChoice } from '../core/timeline/threads';
 
 const mostPixels = 16_000;
@@ -25,8 +26,7 @@ export interface Viewport {
   /** The rows that can be seen, from the first up to but not including the last. */
   readonly first: number;
   readonly last: number;
-  /** The colours are those of names. */
-  readonly names: boolean;
+  readonly colourBy: ColourBy;
 }
 
 type Question = Omit<DataRequest, 'generation' | 'lane'>;
@@ -41,9 +41,9 @@ export class LaneState {
   found: Found | undefined;
   boundNs: number | undefined;
   scroll = 0;
-  /** Whether the summaries that are there have names. */
-  private isNamed = false;
-  private asksForNames = false;
+  /** What the summaries that are there can be coloured by, beside the states; and those that are asked for. */
+  private colourBy: ColourBy = 'state';
+  private asksColourBy: ColourBy = 'state';
   threads: readonly ShownThread[] = [];
   private readonly asked = new Set<DataRequest['what']>();
   /** The last questions: one that was answered is not asked again, whatever the answer was. */
@@ -69,7 +69,7 @@ export class LaneState {
     this.asked.delete(what);
     if (what === 'rows') {
       this.data = data;
-      this.isNamed = this.asksForNames;
+      this.colourBy = this.asksColourBy;
     } else if (what === 'interval') {
       this.interval = data;
     } else {
@@ -90,21 +90,21 @@ export class LaneState {
     }
     switch (what) {
       case 'overview':
-        return this.overview === undefined ? this.ask({ what, view: { fromNs: 0, toNs: 0 }, pixels: overviewPixels, rows: [], cpus: [], names: false }) : undefined;
+        return this.overview === undefined ? this.ask({ what, view: { fromNs: 0, toNs: 0 }, pixels: overviewPixels, rows: [], cpus: [], colourBy: 'state' }) : undefined;
       case 'interval': {
         const { view, rowsAre } = viewport;
         // Of all of them, whatever can be seen: the table lists them.
         const cpus = rowsAre === 'cpus' ? this.cpus(0, mostRows) : [];
         const known = this.isOf(view) && hasAll(this.interval?.cpuRows.map(({ cpu }) => cpu) ?? [], cpus);
-        return known ? undefined : this.ask({ what, view, pixels: 16, rows: [], cpus, names: false });
+        return known ? undefined : this.ask({ what, view, pixels: 16, rows: [], cpus, colourBy: 'state' });
       }
       case 'rows': {
-        const { names } = viewport;
-        if (this.covers(viewport) && (this.isNamed || !names)) {
+        const { colourBy } = viewport;
+        if (this.covers(viewport) && (colourBy === 'state' || colourBy === this.colourBy)) {
           return undefined;
         }
-        const question = this.ask({ ...this.rowsQuestion(viewport), names });
-        this.asksForNames = question === undefined ? this.asksForNames : names;
+        const question = this.ask({ ...this.rowsQuestion(viewport), colourBy });
+        this.asksColourBy = question === undefined ? this.asksColourBy : colourBy;
         return question;
       }
     }
@@ -145,7 +145,7 @@ export class LaneState {
     return inside && Math.abs(ratio - 1) < 0.01 && there;
   }
 
-  private rowsQuestion({ view, totalNs, width, rowsAre, first, last }: Viewport): Omit<Question, 'kind' | 'names'> {
+  private rowsQuestion({ view, totalNs, width, rowsAre, first, last }: Viewport): Omit<Question, 'kind' | 'colourBy'> {
     // Of two runs the shorter one is empty behind its end.
     const run = wholeRun(totalNs);
     const length = lengthOf(view);

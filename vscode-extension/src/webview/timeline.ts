@@ -340,7 +340,7 @@ export class Timeline {
       rowsAre,
       first,
       last: Math.min(last, first + mostRowsSeen),
-      names: colourBy === 'function' || colourBy === 'lock',
+      colourBy,
     });
     if (question !== undefined) {
       editor.postMessage({ ...question, generation: this.generation, lane: index });

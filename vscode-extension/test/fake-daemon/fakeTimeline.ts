@@ -5,6 +5,7 @@ import {
   GetTimelineItemRequest_Step as Step,
   GetTimelineItemResponse,
   GetTimelineResponse,
+  TimelineColour,
   TimelineState,
   type FindInTimelineRequest,
   type GetTimelineItemRequest,
@@ -197,7 +198,7 @@ export function fakeTimeline(request: GetTimelineRequest, file: string): GetTime
         }))
       : [],
     cpuRows: request.cpuRows.map((cpu) => cpuRow(run, cpu, fromNs, pixelNs, pixels)),
-    rows: request.withoutRows ? [] : wanted.map((number) => row(run, number, fromNs, pixelNs, pixels)),
+    rows: request.withoutRows ? [] : wanted.map((number) => row(run, number, fromNs, pixelNs, pixels, request.colour)),
     objects,
     places: places(file),
     eventKinds,
@@ -205,7 +206,7 @@ export function fakeTimeline(request: GetTimelineRequest, file: string): GetTime
   });
 }
 
-function row(run: Run, number: number, fromNs: number, pixelNs: number, pixels: number): object {
+function row(run: Run, number: number, fromNs: number, pixelNs: number, pixels: number, colour: TimelineColour): object {
   const thread = run.threads[number];
   const pixelOf = (ns: number): number => Math.floor((ns - fromNs) / pixelNs);
   const isShort = ({ start, end }: Stretch): boolean => pixelOf(start) === Math.ceil((end - fromNs) / pixelNs) - 1;
@@ -226,6 +227,11 @@ function row(run: Run, number: number, fromNs: number, pixelNs: number, pixels: 
     }
   }
   const summaries = [...short].sort(([a], [b]) => a - b);
+  const told = (wanted: TimelineColour, of: 'weight' | 'place' | 'object', state: TimelineState): number[] => {
+    const here = (pixel: number) => (each: Stretch) => each.state === state && each.end > fromNs + pixel * pixelNs && each.start < fromNs + (pixel + 1) * pixelNs;
+    const isTold = colour === wanted || colour === TimelineColour.TIMELINE_COLOUR_UNSPECIFIED;
+    return isTold ? summaries.map(([pixel]) => inside.find(here(pixel))?.[of] ?? 0) : [];
+  };
   const calls = (thread?.calls ?? []).flatMap((call, event) => {
     const pixel = pixelOf(call.time);
     return pixel >= 0 && pixel <= pixels ? [{ ...call, event }] : [];
@@ -245,9 +251,9 @@ function row(run: Run, number: number, fromNs: number, pixelNs: number, pixels: 
     summaries: {
       pixel: summaries.map(([pixel]) => pixel),
       shares: Buffer.from(summaries.flatMap(([, shares]) => shares)),
-      weight: summaries.map(() => 1),
-      place: summaries.map(() => 2),
-      object: summaries.map(() => 0),
+      weight: told(TimelineColour.TIMELINE_COLOUR_WEIGHT, 'weight', TimelineState.TIMELINE_STATE_RUNNING),
+      place: told(TimelineColour.TIMELINE_COLOUR_PLACE, 'place', TimelineState.TIMELINE_STATE_RUNNING),
+      object: told(TimelineColour.TIMELINE_COLOUR_OBJECT, 'object', TimelineState.TIMELINE_STATE_BLOCKED),
     },
     events: {
       event: calls.map(({ event }) => event),

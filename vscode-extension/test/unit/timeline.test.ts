@@ -194,6 +194,24 @@ void test('nothing that runs is drawn as nothing, and nothing idle as busy, at a
   }
 });
 
+void test('by lock, what a thread waits for has its colour, also where stretches share a pixel', () => {
+  const shown = data(2, 0, 0, 4);
+  const consumer = shown.threads.findIndex(({ name }) => name === 'consumer');
+  const summaries = shown.rows.find(({ thread }) => thread === consumer)?.summaries;
+  assert.ok(summaries !== undefined && summaries.pixel.length > 0);
+  const colour = categoryOf('semaphore items', darkTheme);
+  for (const colourBy of ['lock', 'state'] as const) {
+    const recorder = new Recorder();
+    const picture = scene(shown, { colourBy });
+    drawTimeline(recorder, picture, darkTheme);
+    const lane = picture.layout.lanes[0];
+    assert.ok(lane);
+    const middle = rowMiddle(lane, consumer);
+    const bars = recorder.filled.filter(({ colour: of, xywh: [, y = 0, , height = 0] }) => of === colour && y <= middle + 8 && y + height >= middle - 8);
+    assert.equal(bars.length > 0, colourBy === 'lock', colourBy);
+  }
+});
+
 void test('a picture is well-formed whatever things are called', () => {
   const shown = data(2);
   for (const more of [{}, { colourBy: 'function' }, { colourBy: 'lock' }, { colourBy: 'weight' }, { rowsAre: 'cpus' }, { marked: { fromNs: 1, toNs: 5e8 } }] as const) {

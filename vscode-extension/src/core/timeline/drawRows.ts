@@ -141,8 +141,7 @@ class RowPainter {
             break;
           case undefined:
           default: {
-            const object = data.objects[(stretches.object[at] ?? 0) - 1];
-            const colour = byLock && object !== undefined ? categoryOf(`${object.kind} ${object.name}`, theme) : theme.blocked;
+            const colour = this.colourOfWaiting(data, stretches.object[at]);
             const segments = waits.get(colour) ?? [];
             segments.push(from, y, Math.max(to, from + 0.7), y);
             waits.set(colour, segments);
@@ -170,7 +169,13 @@ class RowPainter {
     }
   }
 
-  /** Each summarised pixel from the bottom up: what it ran, what it waited for a CPU, what it was in I/O. */
+  private colourOfWaiting({ objects }: TimelineData, object: number | undefined): string {
+    const { scene, theme } = this;
+    const { kind, name } = objects[(object ?? 0) - 1] ?? { kind: 'device', name: '' };
+    return scene.colourBy !== 'lock' || kind === 'device' ? theme.blocked : categoryOf(`${kind} ${name}`, theme);
+  }
+
+  /** Each summarised pixel from the bottom up: what it ran, what it waited for a CPU, what it was in I/O, and for a lock that has a colour. */
   private paintSummaries(rows: readonly Row[], data: TimelineData): void {
     const { theme, fillings, bar } = this;
     const pixelNs = lengthOf(data.view) / Math.max(1, data.pixels);
@@ -196,6 +201,10 @@ class RowPainter {
         stack(this.colourOfRunning(data, summaries.place[at], summaries.weight[at]), 'solid', share(State.running));
         stack(theme.runnable, 'solid', share(State.runnable));
         stack(theme.io, 'solid', share(State.io));
+        const waits = this.colourOfWaiting(data, summaries.object[at]);
+        if (waits !== theme.blocked) {
+          stack(waits, 'solid', share(State.blocked));
+        }
         if (top === bottom) {
           fillings.add(theme.blocked, 'solid', from, bottom - bar / 2, width, 1.2);
         }

@@ -2,6 +2,7 @@
 // leads to a file being opened or written.
 import type { Item, Place, View } from './model';
 import type { Packed } from './pack';
+import type { ColourBy } from './theme';
 
 export interface LaneInfo {
   /** "8 CPUs, linux" */
@@ -29,8 +30,8 @@ export interface DataRequest {
   /** Threads. */
   readonly rows: readonly number[];
   readonly cpus: readonly number[];
-  /** Summaries name what runs in them and what is waited for: dear, and for colours by name alone. */
-  readonly names: boolean;
+  /** Summaries tell what this colour needs, and no more. */
+  readonly colourBy: ColourBy;
 }
 
 export interface ItemRequest {
