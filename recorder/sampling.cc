@@ -23,6 +23,7 @@ namespace {
 
 int sampling_signal = 0;  // 0: no samples are taken
 std::int64_t period_ns = 0;
+std::int64_t tick_ns = 0;  // of the kernel, at which alone timers expire
 
 std::uint64_t bit_of(int signal) {
   return std::uint64_t{1} << (signal - 1);
@@ -87,8 +88,16 @@ class TimersLocked {
   TimersLocked& operator=(const TimersLocked&) = delete;
 };
 
+// Anywhere in a thread's first period: a whole one later, what threads do at first would be missing. Where a period is
+// a tick, the next one is anywhere in it by itself.
+std::int64_t first_expiry_ns() {
+  constexpr std::int64_t kParts = 1024;
+  const std::int64_t latest = period_ns > tick_ns ? period_ns - tick_ns : 0;
+  return 1 + latest / kParts * static_cast<std::int64_t>(stamp() % kParts);
+}
+
 bool arm(ThreadTimer& entry, pid_t thread) {
-  const itimerspec period{{0, period_ns}, {0, period_ns}};
+  const itimerspec period{{0, period_ns}, {0, first_expiry_ns()}};
   entry.timer = make_thread_timer(cpu_clock_of(thread), sampling_signal, thread);
   if (entry.timer < 0) {
     return false;
@@ -113,6 +122,9 @@ void prepare_sampling() {
     return;
   }
   period_ns = 1'000'000'000 / std::int64_t{control().sample_hz};
+  timespec tick{};
+  clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
+  tick_ns = tick.tv_nsec;
   sampling_signal = take_free_signal(0, &on_sample);
 }
 
