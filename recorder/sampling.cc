@@ -96,8 +96,13 @@ std::int64_t first_expiry_ns() {
   return 1 + latest / kParts * static_cast<std::int64_t>(stamp() % kParts);
 }
 
+timespec time_of(std::int64_t nanoseconds) {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  return {nanoseconds / kSecond, nanoseconds % kSecond};
+}
+
 bool arm(ThreadTimer& entry, pid_t thread) {
-  const itimerspec period{{0, period_ns}, {0, first_expiry_ns()}};
+  const itimerspec period{time_of(period_ns), time_of(first_expiry_ns())};
   entry.timer = make_thread_timer(cpu_clock_of(thread), sampling_signal, thread);
   if (entry.timer < 0) {
     return false;
