@@ -244,12 +244,6 @@ TEST_P(GccOpenMPRecording, CanBeSimulatedOnAnyNumberOfCpus) {
   }
 }
 
-TEST_P(GccOpenMPRecording, SaysThatNobodyKnowsWhoWokeItsThreads) {
-  if (find_tracepoints().has_value())
-    GTEST_SKIP() << "it is known here";
-  EXPECT_EQ(std::ranges::count(recorded_way("loop").notices, "wakers-unknown", &Notice::code), 1);
-}
-
 // In a mount namespace of this process, where the wake-ups may be looked at for a while.
 class WakeUpsShown {
  public:
