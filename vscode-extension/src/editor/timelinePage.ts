@@ -78,16 +78,19 @@ aside nav { display: flex; gap: 2px 12px; flex-wrap: wrap; margin-bottom: 8px; }
 .problem { padding: 10px 16px; }
 #table { flex: 1; overflow: auto; padding: 6px 16px; }
 #table[hidden], #stage[hidden] { display: none; }
-#table table { border-collapse: collapse; margin-bottom: 16px; }
+#table table { border-collapse: separate; border-spacing: 0; margin-bottom: 16px; }
 #table caption { text-align: left; font-weight: 600; padding: 4px 8px; }
 #table th, #table td { text-align: right; padding: 2px 10px; font-weight: 400; font-variant-numeric: tabular-nums; max-width: 50ch; overflow-wrap: anywhere; }
 #table td:not(.words), #table tbody th:not(.words) { white-space: nowrap; }
 #table thead th { overflow-wrap: normal; }
 #table th.words, #table td.words { text-align: left; max-width: 36ch; }
-#table thead th { color: var(--vscode-descriptionForeground); }
-#table th:first-child, #table td:last-child { text-align: left; }
-#table tbody tr:hover { background: var(--vscode-list-hoverBackground); }
-#table tbody tr[aria-selected=true] { background: var(--vscode-list-inactiveSelectionBackground); }
+#table thead th { position: sticky; top: -6px; vertical-align: bottom; color: var(--vscode-descriptionForeground); background: var(--vscode-panel-background, var(--vscode-editor-background)); }
+#table th, #table td { border-bottom: 1px solid var(--vscode-panel-border, #8883); }
+#table th:first-child { text-align: left; }
+#table tbody tr[tabindex] { cursor: pointer; }
+#table tbody tr:hover { background: var(--vscode-list-hoverBackground); outline: 1px dashed var(--vscode-contrastActiveBorder, transparent); outline-offset: -1px; }
+#table tbody tr[aria-selected=true] { color: var(--vscode-list-inactiveSelectionForeground, inherit); background: var(--vscode-list-inactiveSelectionBackground); outline: 1px solid var(--vscode-contrastActiveBorder, transparent); outline-offset: -1px; }
+#table:focus-visible, #table tbody tr:focus-visible { outline: 1px solid var(--vscode-focusBorder); outline-offset: -1px; }
 dialog { color: var(--vscode-foreground); background: var(--vscode-editorWidget-background); border: 1px solid var(--vscode-editorWidget-border, #8886); border-radius: 6px; max-width: 780px; max-height: 85%; padding: 12px 20px; }
 dialog::backdrop { background: #0005; }
 dialog h2 { font-size: 13px; margin: 4px 0 8px; }
