@@ -273,6 +273,8 @@ void test('the table of a thread tells its calls in the interval, and how many i
   assert.equal(table.rows.length, consumer.events);
   assert.doesNotMatch(table.caption, /left out/);
   assert.deepEqual(table.rows[0]?.slice(4), ['wait for a semaphore', 'items', 'blocked for 200 ms', 'producer 1, post at 250 ms', 'consume pipeline.c:10']);
+  assert.deepEqual(table.rows[1]?.slice(6, 8), ['goes on', '–']);
+  assert.deepEqual(table.rows.at(-1)?.slice(4, 8), ['end of the thread', '–', '–', '–']);
   assert.equal(table.rows[0]?.length, table.head.length);
   const first = callTable({ thread: consumer, view: shown.view, calls: timelineCalls(some) });
   assert.equal(first.rows.length, 2);

@@ -207,6 +207,9 @@ export function threadTable(threads: readonly ShownThread[], view: View, most = 
   };
 }
 
+/** Of a thread or of the program. */
+const isEnd = (kind: string): boolean => kind === 'end' || kind === 'exit';
+
 /** What a thread does in the interval, call by call: `calls` are the first of them. */
 export function callTable({ thread, view, calls }: { readonly thread: Thread; readonly view: View; readonly calls: readonly Item[] }): Table {
   const shown = calls.filter((item) => momentOf(item) - item.totalNs < view.toNs);
@@ -229,7 +232,7 @@ export function callTable({ thread, view, calls }: { readonly thread: Thread; re
         item.made ? moment(item.callNs) : 'never',
         item.kind === '' ? '–' : signOf(item.kind).text,
         item.object === undefined ? '–' : objectName(item.object),
-        took > 0 ? `${stateNames[item.state] ?? 'waits'} for ${formatTime(took)}` : 'goes on',
+        took > 0 ? `${stateNames[item.state] ?? 'waits'} for ${formatTime(took)}` : item.made && !isEnd(item.kind) ? 'goes on' : '–',
         wokenBy === undefined ? '–' : `${wokenBy.name}${wokenBy.kind === '' ? '' : `, ${wokenBy.kind}`} at ${moment(wokenBy.timeNs)}`,
         place === undefined ? '–' : placeName(place),
       ];
