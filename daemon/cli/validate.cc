@@ -218,10 +218,13 @@ Expected<Predicted> predict(const Options& options, Recording recorded,
 
 using PredictedInLockstep = std::map<std::uint32_t, Predicted>;  // by number of CPUs
 
-// The time on so many CPUs from a recording in lockstep for them; that on one from the one made there, which
-// on one CPU also spun, in ways that no simulation knows of.
+// The time on so many CPUs from a recording in lockstep for them. That on one likewise, where the calls say how
+// the program spins or takes work; where they do not, from the one made there, which on one CPU also spun, in ways
+// that no simulation knows of.
 void take_lockstep(Validation& plain, const Validation& lockstep) {
-  const double on_one = plain.on_one_ns - plain.spinning_ns + plain.unused_ns;
+  const double on_one = plain.lockstep_advice.empty()
+                            ? plain.on_one_ns - plain.spinning_ns + plain.unused_ns
+                            : lockstep.on_one_ns;
   for (ValidationRow& row : plain.rows) {
     const auto found =
         std::find_if(lockstep.rows.begin(), lockstep.rows.end(),
