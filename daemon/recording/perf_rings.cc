@@ -25,7 +25,7 @@ namespace {
 // have to wait for a CPU, or for the disk, on a busy machine. An ordinary user may lock 516 KiB a CPU
 // and `ulimit -l` besides: we take what we get.
 constexpr std::size_t largest_ring = 8 * 1024 * 1024;
-constexpr std::size_t largest_sum_of_rings = 64 * 1024 * 1024;
+constexpr std::size_t largest_sum_of_rings = 64 * 1024 * 1024;  // of one kind
 constexpr std::size_t smallest_ring = 32 * 1024;
 // Enough for twenty frames or so. Beyond, paths go on along frame pointers, if there are any.
 constexpr std::uint32_t stack_copy_bytes = 4096;
@@ -34,6 +34,12 @@ constexpr std::uint32_t wake_stack_bytes = 256;
 constexpr std::uint64_t most_wakes_with_stacks = 64ULL << 20U;
 // They are most of what is written. A run so long that it fills this much of the disk goes on without.
 constexpr std::uint64_t most_spooled_with_stacks = 1ULL << 30U;
+
+// What the ring of one of so many CPUs may take, in bytes.
+std::size_t largest_of(std::size_t cpus) {
+  return std::clamp(std::bit_floor(largest_sum_of_rings / std::max<std::size_t>(cpus, 1)),
+                    smallest_ring, largest_ring);
+}
 
 perf_event_attr attributes(std::uint32_t rate_hz, bool in_kernel) {
   perf_event_attr attr{};
@@ -172,9 +178,6 @@ Expected<PerfRings> PerfRings::open(pid_t pid, const std::vector<std::uint32_t>&
   PerfRings rings;
   const char* what = "cannot open perf events";
   rings.samples_kernel_ = true;
-  const std::size_t share = std::max(
-      std::bit_floor(largest_sum_of_rings / std::max<std::size_t>(cpus.size(), 1)), smallest_ring);
-  const std::size_t largest = std::min(largest_ring, share);
   for (const std::uint32_t cpu : cpus) {
     Ring ring;
     ring.cpu = cpu;
@@ -190,7 +193,7 @@ Expected<PerfRings> PerfRings::open(pid_t pid, const std::vector<std::uint32_t>&
     if (!ring.event)
       return failure(what, refusal_reason(errno),
                      "sysctl kernel.perf_event_paranoid=2 allows it to everybody");
-    if (!ring.map(largest))
+    if (!ring.map(largest_of(cpus.size())))
       return failure(what,
                      fmt::format("the kernel refuses even {} KiB of locked memory a CPU for them",
                                  smallest_ring / 1024),
@@ -211,7 +214,8 @@ Expected<void> PerfRings::add_tracepoints(pid_t pid, const Tracepoints& tracepoi
                                           const std::filesystem::path& run_directory) {
   const char* what = "cannot record wake-ups";
   std::vector<Ring> added;
-  for (const std::uint32_t cpu : cpus()) {
+  const std::vector<std::uint32_t> own_cpus = cpus();
+  for (const std::uint32_t cpu : own_cpus) {
     Ring ring;
     ring.cpu = cpu;
     ring.of_tracepoints = true;
@@ -221,7 +225,7 @@ Expected<void> PerfRings::add_tracepoints(pid_t pid, const Tracepoints& tracepoi
     ring.second_event = Descriptor(open_event(switching, pid, cpu));
     if (!ring.event || !ring.second_event)
       return failure(what, refusal_reason(errno), "record as root");
-    if (!ring.map(largest_ring) ||
+    if (!ring.map(largest_of(own_cpus.size())) ||
         ::ioctl(ring.second_event.get(), PERF_EVENT_IOC_SET_OUTPUT, ring.event.get()) != 0 ||
         ::ioctl(ring.second_event.get(), PERF_EVENT_IOC_SET_FILTER, "prev_state & 0xf") != 0)
       return failure(what, std::strerror(errno));
