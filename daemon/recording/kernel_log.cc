@@ -336,8 +336,7 @@ void Reader::fill_tasks(std::int64_t cpu_time_ns, std::int64_t recorded_switch_n
   if (intervals_.size() >= many_intervals && cpu_time_ns > sum)
     per_switch = std::min((cpu_time_ns - sum) / static_cast<std::int64_t>(intervals_.size()),
                           longest_switch_ns);
-  if (intervals_.size() >= many_intervals)
-    per_switch -= recorded_switch_ns;
+  const std::int64_t recorded = intervals_.size() >= many_intervals ? recorded_switch_ns : 0;
 
   Task* task_before = nullptr;
   const Interval* before = nullptr;
@@ -352,8 +351,10 @@ void Reader::fill_tasks(std::int64_t cpu_time_ns, std::int64_t recorded_switch_n
     const std::int64_t used = task->cpu.total();
     task->cpu.add(interval.in, used);
     const auto length = static_cast<double>(interval.out - interval.in);
-    task->cpu.add(interval.out,
-                  used + std::max<std::int64_t>(0, std::llround(length * share) + per_switch));
+    const std::int64_t clocked = std::llround(length * share) + per_switch;
+    const std::int64_t taken_out = std::min(clocked, recorded);
+    log_.taken_out_ns += taken_out;
+    task->cpu.add(interval.out, used + clocked - taken_out);
     task_before = task;
     before = &interval;
   }

@@ -212,10 +212,10 @@ Expected<void> Run::execute() {
   static_cast<void>(::setpriority(PRIO_PROCESS, 0, draining_priority));
 
   std::optional<Tracepoints> tracepoints;
-  if (auto found = find_tracepoints())
-    tracepoints = *found;
   std::optional<PerfRings> rings;
   if (!request.portable) {
+    if (auto found = find_tracepoints())
+      tracepoints = *found;
     result.recorded_switch_ns =
         cost_of_recorded_switch(cpus.front(), request.rate_hz, tracepoints, directory);
     auto opened = PerfRings::open(child->pid(), cpus, request.rate_hz, directory);

@@ -54,7 +54,6 @@ class Merger {
   std::vector<std::int64_t> born_;  // by ThreadId
   std::multimap<std::int32_t, std::uint32_t> by_tid_;
   std::vector<bool> task_taken_;
-  std::int64_t taken_out_ns_ = 0;
   std::uint64_t futex_waits_ = 0;
   MergedRun run_;
 };
@@ -246,8 +245,8 @@ void Merger::make_events() {
   measure_costs();
   find_wake_ups();
   for (std::uint32_t i = 0; i < raw_.threads.size(); ++i)
-    run_.threads.push_back(make_thread_events(ThreadId{i}, raw_.threads[i], context_,
-                                              std::move(times_[i]), taken_out_ns_));
+    run_.threads.push_back(
+        make_thread_events(ThreadId{i}, raw_.threads[i], context_, std::move(times_[i])));
   apply_thread_attributes(
       raw_.threads, [this](std::uint64_t stamp) { return context_.time_of(stamp); },
       context_.thread_of_handle, run_.threads);
@@ -273,10 +272,8 @@ void Merger::find_wake_ups() {
   context_.wake_ups.resize(raw_.threads.size());
   if (!input_.kernel.has_wakes)
     return;
-  std::int64_t ignored = 0;
   for (std::uint32_t i = 0; i < raw_.threads.size(); ++i)
-    static_cast<void>(
-        make_thread_events(ThreadId{i}, raw_.threads[i], context_, times_[i], ignored));
+    static_cast<void>(make_thread_events(ThreadId{i}, raw_.threads[i], context_, times_[i]));
   for (std::size_t i = 0; i < raw_.threads.size(); ++i) {
     times_[i].wake_ups = std::exchange(context_.wake_ups[i], {});
     std::ranges::stable_sort(times_[i].wake_ups, {}, &WakeUp::time);
@@ -350,8 +347,14 @@ void Merger::fill_run_info() {
   run.machine_cpus = std::max(result.machine_cpus, 1U);
   run.exit_status = result.exit_status;
   run.exit_signal = result.exit_signal;
-  run.cost_per_event =
-      Nanoseconds{static_cast<std::int64_t>((input_.control.cost_ps + 500) / 1000)};
+  std::int64_t events = 0;
+  for (const MergedThread& thread : run_.threads)
+    events += static_cast<std::int64_t>(thread.events.size());
+  // Events come with changes of threads, which are recorded, too.
+  const std::int64_t of_switches_ps =
+      events > 0 ? input_.kernel.taken_out_ns * 1000 / events : std::int64_t{0};
+  run.cost_per_event = Nanoseconds{
+      (static_cast<std::int64_t>(input_.control.cost_ps) + of_switches_ps + 500) / 1000};
   run.complete = !result.stopped && !result.exit_signal && input_.ending == Ending::seen &&
                  input_.control.stop_reason == LONGPOLE_STOP_NONE;
   for (const MergedThread& thread : run_.threads)

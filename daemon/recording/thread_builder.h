@@ -14,12 +14,10 @@ namespace longpole::recording {
 
 class ThreadBuilder {
  public:
-  ThreadBuilder(ThreadId self, const RawThread& raw, MergeContext& context, ThreadTimes& times,
-                std::int64_t& taken_out)
+  ThreadBuilder(ThreadId self, const RawThread& raw, MergeContext& context, ThreadTimes& times)
       : self_(self),
         context_(context),
         times_(times),
-        taken_out_(taken_out),
         signals_(context.signals[self.index()]),
         last_time_(times.born),
         free_from_(times.born) {
@@ -73,7 +71,6 @@ class ThreadBuilder {
   ThreadId self_;
   MergeContext& context_;
   ThreadTimes& times_;
-  std::int64_t& taken_out_;
   MergedThread thread_;
   std::vector<Pending> pending_;
   std::vector<Pending> put_off_;  // waits during which the thread does tasks, outermost first

@@ -16,7 +16,6 @@ Nanoseconds ThreadBuilder::cpu_until(std::int64_t time) {
   cpu_so_far_ = cpu;
   const std::int64_t cost = std::min(cost_ps_ / 1000, used);
   cost_ps_ -= cost * 1000;
-  taken_out_ += cost;
   return Nanoseconds{used - cost};
 }
 
@@ -383,8 +382,8 @@ MergedThread ThreadBuilder::finish() {
 }
 
 MergedThread make_thread_events(ThreadId self, const RawThread& raw, MergeContext& context,
-                                ThreadTimes times, std::int64_t& taken_out_ns) {
-  ThreadBuilder builder(self, raw, context, times, taken_out_ns);
+                                ThreadTimes times) {
+  ThreadBuilder builder(self, raw, context, times);
   raw.for_each_record([&](const longpole_record& record) { builder.visit(record); });
   return builder.finish();
 }

@@ -116,9 +116,8 @@ inline constexpr std::int64_t shortest_external_wait_ns = 20'000;
 //    that it was no longer entered.
 //  - Every thread ends with thread_end; where none was recorded, at its death or the end of the run. Of
 //    the thread that ended the program by exit(), or main by returning, program_exit precedes.
-// Adds to `taken_out_ns` what was taken out, and to context.wake_ups what the waits say of others.
+// Adds to context.wake_ups what the waits say of others.
 [[nodiscard]] MergedThread make_thread_events(ThreadId self, const RawThread& raw,
-                                              MergeContext& context, ThreadTimes times,
-                                              std::int64_t& taken_out_ns);
+                                              MergeContext& context, ThreadTimes times);
 
 }  // namespace longpole::recording

@@ -231,7 +231,8 @@ struct RunInfo {
   std::uint32_t machine_cpus = 1;       // CPUs of the machine that recorded
   std::optional<int> exit_status{};     // of the program; none when a signal ended it
   std::optional<int> exit_signal{};
-  Nanoseconds cost_per_event{};  // measured cost of recording one event, taken out of `cpu`
+  // Measured cost of recording one event and what comes with it, taken out of `cpu`.
+  Nanoseconds cost_per_event{};
   std::uint64_t samples = 0;
   HostCosts costs{};
   bool complete = true;  // false: cancelled or killed; the rest is as recorded

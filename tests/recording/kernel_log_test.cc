@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <utility>
+
 #include "raw_bytes.h"
 
 namespace longpole::recording {
@@ -28,7 +30,7 @@ std::vector<std::string> gaps(const Task& task) {
 }
 
 // A thread that is on the CPU a thousand times for 100 ns, of which the process clock has 150.
-std::int64_t cpu_of_many_switches(std::int64_t recorded_switch) {
+KernelLog many_switches(std::int64_t recorded_switch) {
   PerfSpool spool;
   spool.exec(0, 100);
   for (std::int64_t i = 0; i < 999; ++i) {
@@ -36,14 +38,16 @@ std::int64_t cpu_of_many_switches(std::int64_t recorded_switch) {
     spool.in((i + 1) * 1000, 100);
   }
   spool.exit(999'100, 100);
-  return read({&spool}, 150'000, 1'000'000, recorded_switch).tasks.at(0).cpu.total();
+  return read({&spool}, 150'000, 1'000'000, recorded_switch);
 }
 
 TEST(KernelLog, SwitchesTakeTheTimeThatNobodyHasLessWhatRecordingThemTook) {
-  EXPECT_EQ(cpu_of_many_switches(0), 150'000);
-  EXPECT_EQ(cpu_of_many_switches(30), 120'000);
-  EXPECT_EQ(cpu_of_many_switches(80), 70'000);
-  EXPECT_EQ(cpu_of_many_switches(200), 0);
+  for (const auto& [recorded, left] :
+       {std::pair{0, 150'000}, {30, 120'000}, {80, 70'000}, {200, 0}}) {
+    KernelLog log = many_switches(recorded);
+    EXPECT_EQ(log.tasks.at(0).cpu.total(), left) << recorded;
+    EXPECT_EQ(log.taken_out_ns, 150'000 - left) << recorded;
+  }
 }
 
 TEST(KernelLog, AThreadIsOnTheCpuBetweenItsSwitches) {

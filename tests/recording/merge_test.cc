@@ -70,6 +70,29 @@ TEST(Merge, TheCostOfTheRecordsIsTakenOutAndNeverMoreThanThereIs) {
                                                   "0 1500 lock 0 cpu=300", "0 2000 end cpu=500"));
 }
 
+// Each of its changes of threads took 30 ns to write down, each of its events 20.
+TEST(Merge, TheCostOfAnEventHasThatOfTheChangesOfThreadsThatComeWithIt) {
+  HandMadeRun run;
+  run.control.cost_ps = 20'000;
+  run.result.recorded_switch_ns = 30;
+  std::vector<RecordFields> calls;
+  for (std::int64_t i = 0; i < 1000; ++i) {
+    run.spool.out(100 + i * 900, 100);
+    run.spool.in(200 + i * 900, 100);
+    if (i < 99)
+      calls.push_back(
+          call(LONGPOLE_MUTEX_LOCK, static_cast<std::uint64_t>(250 + i * 900), lock_address));
+  }
+  run.spool.exit(900'000, 100);
+  calls.push_back(call(LONGPOLE_THREAD_END, 900'000));
+  run.events.add_thread(0, 100, calls);
+  const MergedRun merged = *run.merge();
+  const auto events = static_cast<std::int64_t>(merged.threads[0].events.size());
+  EXPECT_GT(1001 * 30 / events, 200);
+  EXPECT_NEAR(static_cast<double>(merged.run.cost_per_event.count()),
+              20 + 1001 * 30.0 / static_cast<double>(events), 1);
+}
+
 TEST(Merge, ThreadsAreJoinedByTheirHandleAlsoWhenItIsUsedAgain) {
   HandMadeRun run;
   run.spool.fork(100, 101, 100);
