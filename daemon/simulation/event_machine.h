@@ -382,7 +382,9 @@ class EventMachine {
     if (std::exchange(state.wakes_cpu, false) && state.ready == now_)
       state.ready += wake_up_;
     state.start = std::max(now_, state.ready);
-    state.given_by = state.start > state.ready ? place.last_stretch : no_stretch;
+    // It did not wait for a CPU that was idle all the time, but until the scheduler moved it there.
+    const bool was_given = state.start > state.ready && place.last_end > state.ready;
+    state.given_by = was_given ? place.last_stretch : no_stretch;
     state.takes_up = state.start;
     if (place.last_thread != thread && place.last_thread != no_thread)
       state.takes_up += machine_.switch_cost.count();
@@ -444,8 +446,10 @@ class EventMachine {
       end_.spinning += stretch.end - stretch.start;
     consumer_.add(stretch);
     const auto index = static_cast<StretchIndex>(end_.stretches++);
-    if (cpu != no_cpu)
+    if (cpu != no_cpu) {
       on_cpu_[cpu].last_stretch = index;
+      on_cpu_[cpu].last_end = now_;
+    }
     end_.total = Nanoseconds{now_};
     return index;
   }

@@ -8,10 +8,13 @@ namespace longpole::simulation {
 namespace {
 
 constexpr std::int64_t balance_interval_per_cpu = 16'000'000;
+constexpr std::int64_t idle_interval_per_cpu = 1'000'000;
 constexpr std::int64_t imbalance_percent = 117;
 constexpr std::int64_t cache_hot = 500'000;
 // So many looks in vain, and what is in a cache is moved all the same.
 constexpr std::uint32_t looks_for_hot = 2;
+constexpr std::size_t most_at_once = 32;
+constexpr std::int64_t any_weight = std::numeric_limits<std::int64_t>::max();
 
 // Ticks come to all CPUs at once; which CPU is through with its own first is chance: a hash of where and when.
 std::uint64_t chance(std::uint32_t cpu, std::int64_t tick) {
@@ -31,11 +34,15 @@ bool is_before_others(std::uint32_t cpu, std::int64_t tick) {
   return chance(cpu, tick) >> 62U == 0;
 }
 
+bool takes_hot(const FairQueue& queue) {
+  return queue.failed_balances >= looks_for_hot;
+}
+
 }  // namespace
 
 // Of those that wait on `from` and may run on `to`, the one that waits longest and is not heavier
-// than that; no_thread where there is none.
-std::uint32_t LinuxFair::movable(std::uint32_t from, std::uint32_t to, std::int64_t heaviest,
+// than that, whether or not its data is in the cache; no_thread where there is none.
+std::uint32_t LinuxFair::movable(std::uint32_t from, std::uint32_t to, Movable which,
                                  std::int64_t now) const {
   std::uint32_t found = no_thread;
   for (const DeadlineQueue::Entry& entry : queues_[from].fair) {
@@ -44,7 +51,7 @@ std::uint32_t LinuxFair::movable(std::uint32_t from, std::uint32_t to, std::int6
         found == no_thread || entity.waits_since < entities_[found].waits_since ||
         (entity.waits_since == entities_[found].waits_since && entry.thread < found);
     if (waits_longer && !entity.delayed && may_run(entry.thread, to) &&
-        entity.load.at(now) <= heaviest)
+        (which.hot || now - entity.ran_until >= cache_hot) && entity.load.at(now) <= which.heaviest)
       found = entry.thread;
   }
   return found;
@@ -61,27 +68,74 @@ void LinuxFair::move(std::uint32_t thread, std::uint32_t from, std::uint32_t to,
   set_timer(from, now);
 }
 
-// For a CPU that has nothing to do.
-bool LinuxFair::pull(std::uint32_t cpu, std::int64_t now) {
-  if (waiting_ == 0)
-    return false;
-  std::uint32_t heaviest = no_cpu;
-  std::uint32_t thread = no_thread;
-  for (std::uint32_t other = 0; other < cpus_.count(); ++other) {
-    if (other == cpu || queues_[other].current == no_thread || queues_[other].ready() == 0 ||
-        (heaviest != no_cpu && load(other) <= load(heaviest)))
-      continue;
-    if (const std::uint32_t found =
-            movable(other, cpu, std::numeric_limits<std::int64_t>::max(), now);
-        found != no_thread) {
-      heaviest = other;
-      thread = found;
-    }
+bool LinuxFair::is_overloaded() const {
+  return std::any_of(queues_.begin(), queues_.end(),
+                     [](const Queue& queue) { return queue.size() > 1; });
+}
+
+// For a CPU that has nothing to do: the one with most to do, of those with a thread that might come.
+std::uint32_t LinuxFair::busiest_for(std::uint32_t cpu, std::int64_t now) const {
+  std::uint32_t busiest = no_cpu;
+  for (std::uint32_t other = 0; other < cpus_.count() && waiting_ > 0; ++other) {
+    if (other != cpu && queues_[other].current != no_thread && queues_[other].ready() > 0 &&
+        (busiest == no_cpu || load(other) > load(busiest)) &&
+        movable(other, cpu, {any_weight, true}, now) != no_thread)
+      busiest = other;
   }
-  if (thread == no_thread)
+  return busiest;
+}
+
+// Up to so many from there; how many came.
+std::size_t LinuxFair::take(std::uint32_t cpu, std::uint32_t busiest, std::size_t most, bool hot,
+                            std::int64_t now) {
+  for (std::size_t taken = 0; taken < most; ++taken) {
+    const std::uint32_t thread = movable(busiest, cpu, {any_weight, hot}, now);
+    if (thread == no_thread)
+      return taken;
+    move(thread, busiest, cpu, now);
+  }
+  return most;
+}
+
+// A CPU falls idle: whether it took a thread of another one.
+bool LinuxFair::pull(std::uint32_t cpu, std::int64_t now) {
+  Queue& queue = queues_[cpu];
+  if (cpus_.wake_at_once()) {
+    const std::uint32_t busiest = busiest_for(cpu, now);
+    return busiest != no_cpu && take(cpu, busiest, 1, true, now) > 0;
+  }
+  if (!may_be_overloaded_ || !queue.newly_idle.looks())
     return false;
-  move(thread, heaviest, cpu, now);
-  return true;
+  may_be_overloaded_ = is_overloaded();
+  const std::uint32_t busiest = busiest_for(cpu, now);
+  const bool found = busiest != no_cpu && take(cpu, busiest, 1, takes_hot(queue), now) > 0;
+  queue.newly_idle.found(found);
+  if (found)
+    queue.is_balanced = false;
+  if (found || busiest == no_cpu)
+    queue.failed_balances = 0;
+  return found;
+}
+
+// A tick at which another CPU has threads that wait.
+void LinuxFair::look_while_idle(std::uint32_t cpu, std::int64_t now) {
+  Queue& queue = queues_[cpu];
+  may_be_overloaded_ = is_overloaded();
+  const std::uint32_t busiest = busiest_for(cpu, now);
+  queue.is_balanced = busiest == no_cpu;
+  queue.last_balance = now;
+  queue.idle_look = now + idle_interval(queue);
+  if (busiest == no_cpu) {
+    queue.failed_balances = 0;
+    return;
+  }
+  const std::size_t half = queues_[busiest].size() / 2;
+  if (take(cpu, busiest, std::min(half, most_at_once), takes_hot(queue), now) == 0) {
+    ++queue.failed_balances;
+    return;
+  }
+  queue.failed_balances = 0;
+  cpus_.reschedule(cpu);
 }
 
 // A tick less than it would be, so that larger domains do not keep step with smaller ones.
@@ -90,42 +144,68 @@ std::int64_t LinuxFair::balance_interval(const Queue& queue) const {
   return std::max<std::int64_t>(1, (queue.is_balanced ? 2 : 1) * full / tick_ - 1) * tick_;
 }
 
+std::int64_t LinuxFair::idle_interval(const Queue& queue) const {
+  const std::int64_t full = idle_interval_per_cpu * cpus_.count();
+  return ((queue.is_balanced ? 2 : 1) * full + tick_ - 1) / tick_ * tick_;
+}
+
 LinuxFair::Look LinuxFair::next_look(std::uint32_t cpu) const {
-  const std::int64_t due = queues_[cpu].next_balance / tick_;
+  const Queue& queue = queues_[cpu];
+  const std::int64_t due = (queue.last_balance + balance_interval(queue)) / tick_;
   const std::int64_t at = due + (is_before_count(cpu, due) ? 1 : 0);
   const std::int64_t counted = at - (is_before_count(cpu, at) ? 1 : 0);
   return {at * tick_ - (is_before_others(cpu, at) ? 1 : 0), counted * tick_};
 }
 
 void LinuxFair::set_balance_timer(std::int64_t now) {
-  is_watched_ = true;
-  std::int64_t next = std::numeric_limits<std::int64_t>::max();
+  balance_at_ = never;
   for (std::uint32_t cpu = 0; cpu < cpus_.count(); ++cpu) {
     Queue& queue = queues_[cpu];
+    if (queue.current == no_thread) {
+      if (queue.idle_look < now)
+        queue.idle_look = (now + tick_ - 1) / tick_ * tick_;
+      balance_at_ = std::min(balance_at_, queue.idle_look);
+      continue;
+    }
     if (next_look(cpu).at <= now) {
       const std::int64_t interval = balance_interval(queue);
-      queue.next_balance += ((now - queue.next_balance) / interval + 1) * interval;
+      queue.last_balance += (now - queue.last_balance) / interval * interval;
     }
-    next = std::min(next, next_look(cpu).at);
+    balance_at_ = std::min(balance_at_, next_look(cpu).at);
   }
-  cpus_.set_timer(cpus_.count(), std::max(next, now));
+  balance_at_ = std::max(balance_at_, now);
+  cpus_.set_timer(cpus_.count(), balance_at_);
+}
+
+// The tick that comes then is the first at which it can look.
+void LinuxFair::fall_idle(std::uint32_t cpu, std::int64_t now) {
+  Queue& queue = queues_[cpu];
+  queue.idle_look = std::max(queue.last_balance + idle_interval(queue), (now / tick_ + 1) * tick_);
+  if (waiting_ > 0 && queue.idle_look < balance_at_)
+    set_balance_timer(now);
 }
 
 void LinuxFair::balance(std::int64_t now) {
-  is_watched_ = false;
+  balance_at_ = never;
   for (std::uint32_t cpu = 0; cpu < cpus_.count(); ++cpu) {
     Queue& queue = queues_[cpu];
+    if (queue.current == no_thread) {
+      if (cpus_.idle(cpu) && queue.idle_look <= now)
+        look_while_idle(cpu, now);
+      continue;
+    }
     const Look look = next_look(cpu);
     if (look.at > now)
       continue;
     queue.is_balanced = !balance_to(cpu, now);
-    queue.next_balance = look.counted + balance_interval(queue);
+    queue.last_balance = look.counted;
   }
   watch_balance(now);
 }
 
 // False: there was nothing to even out.
 bool LinuxFair::balance_to(std::uint32_t cpu, std::int64_t now) {
+  may_be_overloaded_ = is_overloaded();
   const auto load_of = [&](std::uint32_t of) { return queues_[of].load.at(now); };
   std::int64_t total = 0;
   std::uint32_t busiest = cpu;
@@ -148,10 +228,8 @@ bool LinuxFair::balance_to(std::uint32_t cpu, std::int64_t now) {
   }
   // Each failure lets something twice as heavy pass. What comes to just that does not: the kernel rounds down.
   const std::int64_t limit = (imbalance << std::min(failed, 8U)) - 1;
-  const std::uint32_t thread = movable(busiest, cpu, limit, now);
-  const bool is_hot = thread != no_thread && failed < looks_for_hot &&
-                      now - entities_[thread].ran_until < cache_hot;
-  if (thread == no_thread || is_hot) {
+  const std::uint32_t thread = movable(busiest, cpu, {limit, takes_hot(own)}, now);
+  if (thread == no_thread) {
     ++failed;
     return true;
   }

@@ -16,11 +16,17 @@
 //    A new thread has no lag and half a slice. A thread that yields forgoes the rest of its slice.
 //  - A thread wakes on its last CPU if that is idle, else on another idle one, else on the lighter of
 //    its last and its waker's; a new one on an idle CPU, else on the lightest.
-//  - A CPU that falls idle takes a thread from the heaviest queue. A tick less than every 16 ms · CPUs,
-//    or every 32 ms · CPUs after it found nothing to even out, a CPU looks for one that is heavier, and
-//    takes what waited longest there if that evens them out; on the second look in a row if it does not
-//    turn the imbalance round; on the third even then, and what ran within the last 0.5 ms (its data is
-//    in that CPU's cache). One with a single thread that was used less than 85% of late looks no further:
+//  - A CPU that falls idle looks for a thread in the heaviest queue only as often as that helped of late
+//    (newly_idle.h), and takes who waits longest there of those that did not run within the last 0.5 ms: what
+//    ran has its data in that CPU's cache. Otherwise it stays idle beside those that wait until one wakes
+//    up, which it takes, or a tick at least 1 ms · CPUs after its last look, 2 ms · CPUs where that was in
+//    vain for want of anyone: then it takes half of the heaviest queue, with what ran within the last 0.5 ms on
+//    the third look in a row that found nothing else. Where waking up a CPU takes no time, as in program
+//    files, looks do not either: there a CPU that falls idle always takes who waits longest.
+//  - A tick less than every 16 ms · CPUs, or every 32 ms · CPUs after it found nothing to even out, a busy CPU
+//    looks for one that is heavier, and takes what waited longest there if that evens them out; on the
+//    second look in a row if it does not turn the imbalance round; on the third even then, and what ran within the
+//    last 0.5 ms. One with a single thread that was used less than 85% of late looks no further:
 //    so after a thread was taken from it, it takes one back only some 120 to 170 ms later.
 //  - CPU 0 counts the ticks. Which CPU is through with its own first is chance: one before CPU 0 takes it for
 //    the last one and looks a tick late; one before the others looks while they still run whom they ran.
@@ -32,15 +38,15 @@
 //
 // Not modelled: groups (autogroup, cgroups) and their bandwidth, slices asked for by sched_setattr,
 // SCHED_IDLE, SCHED_BATCH and SCHED_DEADLINE, throttling of real-time threads, domains (all CPUs
-// share a cache), the time of the interrupt that tells a busy CPU of a thread woken elsewhere. Nor that a CPU
-// that falls idle looks for threads of others only as often as that helped of late: on Linux 6.18, where a
-// thread left its CPU beside two that computed on the other, it took one of them at once 20 times of 119, and
-// else after 0.2 to 38 ms. By context-switch records that is all by which pipelines and barriers of short
-// stretches take longer than here, 75 to 85 ms of 720 to 744 for the chain of prime filters' two CPUs.
+// share a cache), the time of the interrupt that tells a busy CPU of a thread woken elsewhere, that a CPU does
+// not look that is idle for less time than looks take, some 20 us, what others than the program let it do
+// meanwhile, and what vendors add, such as `sched_vcpu_pack` of some kernels for virtual machines: there a thread
+// wakes up on a CPU that is used less than 70% rather than on an idle one.
 // Locks and semaphores are not handed over: who comes first takes them (futexes).
 //
 // Source: Documentation/scheduler/{sched-eevdf,sched-design-CFS,sched-nice-design,sched-domains}.rst
-// of the kernel, sched(7); Stoica and Abdel-Wahab, "Earliest Eligible Virtual Deadline First", 1995.
+// and kernel/sched/fair.c of the kernel, sched(7); Stoica and Abdel-Wahab, "Earliest Eligible Virtual Deadline
+// First", 1995.
 #pragma once
 
 #include "simulation/scheduler.h"

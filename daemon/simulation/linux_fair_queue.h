@@ -7,6 +7,7 @@
 
 #include "simulation/deadline_queue.h"
 #include "simulation/load_average.h"
+#include "simulation/newly_idle.h"
 #include "simulation/scheduler.h"
 #include "simulation/virtual_time.h"
 
@@ -27,6 +28,7 @@ struct FairEntity {
   std::uint32_t weighs_on = no_cpu;  // the CPU that its load is part of
   bool delayed = false;              // sleeps, in its queue
   bool real_time = false;
+  bool moves = true;  // it may use any CPU
 };
 // Of a CPU.
 struct FairQueue {
@@ -40,8 +42,12 @@ struct FairQueue {
   LoadAverage load;               // of those that are in it, sleep, or were here last
   LoadAverage use;                // of its CPU by those, likewise
   bool is_balanced = false;       // as its CPU last found it
-  std::int64_t next_balance = 0;  // when it looks again
+  std::int64_t last_balance = 0;  // the tick at which it looked
+  std::int64_t idle_look = 0;     // the tick at which it looks next if it is idle until then
+  NewlyIdle newly_idle;
 
+  // That stand in it: those that sleep there, too.
+  [[nodiscard]] std::size_t size() const { return fair.size() + (current == no_thread ? 0 : 1); }
   [[nodiscard]] std::size_t ready() const { return fair.size() - delayed; }
 };
 

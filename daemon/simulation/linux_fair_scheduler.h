@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -34,7 +35,10 @@ class LinuxFair final : public Scheduler {
       entity.virtual_slice = virtual_of(slice_, entity.weight);
       entity.load.start(entity.weight * LoadAverage::unit);
       entity.real_time = real_time_.has(static_cast<std::uint32_t>(t));
+      entity.moves = rules.only_cpu == no_cpu;
     }
+    for (std::uint32_t cpu = 0; cpu < cpus.count(); ++cpu)
+      queues_[cpu].newly_idle.start(cpu);
   }
 
   std::uint32_t place(std::uint32_t thread, OffCpu was, std::uint32_t waker,
@@ -82,6 +86,7 @@ class LinuxFair final : public Scheduler {
       weigh(thread, cpu, entity.weight, now);
       put_in(thread, cpu, entity.virtual_slice / (was == OffCpu::created ? 2 : 1));
     }
+    may_be_overloaded_ |= queues_[cpu].size() > 1;
     const std::uint32_t current = queues_[cpu].current;
     const auto gives_way = [&] {
       const Entity& running = entities_[current];
@@ -115,6 +120,8 @@ class LinuxFair final : public Scheduler {
     }
     set_timer(cpu, now);
     watch_balance(now);
+    if (thread == no_thread)
+      fall_idle(cpu, now);
     return thread;
   }
 
@@ -176,6 +183,7 @@ class LinuxFair final : public Scheduler {
   bool may_spin(std::uint32_t thread) const override { return !entities_[thread].real_time; }
 
  private:
+  static constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
   using Entity = FairEntity;
   using Queue = FairQueue;
 
@@ -335,7 +343,7 @@ class LinuxFair final : public Scheduler {
       return;
     }
     queues_[cpu].fair.erase(entry_of(thread));
-    --waiting_;
+    waiting_ -= entity.moves ? 1 : 0;
     entity.protected_until = entity.deadline;
   }
 
@@ -349,9 +357,14 @@ class LinuxFair final : public Scheduler {
       return;
     }
     queues_[cpu].fair.insert(entry_of(thread));
-    ++waiting_;
-    if (const std::uint32_t idle = cpus_.idle_from(0); idle != no_cpu && may_run(thread, idle))
+    waiting_ += entity.moves ? 1 : 0;
+    const std::uint32_t idle = cpus_.idle_from(0);
+    if (idle == no_cpu || !may_run(thread, idle))
+      return;
+    if (cpus_.wake_at_once())
       cpus_.reschedule(idle);
+    else
+      set_balance_timer(now);
   }
 
   // Into the queue of a CPU, with the lag that it had when it left one.
@@ -366,7 +379,7 @@ class LinuxFair final : public Scheduler {
     entity.virtual_time = average.time() - static_cast<std::int64_t>(lag);
     entity.deadline = entity.virtual_time + deadline_ahead;
     queues_[cpu].fair.insert(entry_of(thread));
-    ++waiting_;
+    waiting_ += entity.moves ? 1 : 0;
   }
 
   // Out of the queue of a CPU, where it waits or sleeps.
@@ -377,7 +390,7 @@ class LinuxFair final : public Scheduler {
     queue.floor = entity.virtual_time;
     queue.fair.erase(entry_of(thread));
     if (!entity.delayed) {
-      --waiting_;
+      waiting_ -= entity.moves ? 1 : 0;
       return;
     }
     entity.delayed = false;
@@ -395,7 +408,7 @@ class LinuxFair final : public Scheduler {
       entity.delayed = false;
       --queues_[cpu].delayed;
       queues_[cpu].delayed_weight -= entity.weight;
-      ++waiting_;
+      waiting_ += entity.moves ? 1 : 0;
       return;
     }
     take_off(thread, home);
@@ -411,21 +424,32 @@ class LinuxFair final : public Scheduler {
   }
 
   // linux_balance.cc: from queue to queue.
-  [[nodiscard]] std::uint32_t movable(std::uint32_t from, std::uint32_t to, std::int64_t heaviest,
+  struct Movable {
+    std::int64_t heaviest;
+    bool hot;  // also what is in the cache of the CPU where it waits
+  };
+  [[nodiscard]] std::uint32_t movable(std::uint32_t from, std::uint32_t to, Movable which,
                                       std::int64_t now) const;
   void move(std::uint32_t thread, std::uint32_t from, std::uint32_t to, std::int64_t now);
+  [[nodiscard]] bool is_overloaded() const;
+  [[nodiscard]] std::uint32_t busiest_for(std::uint32_t cpu, std::int64_t now) const;
+  std::size_t take(std::uint32_t cpu, std::uint32_t busiest, std::size_t most, bool hot,
+                   std::int64_t now);
   bool pull(std::uint32_t cpu, std::int64_t now);
+  void look_while_idle(std::uint32_t cpu, std::int64_t now);
   [[nodiscard]] std::int64_t balance_interval(const Queue& queue) const;
+  [[nodiscard]] std::int64_t idle_interval(const Queue& queue) const;
   struct Look {
     std::int64_t at;
     std::int64_t counted;  // the tick that it takes for the last one
   };
   [[nodiscard]] Look next_look(std::uint32_t cpu) const;
   void watch_balance(std::int64_t now) {
-    if (!is_watched_ && waiting_ > 0 && cpus_.count() > 1)
+    if (balance_at_ == never && waiting_ > 0 && cpus_.count() > 1)
       set_balance_timer(now);
   }
   void set_balance_timer(std::int64_t now);
+  void fall_idle(std::uint32_t cpu, std::int64_t now);
   void balance(std::int64_t now);
   bool balance_to(std::uint32_t cpu, std::int64_t now);
 
@@ -459,8 +483,10 @@ class LinuxFair final : public Scheduler {
   std::vector<Entity> entities_;
   std::vector<Queue> queues_;
   RealTimeQueues real_time_;
-  std::size_t waiting_ = 0;  // fair threads that could run and have no CPU
-  bool is_watched_ = false;  // the timer of the next balance is set
+  std::size_t waiting_ = 0;          // fair threads that could run, on any CPU, and have none
+  std::int64_t balance_at_ = never;  // when the timer of the next balance comes
+  // A queue held two threads when that was looked at last, or has since.
+  bool may_be_overloaded_ = false;
 };
 
 }  // namespace longpole::simulation

@@ -42,6 +42,7 @@ struct CpuState {
   std::uint32_t speed = recorded_speed;
   std::uint32_t last_thread = no_thread;
   StretchIndex last_stretch = no_stretch;
+  std::int64_t last_end = 0;  // of that
 };
 
 }  // namespace longpole::simulation

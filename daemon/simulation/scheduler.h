@@ -9,7 +9,8 @@
 //                          └──────────────────────────────────────┘
 //
 // A scheduler hears of each change at the time `now` at which it is, in order of time, and answers at
-// once. It must be deterministic, and must not leave a CPU idle beside a thread that may run there.
+// once. It must be deterministic, and must not leave a CPU idle beside a thread that may run there, or for
+// no longer than its page says.
 // One per simulation, single-threaded.
 #pragma once
 
@@ -39,6 +40,8 @@ class Cpus {
   Cpus(const Machine& machine, const Recording& recording);
 
   [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(current_.size()); }
+  // To wake up an idle CPU takes no time: so it is in program files, where nothing has costs.
+  [[nodiscard]] bool wake_at_once() const { return wake_at_once_; }
   [[nodiscard]] std::uint32_t current(std::uint32_t cpu) const { return current_[cpu]; }
   // Without a thread, and not about to choose one.
   [[nodiscard]] bool idle(std::uint32_t cpu) const {
@@ -79,6 +82,7 @@ class Cpus {
   std::vector<std::uint64_t> idle_;      // a bit a CPU
   std::vector<std::uint32_t> last_cpu_;  // per thread; no_cpu: it has not run
   std::vector<ThreadRules> rules_;
+  bool wake_at_once_;
   std::vector<std::uint32_t> asked_;  // CPUs that must choose anew
   std::vector<bool> is_asked_;
   Tournament<WideKey> timers_;

@@ -39,8 +39,9 @@ struct Stretch {
   // no_stretch: it was ready at time 0. Its end is `ready`, or earlier by the latency between CPUs and
   // the time that an idle CPU takes to wake up.
   StretchIndex released_by = no_stretch;
-  // Where start > ready: whose end gave it the CPU; no_stretch where start == ready. Its end is
-  // `start`, or earlier where the CPU stood idle until the scheduler moved the thread there.
+  // Where start > ready: whose end, after `ready`, gave it the CPU. Its end is `start`, or earlier where the
+  // CPU stood idle until the scheduler moved the thread there. no_stretch where start == ready, or the CPU
+  // stood idle since then or before.
   StretchIndex given_by = no_stretch;
   std::uint32_t event : 31 = 0;  // of the thread: the one that it computes towards, or waits in
   std::uint32_t spins : 1 = 0;   // in the call of that event, which it has come to before

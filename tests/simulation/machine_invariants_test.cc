@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 
 #include "../analysis/random_program.h"
 #include "schedule_rules.h"
@@ -81,6 +82,8 @@ TEST(Machine, KeepsTheRules) {
         Machine machine;
         machine.scheduler = scheduler;
         machine.cpus = cpus;
+        if (seed % 2 == 1 && scheduler == SchedulerKind::linux_fair)
+          machine.wake_up = std::chrono::microseconds(3);
         const SimulatedRun run = run_on(recording, machine);
         ASSERT_EQ(broken_rule(recording, machine, run), "")
             << fmt::format("seed {}, {}, {} CPUs", seed, name_of(scheduler), cpus);

@@ -59,7 +59,7 @@ class RuleBook {
     }
     for (const Stretch& stretch : run_.stretches) {
       for (std::uint32_t cpu = 0; cpu < machine_.cpus; ++cpu) {
-        if (stretch.running() && may_use(stretch.thread, cpu) && is_idle_within(cpu, stretch))
+        if (stretch.running() && may_use(stretch.thread, cpu) && is_idle_too_long(cpu, stretch))
           return fmt::format("{} waits from {} to {} beside idle CPU {}",
                              recording_.threads[stretch.thread].name, stretch.ready.count(),
                              stretch.start.count(), cpu);
@@ -84,26 +84,43 @@ class RuleBook {
     if (stretch.released_by == no_stretch) {
       if (stretch.ready != Nanoseconds{})
         return false;
-    } else if (stretch.released_by >= index ||
-               run_.stretches[stretch.released_by].end != stretch.ready) {
-      return false;
+    } else {
+      if (stretch.released_by >= index)
+        return false;
+      const Nanoseconds since = stretch.ready - run_.stretches[stretch.released_by].end;
+      if (since != Nanoseconds{} && since != wake_up())
+        return false;
     }
     if (stretch.start == stretch.ready)
       return stretch.given_by == no_stretch;
-    return stretch.given_by < index && run_.stretches[stretch.given_by].end == stretch.start &&
-           run_.stretches[stretch.given_by].cpu == stretch.cpu;
+    const std::vector<Busy>& before = on_[stretch.cpu];
+    if (stretch.given_by == no_stretch)
+      return before.empty() || before.back().end <= stretch.ready;
+    const Stretch& giver = run_.stretches[stretch.given_by];
+    return stretch.given_by < index && giver.cpu == stretch.cpu && giver.end == before.back().end &&
+           giver.end > stretch.ready;
   }
 
-  [[nodiscard]] bool is_idle_within(std::uint32_t cpu, const Stretch& stretch) const {
-    Nanoseconds from = stretch.ready;
+  [[nodiscard]] Nanoseconds wake_up() const { return machine_.wake_up.value_or(Nanoseconds{}); }
+
+  // For longer at a time than the scheduler may leave a CPU idle beside a thread.
+  [[nodiscard]] bool is_idle_too_long(std::uint32_t cpu, const Stretch& waits) const {
+    const Nanoseconds most = longest_idle();
+    Nanoseconds from = waits.ready;
     for (const Busy& busy : on_[cpu]) {
       if (busy.end <= from)
         continue;
-      if (busy.start >= stretch.start || busy.start > from)
+      if (busy.start >= waits.start || busy.start > from + most)
         break;
       from = busy.end;
     }
-    return from < stretch.start;
+    return from + most < waits.start;
+  }
+  [[nodiscard]] Nanoseconds longest_idle() const {
+    if (machine_.scheduler != SchedulerKind::linux_fair || wake_up() == Nanoseconds{})
+      return {};
+    const auto between_looks = 2 * machine_.cpus * Nanoseconds{1'000'000};
+    return 3 * ((between_looks + machine_.tick - Nanoseconds{1}) / machine_.tick * machine_.tick);
   }
 
   const Recording& recording_;

@@ -1,0 +1,58 @@
+// Whether a CPU of the `linux` scheduler (linux_fair.h) that falls idle looks for a thread of another one: as often,
+// of 1,024 times, as that helped of late. For a look takes time, and wakes the lines of cache that others write.
+//
+//   falls idle ──▶ looks()? ──no──▶ counts as a time without a thread
+//                     └─────yes──▶ found(): where it found one, counts for as many times as it does not look
+//
+// The kernel takes the last 512 to 1,024 times; what a CPU did before a run is not known. So here the share starts as at
+// a boot, 512, and is taken anew from all times so far at the 16th, the 32nd and so on to the 1,024th; from there on as
+// in the kernel, every 512, the older ones counting half as much each time. So it soon is what it is on a computer that
+// does the same all the time. Whether a CPU looks is chance, by numbers that are the same in each simulation.
+//
+// Source: sched_balance_newidle() and update_newidle_stats() of the kernel, "sched/fair: Proportional newidle balance",
+// in Linux 6.12.65, 6.18.5 and later.
+#pragma once
+
+#include <cstdint>
+
+namespace longpole::simulation {
+
+class NewlyIdle {
+ public:
+  // CPUs with other numbers have other chances.
+  void start(std::uint32_t cpu) { chance_ = (cpu + 1) * 0x9e37'79b9'7f4a'7c15; }
+
+  [[nodiscard]] bool looks() {
+    chance_ = chance_ * 6'364'136'223'846'793'005 + 1'442'695'040'888'963'407;
+    if (chance_ >> 54U <= weight())
+      return true;
+    count(0);
+    return false;
+  }
+  void found(bool thread) { count(thread ? (whole + weight() / 2) / weight() : 0); }
+
+ private:
+  static constexpr std::uint32_t whole = 1024;
+
+  [[nodiscard]] std::uint32_t weight() const { return share_ + 1; }
+  void count(std::uint32_t helped) {
+    helped_ += helped;
+    if (++times_ < renewal_)
+      return;
+    share_ = helped_ * whole / times_;
+    if (renewal_ < whole) {
+      renewal_ *= 2;
+      return;
+    }
+    times_ /= 2;
+    helped_ /= 2;
+  }
+
+  std::uint64_t chance_ = 0;
+  std::uint32_t renewal_ = 16;
+  std::uint32_t times_ = 8;
+  std::uint32_t helped_ = 4;
+  std::uint32_t share_ = 512;
+};
+
+}  // namespace longpole::simulation

@@ -1,0 +1,150 @@
+// What a CPU of `linux` does that falls idle beside threads that wait on another one.
+#include <chrono>
+
+#include "example.h"
+#include "simulation/newly_idle.h"
+
+namespace longpole::simulation {
+namespace {
+
+// How often of so many times a CPU looks, where looks help in so many of a hundred cases.
+int looks(std::uint32_t cpu, int times, int helpful) {
+  NewlyIdle newly_idle;
+  newly_idle.start(cpu);
+  int looks = 0;
+  for (int i = 0; i < times; ++i) {
+    if (!newly_idle.looks())
+      continue;
+    ++looks;
+    newly_idle.found(i * 37 % 100 < helpful);
+  }
+  return looks;
+}
+
+TEST(NewlyIdle, LooksAsOftenAsThatHelps) {
+  constexpr int times = 20'000;
+  constexpr int points = times / 100;
+  for (const std::uint32_t cpu : {0U, 1U, 63U}) {
+    for (const int helpful : {20, 50, 80})
+      EXPECT_NEAR(looks(cpu, times, helpful), helpful * points, 12 * points) << cpu;
+    EXPECT_GE(looks(cpu, times, 100), 70 * points) << cpu;
+    EXPECT_LE(looks(cpu, times, 0), points) << cpu;
+  }
+}
+
+// As at a boot; then the share is 4 of 16 times, 4 of 32 and so on, from the 9th, 25th and 57th time on.
+TEST(NewlyIdle, StartsWithEverySecondTimeAndLearnsAtOnce) {
+  int first = 0;
+  int later = 0;
+  for (std::uint32_t cpu = 0; cpu < 64; ++cpu) {
+    first += looks(cpu, 8, 0);
+    later += looks(cpu, 64, 0) - looks(cpu, 32, 0);
+  }
+  EXPECT_NEAR(first, 64 * 8 / 2.0, 40);
+  EXPECT_NEAR(later, 64 * (24 / 8.0 + 8 / 16.0), 40);
+}
+
+TEST(NewlyIdle, IsTheSameEachTimeAndOtherwiseOnOtherCpus) {
+  EXPECT_EQ(looks(1, 1000, 50), looks(1, 1000, 50));
+  EXPECT_NE(looks(1, 1000, 50), looks(2, 1000, 50));
+}
+
+class IdleCpu : public ExampleTest {};
+
+TEST_P(IdleCpu, RunsAsWritten) {
+  expect_it_runs_as_written();
+}
+
+// Where it takes time to wake up a CPU, looks do, too.
+Machine real(ThreadSettings second = {}) {
+  Machine machine = linux_fair(2);
+  machine.wake_up = std::chrono::nanoseconds(1);
+  machine.threads = {{}, second};
+  return machine;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Linux, IdleCpu,
+    testing::Values(
+        // CPU 1 looks the first time and the second, not the third.
+        Example{"TakesWhoWaitsIfItLooks", R"(
+thread A
+  run f 8
+thread B
+  run f 1
+thread C
+  run f 8
+)",
+                real(), R"(A: cpu0 0-8 run, end@8
+B: cpu1 0-1 run, end@1
+C: runnable 0-1 after B, cpu1 1-9 run, end@9
+)"},
+        // At 4.2 ms A has lost its CPU 0.2 ms ago. At each tick then who waits has just lost it, which matters
+        // no more the third time. So it was in traces of 6.18.
+        Example{
+            "TakesWhatIsInACacheOnTheThirdLook", R"(
+thread A
+  run f 20
+thread B
+  run f 4200us
+thread C
+  run f 20
+)",
+            real(),
+            R"(A: cpu0 0-4 cut, runnable 4-8 after C, cpu0 8-12 cut, runnable 12-16 after C, cpu0 16-28 run, end@28
+B: cpu1 0-4.2 run, end@4.2
+C: runnable 0-4 after A, cpu0 4-8 cut, runnable 8-12 after A, cpu0 12-16 cut, cpu1 16-28 run, end@28
+)"},
+        // B is so heavy that all others start on CPU 0. CPU 1 takes C and D, and does not look at 0.3 ms. At the
+        // tick A has had its slice, and E gets the CPU; of these five, the two that wait longest move. F comes to
+        // an empty queue and has no lag there; G keeps its own beside F, and goes first.
+        Example{"TakesHalfAtATick", R"(
+thread A
+  run f 8
+thread B
+  run f 100us
+thread C
+  run f 100us
+thread D
+  run f 100us
+thread E
+  run f 4
+thread F
+  run f 4
+thread G
+  run f 4
+thread H
+  run f 4
+)",
+                real({.nice = -10}),
+                R"(A: cpu0 0-4 cut, runnable 4-12 after F, cpu1 12-16 run, end@16
+B: cpu1 0-0.1 run, end@0.1
+C: runnable 0-0.1 after B, cpu1 0.1-0.2 run, end@0.2
+D: runnable 0-0.2 after C, cpu1 0.2-0.3 run, end@0.3
+E: runnable 0-4 after A, cpu0 4-8 run, end@8
+F: runnable 0-8 after G, cpu1 8-12 run, end@12
+G: runnable 0-4 after D, cpu1 4-8 run, end@8
+H: runnable 0-8 after E, cpu0 8-12 run, end@12
+)"}),
+    name_of_example);
+
+// Where nothing has costs, looks have none, and no CPU stays idle.
+INSTANTIATE_TEST_SUITE_P(InProgramFiles, IdleCpu,
+                         testing::Values(Example{
+                             "AlwaysTakesWhoWaits", R"(
+thread A
+  run f 20
+thread B
+  run f 4200us
+thread C
+  run f 20
+)",
+                             linux_fair(2),
+                             R"(A: cpu0 0-4 cut, runnable 4-4.2 after B, cpu1 4.2-20.2 run, end@20.2
+B: cpu1 0-4.2 run, end@4.2
+C: runnable 0-4 after A, cpu0 4-24 run, end@24
+)"}),
+                         name_of_example);
+
+}  // namespace
+}  // namespace longpole::simulation
