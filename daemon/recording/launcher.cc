@@ -214,7 +214,7 @@ Expected<void> Run::execute() {
   std::optional<Tracepoints> tracepoints;
   std::optional<PerfRings> rings;
   if (!request.portable) {
-    if (auto found = find_tracepoints())
+    if (auto found = find_tracepoints(cpus.size() == 1))
       tracepoints = *found;
     result.recorded_switch_ns =
         cost_of_recorded_switch(cpus.front(), request.rate_hz, tracepoints, directory);

@@ -46,11 +46,12 @@ std::optional<TracepointFormat> read_tracepoint_format(std::string_view text,
   return format;
 }
 
-Expected<Tracepoints> find_tracepoints() {
+Expected<Tracepoints> find_tracepoints(bool one_cpu) {
+  const char* const wake_up = one_cpu ? "sched_wakeup" : "sched_waking";
   for (const std::string root : {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"}) {
     const std::string events = root + "/events/sched/";
     const auto waking =
-        read_tracepoint_format(read_special_file(events + "sched_waking/format"), "pid");
+        read_tracepoint_format(read_special_file(events + wake_up + "/format"), "pid");
     const auto switching =
         read_tracepoint_format(read_special_file(events + "sched_switch/format"), "");
     if (waking && switching) {

@@ -14,7 +14,7 @@ namespace longpole::recording {
 
 // Numbers that differ from kernel to kernel. Offsets count within the raw data of a record.
 struct Tracepoints {
-  std::uint32_t waking = 0;     // id of sched:sched_waking
+  std::uint32_t waking = 0;     // id of sched:sched_waking, or of sched:sched_wakeup
   std::uint32_t woken_at = 0;   // offset of the thread id that it wakes, four bytes
   std::uint32_t switching = 0;  // id of sched:sched_switch
   std::uint32_t flags_at = 2;   // offset of common_flags, a byte, in all of them
@@ -35,6 +35,11 @@ struct TracepointFormat {
                                                                      std::string_view field);
 
 // From the trace file system, wherever it is mounted. The error says what keeps us from it.
-[[nodiscard]] Expected<Tracepoints> find_tracepoints();
+//
+// sched_waking comes before the kernel decides whether the woken thread takes the CPU from its waker, who by then has used
+// what it takes to write the record: enough that a producer was interrupted at each item where it used to fill its whole
+// queue, and the program took ten times as long. sched_wakeup comes behind, but on the CPU of the woken thread, so that it
+// tells of the waker only where all threads have one CPU (`one_cpu`).
+[[nodiscard]] Expected<Tracepoints> find_tracepoints(bool one_cpu);
 
 }  // namespace longpole::recording
