@@ -446,6 +446,18 @@ TEST(PortableRecording, CarriesCpuTimeAndSamples) {
   EXPECT_LE(ticks, cpu_time / 4'000'000 + 1);
 }
 
+// Each of the threads ends long before it has run for a whole period.
+TEST(PortableRecording, SamplesThreadsInTheirFirstPeriod) {
+  RunDirectory directory;
+  directory.control().cpu_clock = LONGPOLE_CPU_CLOCK_THREAD;
+  directory.control().sample_hz = 100;
+  EXPECT_EQ(run_recorded({"brief_threads"}, directory).output, "100 threads\n");
+  std::vector<RawThread> threads = directory.threads();
+  ASSERT_EQ(threads.size(), 101U);
+  threads.erase(threads.begin());
+  EXPECT_FALSE(of_kind(threads, LONGPOLE_SAMPLE).empty());
+}
+
 TEST(PortableRecording, PutsCpuTimeBeforeRecordsThatHaveNoPlaceForIt) {
   RunDirectory directory;
   directory.control().cpu_clock = LONGPOLE_CPU_CLOCK_THREAD;
