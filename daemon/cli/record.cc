@@ -32,7 +32,7 @@ struct Options {
   std::string lockstep;
   std::string functions = "sampled";
   std::string depth = "64";
-  std::string rate = "1000";
+  std::string rate;
   std::string source = "auto";
   bool follow = false;
   std::string output;
@@ -112,10 +112,12 @@ Expected<Request> request_of(const Options& options) {
     return bad_input(fmt::format("--functions {}", options.functions), "there is no such way",
                      "give sampled or exact");
   }
-  const auto rate = parse_number("--rate", options.rate, 1, recording::max_rate_hz);
-  if (!rate)
-    return tl::unexpected(rate.error());
-  out.recording.rate_hz = *rate;
+  if (!options.rate.empty()) {
+    const auto rate = parse_number("--rate", options.rate, 1, recording::max_rate_hz);
+    if (!rate)
+      return tl::unexpected(rate.error());
+    out.recording.rate_hz = *rate;
+  }
   if (options.source != "auto" && options.source != "kernel" && options.source != "portable")
     return bad_input(fmt::format("--source {}", options.source), "there is no such source",
                      "give kernel, portable or auto");
@@ -322,8 +324,9 @@ void add_record(CLI::App& app, Chosen& chosen) {
       ->type_name("N");
   command
       ->add_option("--rate", options->rate,
-                   "Samples per second of CPU time; without it, 1000. The portable source\nhas one "
-                   "a tick of the kernel at most, 250 as a rule")
+                   "Samples per second of CPU time; without it, 1000, or as many as cost half a\n"
+                   "percent of it where a sample takes long, as in many virtual machines. The\n"
+                   "portable source has one a tick of the kernel at most, 250 as a rule")
       ->type_name("HZ");
   command
       ->add_option("--source", options->source,

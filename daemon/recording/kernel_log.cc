@@ -56,7 +56,7 @@ class Reader {
 
   void read_cpu(std::span<const std::uint8_t> spool);
   void read_wakes(std::span<const std::uint8_t> spool, const Tracepoints& tracepoints);
-  KernelLog finish(std::int64_t cpu_time_ns, std::int64_t recorded_switch_ns);
+  KernelLog finish(std::int64_t cpu_time_ns, const KernelCosts& costs);
 
  private:
   [[nodiscard]] bool is_ours(const PerfRecord& record, std::int64_t time) const {
@@ -71,8 +71,10 @@ class Reader {
   void unwind_samples();
   std::uint32_t path_id(const std::vector<std::uint64_t>& path);
   void make_tasks();
-  void fill_tasks(std::int64_t cpu_time_ns, std::int64_t recorded_switch_ns);
+  void fill_tasks(std::int64_t cpu_time_ns, const KernelCosts& costs);
   Task* task_at(std::int32_t tid, std::int64_t time);
+  [[nodiscard]] std::int64_t samples_in(const Interval& interval,
+                                        std::vector<Sampled>::const_iterator& next) const;
 
   std::int32_t pid_;
   std::int64_t base_;
@@ -325,7 +327,17 @@ void Reader::index_wakes() {
       blockings_[samples_[i].moment.tid].at.push_back(i);
 }
 
-void Reader::fill_tasks(std::int64_t cpu_time_ns, std::int64_t recorded_switch_ns) {
+// Both are in order of thread and time.
+std::int64_t Reader::samples_in(const Interval& interval,
+                                std::vector<Sampled>::const_iterator& next) const {
+  std::int64_t count = 0;
+  for (; next != samples_.end() && next->moment <= Moment{interval.tid, interval.out}; ++next)
+    if (next->what == What::sample && next->moment >= Moment{interval.tid, interval.in})
+      ++count;
+  return count;
+}
+
+void Reader::fill_tasks(std::int64_t cpu_time_ns, const KernelCosts& costs) {
   std::int64_t sum = 0;
   for (const Interval& interval : intervals_)
     sum += interval.out - interval.in;
@@ -336,10 +348,11 @@ void Reader::fill_tasks(std::int64_t cpu_time_ns, std::int64_t recorded_switch_n
   if (intervals_.size() >= many_intervals && cpu_time_ns > sum)
     per_switch = std::min((cpu_time_ns - sum) / static_cast<std::int64_t>(intervals_.size()),
                           longest_switch_ns);
-  const std::int64_t recorded = intervals_.size() >= many_intervals ? recorded_switch_ns : 0;
+  const std::int64_t of_switch = intervals_.size() >= many_intervals ? costs.switch_ns : 0;
 
   Task* task_before = nullptr;
   const Interval* before = nullptr;
+  auto next_sample = samples_.cbegin();
   for (const Interval& interval : intervals_) {  // in order of thread and time
     Task* task = task_at(interval.tid, interval.in);
     if (task == task_before && before->blocked)
@@ -352,7 +365,8 @@ void Reader::fill_tasks(std::int64_t cpu_time_ns, std::int64_t recorded_switch_n
     task->cpu.add(interval.in, used);
     const auto length = static_cast<double>(interval.out - interval.in);
     const std::int64_t clocked = std::llround(length * share) + per_switch;
-    const std::int64_t taken_out = std::min(clocked, recorded);
+    const std::int64_t of_samples = costs.sample_ns * samples_in(interval, next_sample);
+    const std::int64_t taken_out = std::min(clocked, of_switch + of_samples);
     log_.taken_out_ns += taken_out;
     task->cpu.add(interval.out, used + clocked - taken_out);
     task_before = task;
@@ -365,7 +379,7 @@ void Reader::fill_tasks(std::int64_t cpu_time_ns, std::int64_t recorded_switch_n
       task->samples.push_back({sample.moment.time, path_id(sample.chain), 1});
 }
 
-KernelLog Reader::finish(std::int64_t cpu_time_ns, std::int64_t recorded_switch_ns) {
+KernelLog Reader::finish(std::int64_t cpu_time_ns, const KernelCosts& costs) {
   std::sort(births_.begin(), births_.end());
   std::sort(deaths_.begin(), deaths_.end());
   std::stable_sort(intervals_.begin(), intervals_.end(), [](const Interval& a, const Interval& b) {
@@ -378,7 +392,7 @@ KernelLog Reader::finish(std::int64_t cpu_time_ns, std::int64_t recorded_switch_
                    [](const Sampled& a, const Sampled& b) { return a.moment < b.moment; });
   index_wakes();
   make_tasks();
-  fill_tasks(cpu_time_ns, recorded_switch_ns);
+  fill_tasks(cpu_time_ns, costs);
   for (auto& [tid, lives] : lives_)
     for (Task& task : lives)
       log_.tasks.push_back(std::move(task));
@@ -392,15 +406,14 @@ KernelLog Reader::finish(std::int64_t cpu_time_ns, std::int64_t recorded_switch_
 KernelLog read_kernel_log(std::span<const std::span<const std::uint8_t>> spools, std::int32_t pid,
                           std::int64_t base_ns, std::int64_t ended_ns, std::int64_t cpu_time_ns,
                           const std::optional<WakeSpools>& wakes,
-                          std::vector<TimedMapping> mapped_before,
-                          std::int64_t recorded_switch_ns) {
+                          std::vector<TimedMapping> mapped_before, const KernelCosts& costs) {
   Reader reader(pid, base_ns, ended_ns, std::move(mapped_before));
   for (const std::span<const std::uint8_t> spool : spools)
     reader.read_cpu(spool);
   if (wakes)
     for (const std::span<const std::uint8_t> spool : wakes->spools)
       reader.read_wakes(spool, wakes->tracepoints);
-  return reader.finish(cpu_time_ns, recorded_switch_ns);
+  return reader.finish(cpu_time_ns, costs);
 }
 
 }  // namespace longpole::recording

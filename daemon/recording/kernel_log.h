@@ -60,9 +60,15 @@ struct KernelLog {
   std::uint64_t lost = 0;              // records, also of those below
   bool has_wakes = false;              // the wakers of the gaps are known, as far as they are ours
   std::uint64_t switches = 0;
-  std::int64_t taken_out_ns = 0;  // of the threads' times: what recording the switches took
+  std::int64_t taken_out_ns = 0;  // of the threads' times: what recording took (KernelCosts)
   std::uint64_t execs = 0;        // how often the process became another program
   bool torn = false;
+};
+
+// What the kernel's writing takes of the CPU time of the thread that it writes about; nanoseconds.
+struct KernelCosts {
+  std::int64_t switch_ns = 0;  // a change of threads
+  std::int64_t sample_ns = 0;  // a sample, interrupt included
 };
 
 // `mapped_before`: what the process had mapped at `base_ns`, where it began before and the records of that are
@@ -76,9 +82,9 @@ struct KernelLog {
 // The process clock has the last word on the sum. The time of a context switch itself, 0.6 µs and
 // more, belongs to nobody's interval but stands on the threads' clocks: where it adds up (hundreds of
 // thousands of switches a second), what the process clock has more than the intervals is shared out
-// among them evenly, less `recorded_switch_ns`, which the recording of each took. What it has less is
-// time that a hypervisor or interrupts took while the thread stood on its CPU: the intervals are
-// shortened in proportion.
+// among them evenly, less `costs.switch_ns`. What it has less is time that a hypervisor or interrupts
+// took while the thread stood on its CPU: the intervals are shortened in proportion. What sampling
+// took is taken out of the interval that was sampled.
 //
 // When was a thread that slept ready to run again? Nothing unprivileged says. If its CPU was idle
 // before it came back, or the thread before it was preempted, it was ready just then: an idle CPU
@@ -96,6 +102,6 @@ struct WakeSpools {
                                         std::int64_t ended_ns, std::int64_t cpu_time_ns,
                                         const std::optional<WakeSpools>& wakes = std::nullopt,
                                         std::vector<TimedMapping> mapped_before = {},
-                                        std::int64_t recorded_switch_ns = 0);
+                                        const KernelCosts& costs = {});
 
 }  // namespace longpole::recording

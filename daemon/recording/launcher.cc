@@ -19,10 +19,12 @@
 
 #include "longpole/raw_record.h"
 #include "recording/children.h"
+#include "recording/options.h"
 #include "recording/perf_rings.h"
 #include "recording/recorded_switch.h"
 #include "recording/run_delays.h"
 #include "recording/run_files.h"
+#include "recording/sample_cost.h"
 #include "recording/stopped_child.h"
 #include "recording/system.h"
 
@@ -68,7 +70,8 @@ class Control {
         return failure(what, std::strerror(errno));
       auto* control = new (memory) longpole_control{};
       control->version = LONGPOLE_RAW_VERSION;
-      control->sample_hz = rate_of_thread_timers(request.rate_hz);
+      control->sample_hz =
+          rate_of_thread_timers(request.rate_hz != 0 ? request.rate_hz : default_rate_hz);
       control->function_depth = request.function_depth;
       control->lockstep_cpus = request.lockstep;
       control->told_cpus = told_cpus;
@@ -216,9 +219,12 @@ Expected<void> Run::execute() {
   if (!request.portable) {
     if (auto found = find_tracepoints(cpus.size() == 1))
       tracepoints = *found;
+    result.sample_ns = cost_of_sample(cpus.front(), directory);
+    const std::uint32_t rate_hz =
+        request.rate_hz != 0 ? request.rate_hz : affordable_rate_hz(result.sample_ns);
     result.recorded_switch_ns =
-        cost_of_recorded_switch(cpus.front(), request.rate_hz, tracepoints, directory);
-    auto opened = PerfRings::open(child->pid(), cpus, request.rate_hz, directory);
+        cost_of_recorded_switch(cpus.front(), rate_hz, tracepoints, directory);
+    auto opened = PerfRings::open(child->pid(), cpus, rate_hz, directory);
     if (opened)
       rings = std::move(*opened);
     else

@@ -21,8 +21,9 @@ struct Options {
   std::filesystem::path directory;                 // where it runs; empty: where we run
   std::map<std::string, std::string> environment;  // added to our own
   Cpus cpus = Cpus::one;
-  std::uint32_t as_cpus = 0;     // the CPU count that the program is told; 0: the machine's
-  std::uint32_t rate_hz = 1000;  // samples per second of CPU time, 1…max_rate_hz
+  std::uint32_t as_cpus = 0;  // the CPU count that the program is told; 0: the machine's
+  // Samples per second of CPU time, at most max_rate_hz; 0: default_rate_hz, or fewer, see sample_cost.h.
+  std::uint32_t rate_hz = 0;
   // Entries and exits of functions compiled with -finstrument-functions are recorded as far as they
   // lie inside so many others, at most max_function_depth; 0: functions are sampled alone.
   std::uint32_t function_depth = 0;
@@ -36,6 +37,7 @@ struct Options {
   std::filesystem::path launcher = "/proc/self/exe";  // the program that has `launch`
 };
 
+inline constexpr std::uint32_t default_rate_hz = 1000;
 inline constexpr std::uint32_t max_rate_hz = 20000;
 inline constexpr std::uint32_t max_function_depth = 128;
 inline constexpr std::uint32_t max_lockstep_cpus = 256;

@@ -264,7 +264,7 @@ void RunningSession::finish(Expected<Recording> recording) {
 }
 
 Expected<void> check_options(const Options& options) {
-  if (options.rate_hz < 1 || options.rate_hz > max_rate_hz)
+  if (options.rate_hz > max_rate_hz)
     return bad_input("cannot record",
                      fmt::format("the sampling rate {} is not one", options.rate_hz),
                      fmt::format("give 1 to {} Hz", max_rate_hz));

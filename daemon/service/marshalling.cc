@@ -164,8 +164,7 @@ Expected<RunRequest> read_record_request(const v1::RecordRequest& request) {
   read.options.directory = request.directory();
   read.options.cpus = request.all_cpus() ? recording::Cpus::all : recording::Cpus::one;
   read.options.as_cpus = request.as_cpus();
-  if (request.rate_hz() != 0)
-    read.options.rate_hz = request.rate_hz();
+  read.options.rate_hz = request.rate_hz();
   read.output = request.output_path();
   return read;
 }

@@ -14,12 +14,11 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 KernelLog read(std::initializer_list<PerfSpool*> spools, std::int64_t cpu_time = 0,
-               std::int64_t ended = 1'000'000, std::int64_t recorded_switch = 0) {
+               std::int64_t ended = 1'000'000, const KernelCosts& costs = {}) {
   std::vector<std::span<const std::uint8_t>> bytes;
   for (PerfSpool* spool : spools)
     bytes.emplace_back(spool->bytes());
-  return read_kernel_log(bytes, PerfSpool::pid, 0, ended, cpu_time, std::nullopt, {},
-                         recorded_switch);
+  return read_kernel_log(bytes, PerfSpool::pid, 0, ended, cpu_time, std::nullopt, {}, costs);
 }
 
 std::vector<std::string> gaps(const Task& task) {
@@ -38,7 +37,7 @@ KernelLog many_switches(std::int64_t recorded_switch) {
     spool.in((i + 1) * 1000, 100);
   }
   spool.exit(999'100, 100);
-  return read({&spool}, 150'000, 1'000'000, recorded_switch);
+  return read({&spool}, 150'000, 1'000'000, {.switch_ns = recorded_switch});
 }
 
 TEST(KernelLog, SwitchesTakeTheTimeThatNobodyHasLessWhatRecordingThemTook) {
@@ -48,6 +47,25 @@ TEST(KernelLog, SwitchesTakeTheTimeThatNobodyHasLessWhatRecordingThemTook) {
     EXPECT_EQ(log.tasks.at(0).cpu.total(), left) << recorded;
     EXPECT_EQ(log.taken_out_ns, 150'000 - left) << recorded;
   }
+}
+
+TEST(KernelLog, WhatSamplesTakeIsTakenOutOfWhatTheyInterrupted) {
+  PerfSpool spool;
+  spool.exec(0, 100);
+  spool.sample(100, 100, {1});
+  spool.sample(400, 100, {1});
+  spool.out(400, 100);
+  spool.in(500, 101);
+  spool.sample(600, 101, {1});
+  spool.out(620, 101);
+  spool.in(700, 100);
+  spool.exit(900, 100);
+  KernelLog log = read({&spool}, 0, 1'000'000, {.sample_ns = 150});
+  ASSERT_EQ(log.tasks.size(), 2U);
+  EXPECT_EQ(log.tasks[0].cpu.at(400), 100);
+  EXPECT_EQ(log.tasks[0].cpu.total(), 300);
+  EXPECT_EQ(log.tasks[1].cpu.total(), 0) << "no more than there is";
+  EXPECT_EQ(log.taken_out_ns, 420);
 }
 
 TEST(KernelLog, AThreadIsOnTheCpuBetweenItsSwitches) {

@@ -346,7 +346,7 @@ TEST(Session, AnAddressSanitizedProgramRuns) {
 
 TEST(Session, WhatCannotBeRecordedIsRefusedBeforeAnythingIsStarted) {
   Options wrong_rate = options_for(specimen("no_threads"));
-  wrong_rate.rate_hz = 0;
+  wrong_rate.rate_hz = max_rate_hz + 1;
   Options wrong_directory = options_for(specimen("no_threads"));
   wrong_directory.directory = "/nowhere";
   Options wrong_recorder = options_for(specimen("no_threads"));
