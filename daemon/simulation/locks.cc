@@ -37,6 +37,70 @@ void Synchronization::hand_over(ObjectState& mutex) {
   }
 }
 
+// Or nobody: it waits for no mutex, or for one that something else than its holder decides on.
+std::uint32_t Synchronization::awaited_mutex(std::uint32_t thread) const {
+  const ThreadState& state = threads_[thread];
+  if (state.retaking)
+    return state.retake;
+  if (state.at == nullptr || state.stopped || is_paired(*state.at))
+    return nobody;
+  switch (state.at->kind) {
+    case EventKind::mutex_lock:
+    case EventKind::mutex_trylock:
+    case EventKind::mutex_timedlock:
+      return state.at->subject;
+    default:
+      return nobody;
+  }
+}
+
+// `thread` has come to wait for a mutex. Where the holders wait for each other in a ring, one that tries
+// goes on.
+Next Synchronization::break_ring(std::uint32_t thread) {
+  std::uint32_t tries = nobody;
+  std::uint32_t at = thread;
+  std::size_t steps = 0;
+  do {
+    const std::uint32_t mutex = awaited_mutex(at);
+    // The ring may also be one of others, who only lock.
+    if (mutex == nobody || ++steps > threads_.size())
+      return Next::blocks;
+    if (tries == nobody && !threads_[at].retaking &&
+        threads_[at].at->kind == EventKind::mutex_trylock)
+      tries = at;
+    at = objects_[mutex].owner;
+    if (at == nobody)
+      return Next::blocks;
+  } while (at != thread);
+  if (tries == nobody)
+    return Next::blocks;
+  go_past_holder(tries, threads_[tries].at->subject);
+  if (tries != thread) {
+    release(tries);
+    return Next::blocks;
+  }
+  threads_[thread].at = nullptr;
+  return Next::runs;
+}
+
+void Synchronization::go_past_holder(std::uint32_t thread, std::uint32_t mutex) {
+  remove(objects_[mutex].queue, thread);
+  threads_[thread].spinning = false;
+  passed_.push_back({thread, mutex});
+}
+
+// Then it has undone that.
+bool Synchronization::went_past_holder(std::uint32_t thread, std::uint32_t mutex) {
+  const auto found = std::find_if(passed_.begin(), passed_.end(), [&](const Passed& one) {
+    return one.thread == thread && one.mutex == mutex;
+  });
+  if (found == passed_.end())
+    return false;
+  *found = passed_.back();
+  passed_.pop_back();
+  return true;
+}
+
 bool Synchronization::spin(std::uint32_t thread, const Event& event) {
   threads_[thread].spinning = event.outcome == Outcome::ok && !is_paired(event);
   return threads_[thread].spinning;
@@ -91,6 +155,8 @@ bool Synchronization::retake_mutex(std::uint32_t thread) {
   if (mutex.owner != nobody) {
     state.retaking = true;
     push(mutex.queue, thread);
+    if (survey_.tries_locks)
+      static_cast<void>(break_ring(thread));
     return false;
   }
   mutex.owner = thread;

@@ -61,6 +61,7 @@ Survey::Survey(const Recording& recording, const WaitFors* pairs)
         work += event.duration;
       }
       spins |= event.spins();
+      tries_locks |= event.kind == EventKind::mutex_trylock && event.outcome == Outcome::ok;
       switch (event.kind) {
         case EventKind::thread_create:
           if (event.subject < created.size() &&
@@ -163,7 +164,7 @@ Next Synchronization::perform(std::uint32_t thread, const Event& event) {
     case EventKind::mutex_lock:
     case EventKind::mutex_trylock:
     case EventKind::mutex_timedlock:
-      return lock(thread, event.subject);
+      return stays_at(thread, event, lock(thread, event.subject));
     case EventKind::mutex_unlock:
       unlock(thread, event.subject);
       return Next::runs;

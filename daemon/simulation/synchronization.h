@@ -3,7 +3,8 @@
 //
 // Objects are handed over in order of arrival, or left to whoever comes first (HandOff). A call that went well in the recording goes well
 // here too, sooner or later: a try-operation that got its lock waits for it, one that did not
-// changes nothing, a wait that timed out takes its time (thesis, Paper I section 3.2), or less
+// changes nothing (of threads that hold locks and try for each other's, one goes on as if it had its
+// lock, and the holder follows: in a real run its try fails, and it gives way), a wait that timed out takes its time (thesis, Paper I section 3.2), or less
 // where what it waited for comes before that (condition_pairs.h). A call that
 // did not return does what does not wait (posts, unlocks, arrives), and then its thread stands
 // still; that is no deadlock. A lock left behind by a thread that ended is free, an unlock by
@@ -73,6 +74,7 @@ struct Survey {
   const WaitFors* wait_fors = nullptr;         // none: all is simulated by the direct model
   bool has_open_counts = false;                // some signal's or broadcast's count is unknown
   bool spins = false;                          // some lock burns CPU time while it waits
+  bool tries_locks = false;                    // some try-operation got its mutex
 };
 
 class Synchronization {
@@ -182,14 +184,21 @@ class Synchronization {
     std::uint32_t object;
     std::uint32_t count;
   };
+  struct Passed {
+    std::uint32_t thread;
+    std::uint32_t mutex;
+  };
   struct Mailbox {
     Queue senders;
     bool receiver_waits = false;
   };
 
   Next stays_at(std::uint32_t thread, const Event& event, Next next) {
-    if (next == Next::blocks)
+    if (next == Next::blocks) {
       threads_[thread].at = &event;
+      if (survey_.tries_locks) [[unlikely]]
+        return break_ring(thread);
+    }
     return next;
   }
   [[nodiscard]] Next call_of_any_kind(std::uint32_t thread, const Event& event);
@@ -220,6 +229,10 @@ class Synchronization {
   void unlock(std::uint32_t thread, std::uint32_t mutex);
   void hand_over(ObjectState& mutex);
   void unlock_of_free(std::uint32_t mutex);
+  [[nodiscard]] Next break_ring(std::uint32_t thread);
+  [[nodiscard]] std::uint32_t awaited_mutex(std::uint32_t thread) const;
+  void go_past_holder(std::uint32_t thread, std::uint32_t mutex);
+  [[nodiscard]] bool went_past_holder(std::uint32_t thread, std::uint32_t mutex);
   void leave_mutex(std::uint32_t thread, std::uint32_t mutex);
   [[nodiscard]] bool retake_mutex(std::uint32_t thread);
   bool resume_with_mutex(std::uint32_t thread);
@@ -269,6 +282,7 @@ class Synchronization {
   std::vector<std::vector<ReadHold>> reads_;  // per thread; empty where there are no rwlocks
   std::unordered_map<std::uint64_t, Mailbox> mailboxes_;  // by channel and receiver
   std::vector<std::uint32_t> orphans_;  // per object: locks that their own thread never undoes
+  std::vector<Passed> passed_;          // tries that went past a holder, until they are undone
   std::vector<std::uint32_t> missing_;  // per paired wait: releases that have not been
   using Lists = std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>>;
   std::vector<Lists> lists_;  // per thread: those whose wait is over, by the event of the wait
@@ -321,8 +335,10 @@ inline Next Synchronization::lock(std::uint32_t thread, std::uint32_t mutex) {
 }
 
 inline void Synchronization::unlock(std::uint32_t thread, std::uint32_t mutex) {
-  static_cast<void>(thread);  // whoever holds it: the recorded run went on either way
+  // Whoever holds it: the recorded run went on either way.
   ObjectState& state = objects_[mutex];
+  if (!passed_.empty() && state.owner != thread && went_past_holder(thread, mutex)) [[unlikely]]
+    return;
   if (state.owner == nobody) [[unlikely]] {
     unlock_of_free(mutex);
   } else if (--state.depth == 0) {

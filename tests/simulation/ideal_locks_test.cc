@@ -12,7 +12,8 @@ TEST_P(IdealLocks, RunsAsWritten) {
 
 INSTANTIATE_TEST_SUITE_P(
     Locks, IdealLocks,
-    testing::Values(IdealCase{"HandedOverInOrderOfArrival", R"(
+    testing::Values(
+        IdealCase{"HandedOverInOrderOfArrival", R"(
 thread A
   lock M
   run f 5
@@ -28,11 +29,11 @@ thread C
   run f 5
   unlock M
 )",
-                              R"(A: lock@0 run 0-5 unlock@5 end@5
+                  R"(A: lock@0 run 0-5 unlock@5 end@5
 B: run 0-2 lock@2 run 10-15 unlock@15 end@15
 C: run 0-1 lock@1 run 5-10 unlock@10 end@10
 )"},
-                    IdealCase{"TiesInThreadOrder", R"(
+        IdealCase{"TiesInThreadOrder", R"(
 thread A
   lock M
   run f 1
@@ -42,10 +43,10 @@ thread B
   run f 1
   unlock M
 )",
-                              R"(A: lock@0 run 0-1 unlock@1 end@1
+                  R"(A: lock@0 run 0-1 unlock@1 end@1
 B: lock@0 run 1-2 unlock@2 end@2
 )"},
-                    IdealCase{"TryAndTimedOperations", R"(
+        IdealCase{"TryAndTimedOperations", R"(
 thread A
   lock M
   run f 4
@@ -64,11 +65,89 @@ thread C
   timedlock M 9 ok
   unlock M
 )",
-                              R"(A: lock@0 run 0-4 unlock@4 end@4
+                  R"(A: lock@0 run 0-4 unlock@4 end@4
 B: run 0-1 trylock@1 run 1-2 trylock@2 run 4-5 unlock@5 end@5
 C: run 0-1 timedlock@1 timedlock 1~3 run 3-7 timedlock@7 unlock@7 end@7
 )"},
-                    IdealCase{"RecursiveUse", R"(
+        // B's try is the one that fails in a real run: it gives way, and A follows.
+        IdealCase{"TriesForEachOthersLocks", R"(
+thread A
+  lock M
+  run f 1
+  trylock N ok
+  run f 2
+  unlock N
+  unlock M
+thread B
+  lock N
+  run f 1
+  trylock M ok
+  run f 2
+  unlock M
+  run f 1
+  unlock N
+)",
+                  R"(A: lock@0 run 0-1 trylock@1 run 4-6 unlock@6 unlock@6 end@6
+B: lock@0 run 0-1 trylock@1 run 1-3 unlock@3 run 3-4 unlock@4 end@4
+)"},
+        // C, that closes the ring, tries nothing; and D has M only when A has undone it.
+        IdealCase{"TriesInARing", R"(
+thread A
+  lock M
+  run f 1
+  trylock N ok
+  run f 2
+  unlock N
+  run f 1
+  unlock M
+thread B
+  lock N
+  run f 2
+  lock O
+  run f 1
+  unlock O
+  unlock N
+thread C
+  lock O
+  run f 3
+  lock M
+  run f 1
+  unlock M
+  unlock O
+thread D
+  run f 1
+  lock N
+  run f 1
+  unlock N
+)",
+                  R"(A: lock@0 run 0-1 trylock@1 run 3-5 unlock@5 run 5-6 unlock@6 end@6
+B: lock@0 run 0-2 lock@2 run 7-8 unlock@8 unlock@8 end@8
+C: lock@0 run 0-3 lock@3 run 6-7 unlock@7 unlock@7 end@7
+D: run 0-1 lock@1 run 8-9 unlock@9 end@9
+)"},
+        IdealCase{"ATryInARingWithAMutexThatIsTakenBackAfterAWait", R"(
+thread A
+  lock N
+  lock M
+  cwait C M
+  unlock M
+  unlock N
+thread B
+  run f 1
+  lock M
+  trylock N ok
+  run f 2
+  unlock N
+  unlock M
+thread C
+  run f 3
+  signal C
+)",
+                  R"(A: lock@0 lock@0 cwait@0 unlock@5 unlock@5 end@5
+B: run 0-1 lock@1 trylock@1 run 3-5 unlock@5 unlock@5 end@5
+C: run 0-3 signal@3 end@3
+)"},
+        IdealCase{"RecursiveUse", R"(
 thread A
   lock M
   lock M
@@ -81,10 +160,10 @@ thread B
   run f 1
   unlock M
 )",
-                              R"(A: lock@0 lock@0 run 0-1 unlock@1 run 1-2 unlock@2 end@2
+                  R"(A: lock@0 lock@0 run 0-1 unlock@1 run 1-2 unlock@2 end@2
 B: lock@0 run 2-3 unlock@3 end@3
 )"},
-                    IdealCase{"UnlockOfWhatNobodyHolds", R"(
+        IdealCase{"UnlockOfWhatNobodyHolds", R"(
 thread A
   unlock M
   lock M
@@ -96,10 +175,10 @@ thread B
   lock M
   unlock M
 )",
-                              R"(A: unlock@0 lock@0 run 0-1 unlock@1 rwunlock@1 wrlock@1 end@1
+                  R"(A: unlock@0 lock@0 run 0-1 unlock@1 rwunlock@1 wrlock@1 end@1
 B: lock@0 unlock@1 end@1
 )"},
-                    IdealCase{"UnlockByAnotherThanTheHolder", R"(
+        IdealCase{"UnlockByAnotherThanTheHolder", R"(
 thread A
   lock M
   run f 1
@@ -113,11 +192,11 @@ thread C
   run f 1
   unlock M
 )",
-                              R"(A: lock@0 run 0-1 lock@1 end@1
+                  R"(A: lock@0 run 0-1 lock@1 end@1
 B: run 0-3 unlock@3 end@3
 C: run 0-1 lock@1 run 3-4 unlock@4 end@4
 )"},
-                    IdealCase{"UnlockByAnotherBeforeTheLock", R"(
+        IdealCase{"UnlockByAnotherBeforeTheLock", R"(
 thread A
   run f 2
   lock M
@@ -129,22 +208,22 @@ thread C
   lock M
   unlock M
 )",
-                              R"(A: run 0-2 lock@2 end@2
+                  R"(A: run 0-2 lock@2 end@2
 B: run 0-1 unlock@1 end@1
 C: run 0-3 lock@3 unlock@3 end@3
 )"},
-                    IdealCase{"ALockThatIsKeptForEver", R"(
+        IdealCase{"ALockThatIsKeptForEver", R"(
 thread A
   lock M
 thread B
   run f 1
   lock M
 )",
-                              R"(A: lock@0 end@0
+                  R"(A: lock@0 end@0
 B: run 0-1 lock@1
 deadlock at 1: B lock since 1
 )"},
-                    IdealCase{"LocksInOppositeOrder", R"(
+        IdealCase{"LocksInOppositeOrder", R"(
 thread A
   lock M
   run f 2
@@ -160,12 +239,30 @@ thread B
 thread C
   run f 9
 )",
-                              R"(A: lock@0 run 0-2 lock@2
+                  R"(A: lock@0 run 0-2 lock@2
 B: lock@0 run 0-1 lock@1
 C: run 0-9 end@9
 deadlock at 2: A lock since 2 B lock since 1
 )"},
-                    IdealCase{"ReadersShareAndWritersDoNot", R"(
+        IdealCase{"ATryBesideARingOfOthers", R"(
+thread A
+  lock M
+  run f 2
+  lock N
+thread B
+  lock N
+  run f 1
+  lock M
+thread C
+  run f 3
+  trylock M ok
+)",
+                  R"(A: lock@0 run 0-2 lock@2
+B: lock@0 run 0-1 lock@1
+C: run 0-3 trylock@3
+deadlock at 3: A lock since 2 B lock since 1 C trylock since 3
+)"},
+        IdealCase{"ReadersShareAndWritersDoNot", R"(
 thread A
   rdlock L
   run f 4
@@ -191,13 +288,13 @@ thread E
   run f 2
   rwunlock L
 )",
-                              R"(A: rdlock@0 run 0-4 rwunlock@4 end@4
+                  R"(A: rdlock@0 run 0-4 rwunlock@4 end@4
 B: run 0-1 rdlock@1 run 1-5 rwunlock@5 end@5
 C: run 0-2 wrlock@2 run 5-6 rwunlock@6 end@6
 D: run 0-3 rdlock@3 run 6-7 rwunlock@7 end@7
 E: run 0-3 rdlock@3 run 6-8 rwunlock@8 end@8
 )"},
-                    IdealCase{"AReaderMayReadAgainPastAWaitingWriter", R"(
+        IdealCase{"AReaderMayReadAgainPastAWaitingWriter", R"(
 thread A
   rdlock L
   run f 2
@@ -210,7 +307,7 @@ thread B
   wrlock L
   rwunlock L
 )",
-                              R"(A: rdlock@0 run 0-2 rdlock@2 run 2-3 rwunlock@3 rwunlock@3 end@3
+                  R"(A: rdlock@0 run 0-2 rdlock@2 run 2-3 rwunlock@3 rwunlock@3 end@3
 B: run 0-1 wrlock@1 rwunlock@3 end@3
 )"}),
     name_of_case);

@@ -119,6 +119,32 @@ deadlock at 4: A wait since 0 B lock since 4 C lock since 4
 )"}),
     name_of_example);
 
+INSTANTIATE_TEST_SUITE_P(
+    TryLock, MachineExample,
+    testing::Values(Example{
+        "GoesPastAHolderThatTriesForItsLock", R"(
+thread A
+  lock M
+  run f 1
+  trylock N ok
+  run f 2
+  unlock N
+  unlock M
+thread B
+  lock N
+  run f 1
+  trylock M ok
+  run f 2
+  unlock M
+  run f 1
+  unlock N
+)",
+        linux_fair(2),
+        R"(A: lock@0, cpu0 0-1 run, trylock@1, blocked 1-4 by B, trylock@4, cpu0 4-6 run, unlock@6, unlock@6, end@6
+B: lock@0, cpu1 0-1 run, trylock@1, cpu1 1-3 run, unlock@3, cpu1 3-4 run, unlock@4, end@4
+)"}),
+    name_of_example);
+
 Machine with(Machine machine, void (*change)(Machine&)) {
   change(machine);
   return machine;
