@@ -39,6 +39,98 @@ std::size_t SpanIndex::block_of(std::uint32_t thread, PartIndex part) const {
   return static_cast<std::size_t>((at == first ? first : at - 1) - blocks_.begin());
 }
 
+void SpanIndex::Unpacked::begin(const SpanIndex& index, const SpanBlock& block) {
+  const std::uint8_t* const at = index.tokens_.data() + block.tokens();
+  std::memcpy(codes_.data(), at, codes_.size());
+  std::memcpy(&sizes_, at + Codes::bytes_of_codes, sizeof(sizes_));
+  length_at_ = at + Codes::bytes;
+  size_ = block.spans;
+  first_part_ = block.first_part;
+  read_ = 0;
+  ends_.fill(latest);
+  ends_[0] = 0;
+  active_[0] = 0;
+}
+
+void SpanIndex::Unpacked::read_group() {
+  // By the bytes of a length less one.
+  static constexpr std::array<std::uint32_t, 4> bits_of_length = {0xffU, 0xffffU, 0xffffffU,
+                                                                  0xffffffffU};
+  static constexpr std::array<std::uint64_t, 8> active_of = [] {
+    std::array<std::uint64_t, 8> active{};
+    for (std::size_t code = 0; code < active.size(); ++code) {
+      if (Codes::states[code] == SpanState::running)
+        active[code] = 1;
+      else if (Codes::states[code] == SpanState::runnable)
+        active[code] = std::uint64_t{1} << 32U;
+    }
+    return active;
+  }();
+  std::uint32_t codes = 0;
+  std::memcpy(&codes, &codes_[std::size_t{read_} * Codes::bits_of_code / 8], sizeof(codes));
+  const auto sizes = static_cast<std::uint32_t>(sizes_);
+  sizes_ >>= group * Codes::bits_of_size;
+  std::uint32_t end = ends_[read_];
+  std::uint64_t active = active_[read_];
+  const std::uint8_t* at = length_at_;
+  std::uint32_t* const ends = &ends_[read_] + 1;
+  std::uint64_t* const actives = &active_[read_] + 1;
+  const auto take = [&](std::uint32_t i) {
+    const std::uint32_t more = sizes >> Codes::bits_of_size * i & 3U;
+    std::uint32_t length = 0;
+    std::memcpy(&length, at, sizeof(length));
+    length &= bits_of_length[more];
+    at += more + 1;
+    end += length;
+    active += active_of[codes >> Codes::bits_of_code * i & 7U] * length;
+    ends[i] = end;
+    actives[i] = active;
+  };
+  if (read_ + group <= size_) [[likely]] {
+    for (std::uint32_t i = 0; i < group; ++i)
+      take(i);
+  } else {
+    for (std::uint32_t i = 0; i < size_ - read_; ++i)
+      take(i);
+  }
+  length_at_ = at;
+  read_ = std::min(read_ + group, size_);
+}
+
+std::uint32_t SpanIndex::Unpacked::count_ended(std::uint32_t time) const {
+  std::uint32_t count = 0;
+  for (std::uint32_t end = group; end < block_spans; end += group)
+    count += ends_[end] <= time ? group : 0;
+  std::uint32_t of_group = 0;
+  for (std::uint32_t i = 1; i <= group; ++i)
+    of_group += ends_[count + i] <= time ? 1U : 0U;
+  return count + of_group;
+}
+
+// Of half the codes at once: a bit of each is the third of three.
+std::uint32_t SpanIndex::Unpacked::parts_before(std::uint32_t span) const {
+  constexpr std::uint32_t half = block_spans / 2;
+  constexpr std::uint64_t lowest = 01111111111111111;
+  constexpr std::uint64_t every_second = 00101010101010101;
+  static_assert(Codes::ending == 0b01111001);
+  std::uint32_t parts = 0;
+  for (std::uint32_t first = 0; first < block_spans; first += half) {
+    std::uint64_t codes = 0;
+    std::memcpy(&codes, &codes_[first * Codes::bits_of_code / 8], sizeof(codes));
+    const std::uint32_t wanted = std::clamp(span, first, first + half) - first;
+    const std::uint64_t low = codes & lowest;
+    const std::uint64_t middle = codes >> 1U & lowest;
+    const std::uint64_t high = codes >> 2U & lowest;
+    // All but 1, 2 and 7.
+    const std::uint64_t ends = ~((low ^ middle ^ high) & (low | middle)) & lowest &
+                               ((std::uint64_t{1} << Codes::bits_of_code * wanted) - 1);
+    const std::uint64_t pairs =
+        (ends & every_second) + (ends >> Codes::bits_of_code & every_second);
+    parts += static_cast<std::uint32_t>(pairs * every_second >> 42U & 077U);
+  }
+  return parts;
+}
+
 SpanIndex::Builder::Builder(std::size_t parts, std::uint32_t weight_scale)
     : weight_scale_(weight_scale) {
   // Two spans a part, of three bytes. What is not used costs no memory.

@@ -75,6 +75,7 @@ struct SpanToken {
 class SpanIndex {
  public:
   class Builder;
+  class Unpacked;
 
   static constexpr std::uint32_t block_spans = 32;
   static constexpr std::int64_t long_block = std::int64_t{1} << 32U;
@@ -149,7 +150,6 @@ class SpanIndex {
     [[nodiscard]] SpanState state() const { return states[code()]; }
     [[nodiscard]] bool ends_part() const { return (ending >> code() & 1U) != 0; }
     [[nodiscard]] bool is_standstill() const { return code() == standstill; }
-    [[nodiscard]] bool is_empty() const { return code() == nothing; }
     // Leaves `at` behind it.
     [[nodiscard]] std::int64_t length(const std::uint8_t*& at) const {
       std::uint32_t length = 0;
@@ -162,23 +162,10 @@ class SpanIndex {
       codes_ >>= bits_of_code;
       sizes_ >>= bits_of_size;
     }
-    // Of so many tokens, which are all, the bytes of the lengths.
-    [[nodiscard]] std::size_t bytes_of_lengths(std::uint32_t tokens) const {
-      constexpr std::uint64_t low_bits = 0x5555555555555555U;
-      return tokens + static_cast<std::size_t>(std::popcount(sizes_ & low_bits) +
-                                               2 * std::popcount(sizes_ & ~low_bits));
-    }
-    // The one of that number.
-    [[nodiscard]] Codes at(std::uint32_t number) const {
-      Codes there = *this;
-      there.codes_ >>= bits_of_code * number;
-      there.sizes_ >>= bits_of_size * number;
-      return there;
-    }
-    [[nodiscard]] std::size_t bytes_of_length() const { return (sizes_ & 3U) + 1; }
 
    private:
     friend class Builder;
+    friend class Unpacked;
     __extension__ using Wide = unsigned __int128;
     static_assert(std::endian::native == std::endian::little);
     static constexpr unsigned bits_of_code = 3;
@@ -254,77 +241,73 @@ class SpanIndex {
     PartIndex next_part_ = 0;
   };
 
-  // The tokens of a block shorter than long_block, one after the other, without a branch.
-  class Tokens {
+  // The spans of a block by their numbers, and how much there is of the block up to any time in it. Read
+  // some at a time and without a branch, which is quicker than to look at one after the other.
+  class Unpacked {
    public:
-    Tokens(const SpanIndex& index, const SpanBlock& block)
-        : at_(index.tokens_.data() + block.tokens()), codes_(at_) {}
+    Unpacked() = default;
+    Unpacked(const SpanIndex& index, const SpanBlock& block) { begin(index, block); }
+    // In place of the block before.
+    void begin(const SpanIndex& index, const SpanBlock& block);
 
-    [[nodiscard]] SpanState state() const { return codes_.state(); }
-    [[nodiscard]] bool ends_part() const { return codes_.ends_part(); }
-    [[nodiscard]] bool is_standstill() const { return codes_.is_standstill(); }
-    // Once, then next().
-    [[nodiscard]] std::int64_t length() { return codes_.length(at_); }
-    void next() { codes_.next(); }
-
-   private:
-    const std::uint8_t* at_;
-    Codes codes_;
-  };
-
-  // The same from the last to the first.
-  class TokensFromLast {
-   public:
-    TokensFromLast(const SpanIndex& index, const SpanBlock& block)
-        : at_(index.tokens_.data() + block.tokens()), codes_(at_), left_(block.spans) {
-      at_ += codes_.bytes_of_lengths(left_);
-      next();
+    [[nodiscard]] std::uint32_t size() const { return size_; }
+    // Reads on up to that time, which is after the block's start, and less than the block is long. What has
+    // to do with time, below, is for spans up to the one that is there, of a block shorter than
+    // long_block.
+    void read_to(std::uint32_t time) {
+      while (ends_[read_] <= time)
+        read_group();
+    }
+    // Those that end at `time` or before.
+    [[nodiscard]] std::uint32_t count_ended(std::uint32_t time) const;
+    [[nodiscard]] std::uint32_t start(std::uint32_t span) const { return ends_[span]; }
+    [[nodiscard]] std::uint32_t end(std::uint32_t span) const { return ends_[span + 1]; }
+    // Of all before that one.
+    [[nodiscard]] std::uint32_t running_before(std::uint32_t span) const {
+      return static_cast<std::uint32_t>(active_[span]);
+    }
+    [[nodiscard]] std::uint32_t runnable_before(std::uint32_t span) const {
+      return static_cast<std::uint32_t>(active_[span] >> 32U);
     }
 
-    [[nodiscard]] SpanState state() const { return token_.state(); }
-    [[nodiscard]] bool ends_part() const { return token_.ends_part(); }
-    [[nodiscard]] bool is_standstill() const { return token_.is_standstill(); }
-    [[nodiscard]] std::int64_t length() const {
-      const std::uint8_t* at = at_;
-      return token_.length(at);
+    [[nodiscard]] SpanState state(std::uint32_t span) const { return Codes::states[code(span)]; }
+    [[nodiscard]] bool ends_part(std::uint32_t span) const {
+      return (Codes::ending >> code(span) & 1U) != 0;
     }
-    // Not behind the first.
-    void next() {
-      token_ = codes_.at(--left_);
-      at_ -= token_.bytes_of_length();
-    }
-
-   private:
-    const std::uint8_t* at_;
-    Codes codes_;
-    Codes token_;
-    std::uint32_t left_;
-  };
-
-  // The tokens of a block by their numbers, without their times.
-  class Kinds {
-   public:
-    Kinds(const SpanIndex& index, const SpanBlock& block) {
-      const std::uint8_t* at = index.tokens_.data() + block.tokens();
-      codes_ = Codes(at);
-    }
-
-    [[nodiscard]] bool runs(std::uint32_t token) const {
-      const Codes here = codes_.at(token);
-      return here.state() == SpanState::running && !here.is_empty();
-    }
+    // Runs, for longer than no time.
+    [[nodiscard]] bool runs(std::uint32_t span) const { return code(span) == 0; }
     // Blocked, in I/O or asleep.
-    [[nodiscard]] bool waits(std::uint32_t token) const {
-      const SpanState state = codes_.at(token).state();
-      return state != SpanState::running && state != SpanState::runnable;
+    [[nodiscard]] bool waits(std::uint32_t span) const {
+      return state(span) != SpanState::running && state(span) != SpanState::runnable;
     }
-    [[nodiscard]] bool ends_part(std::uint32_t token) const { return codes_.at(token).ends_part(); }
-    [[nodiscard]] bool is_standstill(std::uint32_t token) const {
-      return codes_.at(token).is_standstill();
+    // That it is of, or before; behind the thread's last: no_part.
+    [[nodiscard]] PartIndex part(std::uint32_t span) const {
+      return code(span) == Codes::standstill ? no_part : first_part_ + parts_before(span);
     }
+    // Parts that end in the block before that span.
+    [[nodiscard]] std::uint32_t parts_before(std::uint32_t span) const;
 
    private:
-    Codes codes_;
+    static constexpr std::uint32_t group = 8;  // spans, whose codes and sizes begin with a byte
+    static constexpr std::uint32_t latest = 0xffffffffU;
+
+    void read_group();
+    [[nodiscard]] std::uint32_t code(std::uint32_t span) const {
+      const std::uint32_t bit = span * Codes::bits_of_code;
+      std::uint16_t codes = 0;
+      std::memcpy(&codes, &codes_[bit / 8], sizeof(codes));
+      return static_cast<std::uint32_t>(codes) >> bit % 8 & 7U;
+    }
+
+    // Of the span before; behind those that were read: latest.
+    std::array<std::uint32_t, block_spans + 1> ends_;
+    std::array<std::uint64_t, block_spans + 1> active_;  // running, and 2^32 times runnable
+    std::array<std::uint8_t, 16> codes_;                 // and more, so that two can be looked at
+    std::uint64_t sizes_ = 0;                            // of those that were not read
+    const std::uint8_t* length_at_ = nullptr;
+    std::uint32_t read_ = 0;
+    std::uint32_t size_ = 0;
+    PartIndex first_part_ = 0;
   };
 
  private:

@@ -22,20 +22,16 @@ class Pixel {
       : view_(view),
         step_((view.to - view.from).count() / view.pixels),
         step_rest_((view.to - view.from).count() % view.pixels),
-        share_scale_(whole_pixel / static_cast<double>(step_)),
-        share_scale_of_longer_(whole_pixel / static_cast<double>(step_ + 1)) {}
+        share_scales_{whole_pixel / static_cast<double>(step_),
+                      whole_pixel / static_cast<double>(step_ + 1)} {}
 
   [[nodiscard]] std::uint32_t number() const { return number_; }
   [[nodiscard]] Nanoseconds left() const { return left_; }
   [[nodiscard]] Nanoseconds right() const { return right_; }
-  // Of the pixel behind it, which there must be.
-  [[nodiscard]] Nanoseconds next_right() const {
-    return right_ + Nanoseconds{step_ + (rest_ + step_rest_ >= view_.pixels ? 1 : 0)};
-  }
   [[nodiscard]] bool is_last() const { return number_ + 1 == view_.pixels; }
   // whole_pixel by its width.
   [[nodiscard]] double share_scale() const {
-    return (right_ - left_).count() == step_ ? share_scale_ : share_scale_of_longer_;
+    return share_scales_[static_cast<std::size_t>((right_ - left_).count() - step_)];
   }
   // That of a time that is not before this one.
   [[nodiscard]] std::uint32_t of(Nanoseconds time) const {
@@ -48,11 +44,10 @@ class Pixel {
     if (has_begun_ && number == number_ + 1) {
       left_ = right_;
       rest_ += step_rest_;
-      right_ += Nanoseconds{step_};
-      if (rest_ >= view_.pixels) {
-        rest_ -= view_.pixels;
-        right_ += Nanoseconds{1};
-      }
+      // As often as not, which no branch predictor guesses.
+      const std::int64_t longer = rest_ >= view_.pixels ? 1 : 0;
+      rest_ -= longer * view_.pixels;
+      right_ += Nanoseconds{step_ + longer};
     } else {
       left_ = view_.edge(number);
       right_ = view_.edge(number + 1);
@@ -71,8 +66,7 @@ class Pixel {
   const TimelineView& view_;
   std::int64_t step_;
   std::int64_t step_rest_;
-  double share_scale_;
-  double share_scale_of_longer_;
+  std::array<double, 2> share_scales_;  // of a pixel, and of one longer by a nanosecond
   std::uint32_t number_ = 0;
   Nanoseconds left_{};
   Nanoseconds right_{};  // 0: no pixel yet
