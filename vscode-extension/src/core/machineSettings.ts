@@ -107,6 +107,17 @@ export function machineOf(settings: MachineSettings, cpus: number): Machine | un
   };
 }
 
+/** Of a prediction: that it is by another model than the direct one, where nobody chose that; empty: it is not. */
+export function replacedModel(settings: MachineSettings, model: string): string {
+  return settings.model !== '' || model === '' || model === 'direct'
+    ? ''
+    : `Simulated by the model ${model}: by the direct one, where ${description('direct')}, the program stands still.`;
+}
+
+function description(model: string): string {
+  return models.find(([name]) => name === model)?.[1] ?? '';
+}
+
 /** "linux, latency 5.00 µs, 3 threads bound"; empty: as usual. */
 export function machineSummary(settings: MachineSettings): string {
   const parts: string[] = [];

@@ -22,6 +22,8 @@ export interface PageRecording {
   /** What is not as it was recorded: the program or the machine, in words; empty: nothing. */
   readonly change: string;
   readonly machine: string;
+  /** replacedModel() of the prediction. */
+  readonly replacedModel: string;
   /** Whose part the functions show, in words; empty: that of all threads. */
   readonly shownThreads: string;
   readonly notices: readonly { readonly text: string }[];
@@ -66,10 +68,11 @@ export function recordingPage(
   ].join('\n');
 }
 
-function remark({ change, machine, shownThreads }: PageRecording): string {
+function remark({ change, machine, replacedModel, shownThreads }: PageRecording): string {
   const parts = [
     ...(change === '' ? [] : [`As if: ${change}.`]),
     ...(machine === '' ? [] : [`Simulated with ${machine}.`]),
+    ...(replacedModel === '' ? [] : [replacedModel]),
     ...(shownThreads === '' ? [] : [`Of functions the part of ${shownThreads}.`]),
   ];
   return parts.length === 0 ? '' : `<p class="remark">${escapeHtml(parts.join(' '))}</p>`;

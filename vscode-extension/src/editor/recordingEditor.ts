@@ -5,7 +5,7 @@ import * as vscode from 'vscode';
 import { curveCpuCounts, recordingPage } from '../core/recordingPage';
 import type { Stretch } from '../core/curve';
 import { shortName } from '../core/functionNames';
-import { isUsual, machineSummary } from '../core/machineSettings';
+import { isUsual, machineSummary, replacedModel } from '../core/machineSettings';
 import { usualCpuCounts, type Weights } from '../core/weights';
 import { pageFrame } from './pageFrame';
 import type { Session } from './session';
@@ -31,16 +31,23 @@ export class RecordingEditor {
     let asked: Weights | undefined;
     let leads: { of: Weights; stretches: Stretch[] } | undefined;
     const draw = (): void => {
-      const { recording } = this.session;
+      const { recording, machine, cpus } = this.session;
       if (recording?.path !== path || !panel.visible) {
         return;
       }
       const { info, weights } = recording;
-      const columns = [...new Set([...usualCpuCounts, this.session.cpus])].sort((a, b) => a - b);
+      const columns = [...new Set([...usualCpuCounts, cpus])].sort((a, b) => a - b);
       const body = recordingPage(
-        { ...info, path, change: recording.change, machine: machineSummary(this.session.machine), shownThreads: this.session.threadWords },
+        {
+          ...info,
+          path,
+          change: recording.change,
+          machine: machineSummary(machine),
+          replacedModel: replacedModel(machine, weights.prediction(cpus)?.model ?? ''),
+          shownThreads: this.session.threadWords,
+        },
         weights,
-        this.session.cpus,
+        cpus,
         columns,
         Date.now(),
         leads?.of === weights ? leads.stretches : undefined,

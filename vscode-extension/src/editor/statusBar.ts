@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { formatAge, formatCpus, formatShare, formatSpeedup, formatTime } from '../core/format';
 import { shortName } from '../core/functionNames';
-import { machineSummary } from '../core/machineSettings';
+import { machineSummary, replacedModel, type MachineSettings } from '../core/machineSettings';
 import { escapeMarkdown } from '../core/markdown';
 import { countWords } from '../core/threadFilter';
 import { functionShare } from '../core/weights';
@@ -66,7 +66,7 @@ export class StatusBar implements vscode.Disposable {
       parts.push('stale');
     }
     this.item.text = `${icon} ${parts.join(' · ')}`;
-    this.item.tooltip = tooltip(recording, cpus, stale, machineSummary(this.session.machine), this.session.threadWords);
+    this.item.tooltip = tooltip(recording, cpus, stale, this.session.machine, this.session.threadWords);
     this.item.command = 'longpole.setCpuCount';
     this.item.accessibilityInformation = { label: this.item.text.replace(/\$\([^)]*\)\s*/, 'Longpole: ') };
     this.item.show();
@@ -86,7 +86,7 @@ export class StatusBar implements vscode.Disposable {
   }
 }
 
-function tooltip(recording: ShownRecording, cpus: number, stale: string | undefined, machine: string, threads: string): vscode.MarkdownString {
+function tooltip(recording: ShownRecording, cpus: number, stale: string | undefined, settings: MachineSettings, threads: string): vscode.MarkdownString {
   const { info, weights } = recording;
   const name = info.command[0] === undefined ? basename(recording.path) : basename(info.command[0]);
   const when = info.startedAtUnixNs > 0n ? `, recorded ${formatAge(Date.now() - Number(info.startedAtUnixNs / 1_000_000n))}` : '';
@@ -94,6 +94,7 @@ function tooltip(recording: ShownRecording, cpus: number, stale: string | undefi
   if (recording.change !== '') {
     lines.push(`$(beaker) As if: ${escapeMarkdown(recording.change)}. [Take back](command:longpole.takeBackWhatIf)`);
   }
+  const machine = machineSummary(settings);
   if (machine !== '') {
     lines.push(`$(server) ${escapeMarkdown(machine)}. [Change](command:longpole.setMachine)`);
   }
@@ -113,6 +114,10 @@ function tooltip(recording: ShownRecording, cpus: number, stale: string | undefi
     lines.push(
       `${formatTime(prediction.totalNs)} at ${formatCpus(cpus)}, ${formatSpeedup(prediction.speedup)} as fast as at one.`,
     );
+  }
+  const otherModel = replacedModel(settings, prediction?.model ?? '');
+  if (otherModel !== '') {
+    lines.push(`$(info) ${escapeMarkdown(otherModel)}`);
   }
   const functions = weights
     .heaviestFunctions(cpus, functionsInTooltip)

@@ -5,6 +5,7 @@ import {
   machineOf,
   machineSummary,
   rankedScheduler,
+  replacedModel,
   rankingRemark,
   parseNodes,
   parseSpeeds,
@@ -77,6 +78,16 @@ void test('what is not as usual is said', () => {
   const settings = withThread({ ...usualMachine, model: 'strict', latencyNs: 5000, speeds: [1, 0.5], lwps: 4 }, { thread: 'a', cpu: 1, priority: 2 });
   assert.equal(machineSummary(settings), 'linux, model strict, 4 LWPs, latency 5.00 µs, speeds 1, 0.5, 1 thread bound, 1 priority');
   assert.equal(withThread(settings, { thread: 'a' }).threads, undefined, 'a choice of nothing is none');
+});
+
+void test('a model that nobody chose is said, and why', () => {
+  assert.equal(replacedModel(usualMachine, 'direct'), '');
+  assert.equal(replacedModel(usualMachine, ''), '', 'a daemon that does not say');
+  assert.equal(replacedModel({ ...usualMachine, model: 'strict' }, 'strict'), '');
+  assert.equal(
+    replacedModel(usualMachine, 'client-server'),
+    'Simulated by the model client-server: by the direct one, where a wait ends by whatever release comes first, the program stands still.',
+  );
 });
 
 void test('a ranking follows the paper’s schedulers, and says what else it leaves out', () => {

@@ -16,6 +16,7 @@ const recording: PageRecording = {
   threads: 22,
   change: '',
   machine: '',
+  replacedModel: '',
   shownThreads: '',
   notices: [{ text: 'two & three' }],
 };
@@ -33,8 +34,8 @@ void test('the page says what ran, how fast it would be, and what leads', () => 
 });
 
 void test('what is not as recorded, and whose part is shown, stands below the name', () => {
-  const page = recordingPage({ ...recording, change: 'a faster', machine: 'linux', shownThreads: '1 of 22 threads: <main>' }, weights(), 8, [8], now);
-  assert.match(page, /<p class="remark">As if: a faster\. Simulated with linux\. Of functions the part of 1 of 22 threads: &#60;main&#62;\.<\/p>/);
+  const page = recordingPage({ ...recording, change: 'a faster', machine: 'linux', replacedModel: 'By another.', shownThreads: '1 of 22 threads: <main>' }, weights(), 8, [8], now);
+  assert.match(page, /<p class="remark">As if: a faster\. Simulated with linux\. By another\. Of functions the part of 1 of 22 threads: &#60;main&#62;\.<\/p>/);
 });
 
 void test('the curve goes through its points and names who leads where', () => {
