@@ -13,9 +13,11 @@ constexpr std::uint64_t unlock_site = 0x5000 + LONGPOLE_MUTEX_UNLOCK;
 constexpr std::int64_t in_empty_loop_ps = 20'000;
 constexpr double ps_per_stamp = 500;
 
-RecordCosts costs_of(const std::vector<RecordFields>& records, std::uint64_t hidden_ps = 0) {
+RecordCosts costs_of(const std::vector<RecordFields>& records, std::uint64_t hidden_ps = 0,
+                     std::uint32_t threads = 1) {
   EventsFile events;
-  events.add_thread(0, 100, records);
+  for (std::uint32_t thread = 0; thread < threads; ++thread)
+    events.add_thread(thread, 100, records);
   return RecordCosts::measure(read_raw_events(events.bytes(), events.units()).threads,
                               RecordCosts(in_empty_loop_ps, hidden_ps), ps_per_stamp);
 }
@@ -80,18 +82,19 @@ TEST(RecordCosts, AStretchInWhichTheThreadWaitedSaysNothing) {
   constexpr std::uint64_t wait_site = 0x5000 + LONGPOLE_CONDITION_WAIT;
   std::vector<RecordFields> records;
   std::uint64_t now = 1000;
-  for (std::size_t i = 0; i < 370; ++i, now += 1000) {
+  for (std::size_t i = 0; i < 240; ++i, now += 1000) {
     records.push_back(call(LONGPOLE_MUTEX_LOCK, now, lock_address));
-    if (i >= 240) {
+    if (i >= 160) {
       records.push_back({LONGPOLE_AGAIN, now + 10});
       now += 14;
-    } else if (i % 4 == 0) {
+    }
+    if (i % 2 == 0) {
       records.push_back(begins(LONGPOLE_CONDITION_WAIT, now += 100, condition_address));
       records.push_back(returns(LONGPOLE_CONDITION_WAIT, now += 100, condition_address));
     }
     records.push_back(call(LONGPOLE_MUTEX_UNLOCK, now += 100, lock_address));
   }
-  const RecordCosts costs = costs_of(records);
+  const RecordCosts costs = costs_of(records, 0, 2);  // in one alone they are too few
   EXPECT_EQ(costs.of(lock_site, unlock_site), 7000);
   EXPECT_EQ(costs.of(lock_site, wait_site), in_empty_loop_ps);
   EXPECT_EQ(costs.of(wait_site, unlock_site), in_empty_loop_ps);
