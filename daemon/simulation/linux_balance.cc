@@ -117,25 +117,49 @@ bool LinuxFair::pull(std::uint32_t cpu, std::int64_t now) {
   return found;
 }
 
-// A tick at which another CPU has threads that wait.
-void LinuxFair::look_while_idle(std::uint32_t cpu, std::int64_t now) {
+// For an idle CPU, at a tick at which another has threads that wait. When it is due again.
+std::int64_t LinuxFair::look_while_idle(std::uint32_t cpu, std::int64_t now) {
   Queue& queue = queues_[cpu];
   may_be_overloaded_ = is_overloaded();
   const std::uint32_t busiest = busiest_for(cpu, now);
   queue.is_balanced = busiest == no_cpu;
   queue.last_balance = now;
-  queue.idle_look = now + idle_interval(queue);
   if (busiest == no_cpu) {
     queue.failed_balances = 0;
-    return;
+    return now + idle_interval(queue);
   }
   const std::size_t half = queues_[busiest].size() / 2;
   if (take(cpu, busiest, std::min(half, most_at_once), takes_hot(queue), now) == 0) {
     ++queue.failed_balances;
-    return;
+    return now + idle_interval(queue);
   }
   queue.failed_balances = 0;
   cpus_.reschedule(cpu);
+  return now + balance_interval(queue);
+}
+
+// A tick of a CPU with threads that wait: it tells the idle CPUs, which have no ticks, once the first of them is due
+// by what was last found out. When one has joined them since, it is found out anew first.
+void LinuxFair::tell_idle(std::int64_t now) {
+  const bool is_due = idle_due_ <= now;
+  std::int64_t due = never;
+  for (std::uint32_t cpu = 0; cpu < cpus_.count(); ++cpu) {
+    if (!cpus_.idle(cpu))
+      continue;
+    std::int64_t next = queues_[cpu].last_balance + idle_interval(queues_[cpu]);
+    if (is_due && next <= now)
+      next = look_while_idle(cpu, now);
+    due = std::min(due, next);
+  }
+  one_joined_idle_ = false;
+  told_until_ = now;
+  idle_due_ = due == never ? now + tick_ : due;
+}
+
+// The tick at which the idle CPUs are told next, or it is found out when.
+std::int64_t LinuxFair::next_idle_tick(std::int64_t now) const {
+  const std::int64_t next = (std::max(now, told_until_ + 1) + tick_ - 1) / tick_ * tick_;
+  return one_joined_idle_ ? next : std::max(next, idle_due_);
 }
 
 // A tick less than it would be, so that larger domains do not keep step with smaller ones.
@@ -162,9 +186,7 @@ void LinuxFair::set_balance_timer(std::int64_t now) {
   for (std::uint32_t cpu = 0; cpu < cpus_.count(); ++cpu) {
     Queue& queue = queues_[cpu];
     if (queue.current == no_thread) {
-      if (queue.idle_look < now)
-        queue.idle_look = (now + tick_ - 1) / tick_ * tick_;
-      balance_at_ = std::min(balance_at_, queue.idle_look);
+      balance_at_ = std::min(balance_at_, next_idle_tick(now));
       continue;
     }
     if (next_look(cpu).at <= now) {
@@ -177,25 +199,24 @@ void LinuxFair::set_balance_timer(std::int64_t now) {
   cpus_.set_timer(cpus_.count(), balance_at_);
 }
 
-// The tick that comes then is the first at which it can look.
 void LinuxFair::fall_idle(std::uint32_t cpu, std::int64_t now) {
   Queue& queue = queues_[cpu];
-  queue.idle_look = std::max(queue.last_balance + idle_interval(queue), (now / tick_ + 1) * tick_);
-  if (waiting_ > 0 && queue.idle_look < balance_at_)
+  // A CPU that was busy for less than a tick was never missed among the idle ones.
+  one_joined_idle_ |= now / tick_ != queue.busy_since / tick_;
+  queue.is_idle = true;
+  told_until_ = now;
+  if (waiting_ > 0)
     set_balance_timer(now);
 }
 
 void LinuxFair::balance(std::int64_t now) {
   balance_at_ = never;
+  if (waiting_ > 0 && now == next_idle_tick(now) && cpus_.idle_from(0) != no_cpu)
+    tell_idle(now);
   for (std::uint32_t cpu = 0; cpu < cpus_.count(); ++cpu) {
     Queue& queue = queues_[cpu];
-    if (queue.current == no_thread) {
-      if (cpus_.idle(cpu) && queue.idle_look <= now)
-        look_while_idle(cpu, now);
-      continue;
-    }
     const Look look = next_look(cpu);
-    if (look.at > now)
+    if (queue.current == no_thread || look.at > now)
       continue;
     queue.is_balanced = !balance_to(cpu, now);
     queue.last_balance = look.counted;

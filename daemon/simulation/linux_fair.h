@@ -21,7 +21,10 @@
 //    ran has its data in that CPU's cache. Otherwise it stays idle beside those that wait until one wakes
 //    up, which it takes, or a tick at least 1 ms · CPUs after its last look, 2 ms · CPUs where that was in
 //    vain for want of anyone: then it takes half of the heaviest queue, with what ran within the last 0.5 ms on
-//    the third look in a row that found nothing else. Where waking up a CPU takes no time, as in program
+//    the third look in a row that found nothing else. A busy CPU beside which threads wait tells the idle ones
+//    of its ticks, but not before the first of them is due by what was found out last: after one took
+//    threads, that is when it would look while busy. Where a CPU fell idle since that had been busy at a
+//    tick, the first tick finds it out anew. Where waking up a CPU takes no time, as in program
 //    files, looks do not either: there a CPU that falls idle always takes who waits longest.
 //  - A tick less than every 16 ms · CPUs, or every 32 ms · CPUs after it found nothing to even out, a busy CPU
 //    looks for one that is heavier, and takes what waited longest there if that evens them out; on the

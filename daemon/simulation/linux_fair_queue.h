@@ -43,7 +43,8 @@ struct FairQueue {
   LoadAverage use;                // of its CPU by those, likewise
   bool is_balanced = false;       // as its CPU last found it
   std::int64_t last_balance = 0;  // the tick at which it looked
-  std::int64_t idle_look = 0;     // the tick at which it looks next if it is idle until then
+  bool is_idle = true;
+  std::int64_t busy_since = 0;  // since when its CPU has been so, or was before it fell idle
   NewlyIdle newly_idle;
 
   // That stand in it: those that sleep there, too.

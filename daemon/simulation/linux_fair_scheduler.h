@@ -107,6 +107,8 @@ class LinuxFair final : public Scheduler {
     const std::uint32_t before = queue.current;
     const std::uint32_t thread = next(cpu, now);
     if (thread != before) {
+      if (std::exchange(queue.is_idle, false))
+        queue.busy_since = now;
       if (before != no_thread) {
         loses_cpu(before, now);
         put_back(before, cpu, now);
@@ -436,7 +438,9 @@ class LinuxFair final : public Scheduler {
   std::size_t take(std::uint32_t cpu, std::uint32_t busiest, std::size_t most, bool hot,
                    std::int64_t now);
   bool pull(std::uint32_t cpu, std::int64_t now);
-  void look_while_idle(std::uint32_t cpu, std::int64_t now);
+  std::int64_t look_while_idle(std::uint32_t cpu, std::int64_t now);
+  void tell_idle(std::int64_t now);
+  [[nodiscard]] std::int64_t next_idle_tick(std::int64_t now) const;
   [[nodiscard]] std::int64_t balance_interval(const Queue& queue) const;
   [[nodiscard]] std::int64_t idle_interval(const Queue& queue) const;
   struct Look {
@@ -485,6 +489,10 @@ class LinuxFair final : public Scheduler {
   RealTimeQueues real_time_;
   std::size_t waiting_ = 0;          // fair threads that could run, on any CPU, and have none
   std::int64_t balance_at_ = never;  // when the timer of the next balance comes
+  // When the first idle CPU is due to look, as last found out; whether one has joined them since.
+  std::int64_t idle_due_ = 0;
+  bool one_joined_idle_ = false;
+  std::int64_t told_until_ = -1;  // no tick up to then tells them
   // A queue held two threads when that was looked at last, or has since.
   bool may_be_overloaded_ = false;
 };

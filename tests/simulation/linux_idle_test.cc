@@ -95,6 +95,27 @@ thread C
 B: cpu1 0-4.2 run, end@4.2
 C: runnable 0-4 after A, cpu0 4-8 cut, runnable 8-12 after A, cpu0 12-16 cut, cpu1 16-28 run, end@28
 )"},
+        // Until C moves at 16 ms as above. At 20.3 ms CPU 0 falls idle, C has lost its CPU 0.4 ms ago, and the idle
+        // are due at 44 ms, when CPU 1 would look while busy. The tick at 24 ms finds out that CPU 0 is due, so
+        // the third look is that at 36 ms.
+        Example{
+            "IsToldOfTicksOnceItIsKnownToBeDue", R"(
+thread A
+  run f 12300us
+thread B
+  run f 4200us
+thread C
+  run f 24
+thread S
+  sleep 15900us
+  run f 14
+)",
+            real(),
+            R"(A: cpu0 0-4 cut, runnable 4-8 after C, cpu0 8-12 cut, runnable 12-16 after C, cpu0 16-20.3 run, end@20.3
+B: cpu1 0-4 cut, cpu1 4-4.2 run, end@4.2
+C: runnable 0-4 after A, cpu0 4-8 cut, runnable 8-12 after A, cpu0 12-16 cut, cpu1 16-19.9 cut, runnable 19.9-24 after S, cpu1 24-28 cut, runnable 28-32 after S, cpu1 32-36 cut, cpu0 36-40.1 run, end@40.1
+S: runnable 0-4 after B, sleep@4, sleep 4~19.9, cpu1 19.9-24 cut, runnable 24-28 after C, cpu1 28-32 cut, runnable 32-36 after C, cpu1 36-41.9 run, end@41.9
+)"},
         // B is so heavy that all others start on CPU 0. CPU 1 takes C and D, and does not look at 0.3 ms. At the
         // tick A has had its slice, and E gets the CPU; of these five, the two that wait longest move. F comes to
         // an empty queue and has no lag there; G keeps its own beside F, and goes first.

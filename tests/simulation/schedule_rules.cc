@@ -120,7 +120,9 @@ class RuleBook {
     if (machine_.scheduler != SchedulerKind::linux_fair || wake_up() == Nanoseconds{})
       return {};
     const auto between_looks = 2 * machine_.cpus * Nanoseconds{1'000'000};
-    return 3 * ((between_looks + machine_.tick - Nanoseconds{1}) / machine_.tick * machine_.tick);
+    const auto until_told = 16 * machine_.cpus * Nanoseconds{1'000'000};
+    return until_told +
+           3 * ((between_looks + machine_.tick - Nanoseconds{1}) / machine_.tick * machine_.tick);
   }
 
   const Recording& recording_;

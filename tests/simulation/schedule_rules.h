@@ -12,8 +12,9 @@ namespace longpole::simulation {
 //  - a CPU runs one thread at a time, a thread is in one place at a time, on a CPU that it may use;
 //  - a call is made when exactly the recorded CPU time was spent, not a nanosecond more or less;
 //  - what released a stretch ended just then, or so long before as it takes to wake up a CPU; what gave it its CPU, then or before the CPU stood idle;
-//  - no CPU is idle beside a thread that waits and may run there; under `linux`, where that takes time, for no
-//    longer than three looks of an idle CPU, each of them 2 ms · CPUs after the one before, at a tick.
+//  - no CPU is idle beside a thread that waits and may run there; under `linux`, where waking up takes time,
+//    for no longer than 16 ms · CPUs and then three looks of an idle CPU, each of them 2 ms · CPUs after the one
+//    before, at a tick.
 [[nodiscard]] std::string broken_rule(const Recording& recording, const Machine& machine,
                                       const SimulatedRun& run);
 
