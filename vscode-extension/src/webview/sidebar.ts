@@ -1,5 +1,5 @@
 // What stands beside the canvas, made of elements. Whatever comes from a recording goes in as text, never as markup.
-import type { Detail, Table } from '../core/timeline/details';
+import { cut, type Detail, type Table } from '../core/timeline/details';
 import type { Place } from '../core/timeline/model';
 import { allSigns, outline } from '../core/timeline/symbols';
 import type { Theme } from '../core/timeline/theme';
@@ -61,7 +61,11 @@ export function detailList(details: readonly Detail[], leads: Leads): HTMLElemen
 export function tableOf({ caption, head, rows, words = [] }: Table, selected: number | undefined, choose?: (row: number) => void): HTMLElement {
   const cells = (row: readonly string[]): HTMLElement[] =>
     row.map((text, column) => {
-      const cell = element(column === 0 ? 'th' : 'td', text, words.includes(column) ? 'words' : '');
+      const shown = cut(text);
+      const cell = element(column === 0 ? 'th' : 'td', shown, words.includes(column) ? 'words' : '');
+      if (shown !== text) {
+        cell.title = text;
+      }
       if (column === 0) {
         cell.setAttribute('scope', 'row');
       }

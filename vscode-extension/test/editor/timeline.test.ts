@@ -30,6 +30,13 @@ void describe('the timeline', () => {
   void test('the whole run is shown, and its threads', async () => {
     await panel.untilView(0, totals[8]);
     await panel.untilThreads('main,consumer,producer 1,producer 2,producer 3,<img src=x onerror=');
+    await panel.press('t');
+    // A name of ten thousand characters makes a row no higher than three lines, and is whole where the pointer rests.
+    const long = panel.page.locator('#table tbody th', { hasText: '<img src=x' });
+    assert.match((await long.textContent()) ?? '', /^<img .{80,}…$/u);
+    assert.ok(((await long.getAttribute('title')) ?? '').length > 10_000);
+    assert.ok(((await long.boundingBox())?.height ?? 0) < 80);
+    await panel.page.locator('#table').press('t');
     await panel.details.getByText('serial').waitFor();
     // A name of markup is text: it has run nothing and loaded nothing.
     assert.notEqual(await panel.canvas.evaluate(() => document.title), 'bad');

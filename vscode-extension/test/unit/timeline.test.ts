@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { formatShare } from '../../src/core/format';
-import { callTable, cpuTable, cpuText, itemDetails, itemTitle, stretchText, threadTable } from '../../src/core/timeline/details';
+import { callTable, cpuTable, cpuText, cut, itemDetails, itemTitle, stretchText, threadTable } from '../../src/core/timeline/details';
 import { drawTimeline } from '../../src/core/timeline/draw';
 import { threadNames } from '../../src/core/timeline/drawCpus';
 import { timelineCalls, timelineData, timelineItem } from '../../src/core/timeline/fromProtocol';
@@ -257,6 +257,19 @@ void test('the table tells the interval', () => {
   assert.deepEqual(table.rows[2]?.slice(0, 5), ['producer 1', '200 ms', '–', '–', '–']);
   const row = shown.rows.find(({ thread }) => thread === 2) as Row;
   assert.equal(stretchText(row, 0, shown), 'running on CPU 0 · 200 ms · produce pipeline.c:5');
+});
+
+void test('a table has room for the beginning of a long name, and takes no emoji apart', () => {
+  assert.equal(cut('n'.repeat(100)), 'n'.repeat(100));
+  assert.equal(cut('n'.repeat(10_000)), `${'n'.repeat(99)}…`);
+  assert.equal(cut('🐢'.repeat(100)), '🐢'.repeat(100));
+  assert.equal(cut('🐢'.repeat(10_000)), `${'🐢'.repeat(99)}…`);
+  assert.equal(cut(`n${'🐢'.repeat(10_000)}`), `n${'🐢'.repeat(98)}…`);
+  const shown = data(2);
+  const [, consumer] = shown.threads;
+  assert.ok(consumer);
+  const { caption } = callTable({ thread: { ...consumer, name: 'n'.repeat(10_000) }, view: shown.view, calls: [] });
+  assert.match(caption, /^What n{99}… does from /);
 });
 
 void test('the table of a thread tells its calls in the interval, and how many it leaves out', () => {

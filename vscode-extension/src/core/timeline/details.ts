@@ -178,6 +178,16 @@ function hasFile(place: Place | undefined): place is Place {
   return place !== undefined && place.file !== '';
 }
 
+/** As much of a name as a table has room for: a row stays a few lines high. */
+export function cut(name: string, most = 100): string {
+  if (name.length <= most) {
+    return name;
+  }
+  // By characters, of which an emoji has two numbers.
+  const characters = Array.from(name.slice(0, 2 * most + 2));
+  return characters.length <= most ? name : `${characters.slice(0, most - 1).join('')}…`;
+}
+
 export interface Table {
   readonly caption: string;
   readonly head: readonly string[];
@@ -219,7 +229,7 @@ export function callTable({ thread, view, calls }: { readonly thread: Thread; re
   const moment = (ns: number): string => formatMoment(ns, view);
   const time = (ns: number): string => (ns > 0 ? formatTime(ns) : '–');
   return {
-    caption: `What ${thread.name} does from ${moment(view.fromNs)} to ${moment(view.toNs)}${rest}`,
+    caption: `What ${cut(thread.name)} does from ${moment(view.fromNs)} to ${moment(view.toNs)}${rest}`,
     head: ['works from', 'works', 'waits for a CPU', 'calls at', 'call', 'object', 'then', 'woken by', 'line'],
     words: [4, 5, 6, 7, 8],
     rows: shown.map((item) => {
