@@ -7,8 +7,8 @@ import { ms, TimelinePanel } from './timelinePanel';
 import { eventually } from './eventually';
 import { Workbench } from './workbench';
 
-/** How long the run takes, and with a thread that is bound. */
-const [usual, bound] = [670 * ms, 970 * ms];
+/** How long the run takes, on one CPU, and with a thread that is bound. */
+const [usual, onOneCpu, bound] = [670 * ms, 970 * ms, 970 * ms];
 
 void describe('timelines above each other', () => {
   let workbench: Workbench;
@@ -58,6 +58,23 @@ void describe('timelines above each other', () => {
     assert.equal(await selected(/^pipeline, 8 CPUs, linux: /).count(), 0, 'other recordings have other events');
     await panel.press('Escape');
     await endComparison();
+  });
+
+  void test('the longer of two runs gives both their axis', async () => {
+    await panel.press('v');
+    await compareWith('1 CPU');
+    await panel.page.getByText('8 CPUs, linux ↔ 1 CPU, linux').waitFor();
+    await panel.press('0');
+    await panel.untilView(0, onOneCpu);
+    // Where the upper run has ended, the lower one goes on.
+    const row = await panel.rowOf('consumer', 'lowerRows');
+    const { x } = await panel.at(900 * ms, 0);
+    await workbench.page.mouse.click(x, row);
+    await selected(/^1 CPU, linux: /).waitFor();
+    await panel.press('Escape');
+    await endComparison();
+    await panel.press('0');
+    await panel.untilView(0, usual);
   });
 
   void test('a machine with bindings and without, the selected event in both', async () => {
