@@ -92,7 +92,9 @@ class Execution {
   [[nodiscard]] ExecutionPart part(PartIndex index) const;
   [[nodiscard]] Nanoseconds end_of(PartIndex index) const;
   // ExecutionPart::event, ::released_by, ::length and ::cpu, at less cost.
-  [[nodiscard]] std::uint32_t event_number(PartIndex index) const;
+  [[nodiscard]] std::uint32_t event_number(PartIndex index) const {
+    return schedule_ != nullptr ? schedule_->segments[index].event : run_.stretches[index].event;
+  }
   // Brings near what event_number() and the like will look at. Always inlined: gcc 12 takes a function that
   // does nothing but prefetch for one without effect, and drops the call.
   [[gnu::always_inline]] void prefetch(PartIndex index) const {
@@ -105,7 +107,9 @@ class Execution {
     return simulated(index).released_by;
   }
   [[nodiscard]] Nanoseconds length_of(PartIndex index) const { return simulated(index).length; }
-  [[nodiscard]] std::uint32_t cpu_of(PartIndex index) const { return simulated(index).cpu; }
+  [[nodiscard]] std::uint32_t cpu_of(PartIndex index) const {
+    return schedule_ != nullptr ? simulation::no_cpu : run_.stretches[index].cpu;
+  }
   [[nodiscard]] const Event& event(const ExecutionPart& part) const {
     return recording_->threads[part.thread].events[part.event];
   }
@@ -183,10 +187,13 @@ class Execution {
                           const simulation::LargeArray<std::int64_t>& ends);
   // `place`: of a stretch, in the order of ends, among the parts.
   void find_path_of_machine(const simulation::LargeArray<PartIndex>& place);
-  void sort_by_threads(const simulation::LargeArray<PartIndex>& place);
+  [[nodiscard]] simulation::LargeArray<simulation::Stretch> sorted_by_threads(
+      const simulation::LargeArray<PartIndex>& place) const;
   void find_stopped();
   void set_weights(const simulation::LargeArray<std::int64_t>& scaled, std::uint32_t scale);
   void make_index(const simulation::LargeArray<std::int64_t>& ends);
+  [[nodiscard]] SpanIndex spans_of(std::uint32_t first_thread, std::uint32_t behind,
+                                   const simulation::LargeArray<std::int64_t>& ends);
 
   std::shared_ptr<const Recording> recording_;
   SubjectKeys subject_keys_{*recording_};

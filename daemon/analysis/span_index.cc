@@ -39,6 +39,27 @@ std::size_t SpanIndex::block_of(std::uint32_t thread, PartIndex part) const {
   return static_cast<std::size_t>((at == first ? first : at - 1) - blocks_.begin());
 }
 
+void SpanIndex::append(const SpanIndex& behind) {
+  const std::size_t blocks = blocks_.size();
+  const std::size_t tokens = tokens_.size();
+  blocks_.insert(blocks_.end(), behind.blocks_.begin(), behind.blocks_.end());
+  for (std::size_t block = blocks; block < blocks_.size(); ++block)
+    blocks_[block].set_tokens(tokens + blocks_[block].tokens());
+  tokens_.insert(tokens_.end(), behind.tokens_.begin(), behind.tokens_.end());
+  for (std::size_t thread = 1; thread < behind.begin_.size(); ++thread)
+    begin_.push_back(blocks + behind.begin_[thread]);
+  ends_.insert(ends_.end(), behind.ends_.begin(), behind.ends_.end());
+  run_names_.append(behind.run_names_);
+  wait_names_.append(behind.wait_names_);
+}
+
+void SpanIndex::Names::append(const Names& behind) {
+  const std::size_t before = names.size();
+  names.insert(names.end(), behind.names.begin(), behind.names.end());
+  for (std::size_t thread = 1; thread < behind.begin.size(); ++thread)
+    begin.push_back(before + behind.begin[thread]);
+}
+
 void SpanIndex::Unpacked::begin(const SpanIndex& index, const SpanBlock& block) {
   const std::uint8_t* const at = index.tokens_.data() + block.tokens();
   std::memcpy(codes_.data(), at, codes_.size());
@@ -131,8 +152,8 @@ std::uint32_t SpanIndex::Unpacked::parts_before(std::uint32_t span) const {
   return parts;
 }
 
-SpanIndex::Builder::Builder(std::size_t parts, std::uint32_t weight_scale)
-    : weight_scale_(weight_scale) {
+SpanIndex::Builder::Builder(PartIndex first_part, std::size_t parts, std::uint32_t weight_scale)
+    : weight_scale_(weight_scale), part_(first_part) {
   // Two spans a part, of three bytes. What is not used costs no memory.
   index_.blocks_.reserve(parts * 2 / block_spans);
   index_.tokens_.reserve(parts * 6);
@@ -185,8 +206,7 @@ void SpanIndex::Builder::close_block() {
   block_.has_others = others_.io != 0 || others_.sleeping != 0 ? 1 : 0;
   if (block_.has_others != 0)
     append(&others_, sizeof(others_));
-  block_.tokens_low = static_cast<std::uint32_t>(tokens.size());
-  block_.tokens_high = static_cast<std::uint32_t>(tokens.size() >> 32U) & 0xfU;
+  block_.set_tokens(tokens.size());
   block_.run_name = run_numbers_.of(run_.name) & Names::most;
   block_.wait_name = wait_numbers_.of(wait_.name) & Names::most;
   append(&codes_, Codes::bytes_of_codes);

@@ -60,6 +60,10 @@ struct SpanBlock {
   [[nodiscard]] std::uint64_t tokens() const {
     return std::uint64_t{tokens_high} << 32U | tokens_low;
   }
+  void set_tokens(std::uint64_t tokens) {
+    tokens_low = static_cast<std::uint32_t>(tokens);
+    tokens_high = static_cast<std::uint32_t>(tokens >> 32U) & 0xfU;
+  }
 };
 static_assert(sizeof(SpanBlock) == 36);
 
@@ -114,6 +118,9 @@ class SpanIndex {
   [[nodiscard]] std::size_t block_at(std::uint32_t thread, std::int64_t time) const;
   [[nodiscard]] std::size_t block_of(std::uint32_t thread, PartIndex part) const;
 
+  // Adds the threads behind its own, whose parts go on from its own.
+  void append(const SpanIndex& behind);
+
   [[nodiscard]] std::size_t bytes() const {
     return blocks_.size() * sizeof(SpanBlock) + tokens_.size() +
            (begin_.size() + ends_.size()) * 8 + run_names_.bytes() + wait_names_.bytes();
@@ -131,6 +138,7 @@ class SpanIndex {
       return names[begin[thread] + number];
     }
     [[nodiscard]] std::size_t bytes() const { return names.size() * 4 + begin.size() * 8; }
+    void append(const Names& behind);
 
     std::vector<SpanName> names;
     std::vector<std::size_t> begin{0};  // by thread, and the end
@@ -319,10 +327,10 @@ class SpanIndex {
   Names wait_names_;
 };
 
-// Takes the parts of all threads in order.
+// Takes the parts of threads in order: so many, from that one on.
 class SpanIndex::Builder {
  public:
-  Builder(std::size_t parts, std::uint32_t weight_scale);
+  Builder(PartIndex first_part, std::size_t parts, std::uint32_t weight_scale);
   Builder(const Builder&) = delete;  // it points into itself
   Builder& operator=(const Builder&) = delete;
 

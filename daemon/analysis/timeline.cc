@@ -1,6 +1,7 @@
 #include "analysis/timeline.h"
 
 #include <algorithm>
+#include <future>
 #include <utility>
 
 namespace longpole::analysis {
@@ -32,7 +33,12 @@ std::uint32_t TimelineView::pixel(Nanoseconds time) const {
 
 Timeline::Timeline(std::shared_ptr<const Execution> execution)
     : execution_(std::move(execution)), critical_(execution_->thread_count(), 0) {
+  auto critical = std::async(std::launch::async, [this] { find_critical(); });
   find_parallelism();
+  critical.get();
+}
+
+void Timeline::find_critical() {
   for (std::uint32_t t = 0; t < execution_->thread_count(); ++t) {
     for (PartIndex index = execution_->begin(t); index < execution_->end(t); ++index)
       critical_[t] +=

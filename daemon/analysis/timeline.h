@@ -113,6 +113,7 @@ class Timeline {
   [[nodiscard]] std::size_t bytes() const;
 
  private:
+  void find_critical();
   void find_parallelism();
 
   struct TurnsOnDemand {

@@ -112,10 +112,11 @@ class RowWriter {
     stretches.mutable_event()->Reserve(count);
     stretches.mutable_object()->Reserve(count);
     stretches.mutable_place()->Reserve(count);
+    std::string& states = *stretches.mutable_state();
     for (const Span& span : spans) {
       stretches.add_start_ns(to_double(span.start));
       stretches.add_end_ns(to_double(span.end));
-      stretches.mutable_state()->push_back(static_cast<char>(state_of(span.state)));
+      states.push_back(static_cast<char>(state_of(span.state)));
       const std::uint32_t cpu = span.state == SpanState::running && span.part != analysis::no_part
                                     ? execution_.cpu_of(span.part)
                                     : simulation::no_cpu;
