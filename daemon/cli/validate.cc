@@ -17,6 +17,7 @@
 #include "analysis/forecast.h"
 #include "analysis/study.h"
 #include "analysis/validation.h"
+#include "calibration/host_costs.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/computer_options.h"
@@ -113,6 +114,9 @@ Expected<Recording> record(const recording::Options& options, const std::string&
       fmt::print(stderr, "{}", text);
   };
   auto recording = run_recorded(options, recording::Output::piped, std::move(observer));
+  if (recording)
+    recording->run.costs =
+        calibration::host_costs([&] { progress->set("measuring this machine, once"); });
   progress.reset();
   if (!recording)
     return recording;
