@@ -182,7 +182,7 @@ Moment SpanCursor::moment_in_block(std::int64_t time) {
   if (weights_ && block.has_weights != 0) {
     const double weight =
         spans.runs(moment.span) ? execution_.scaled_weight(spans.part(moment.span)) : 0;
-    double all = static_cast<double>(block.weighted);
+    auto all = static_cast<double>(block.weighted);
     if (spans.size() > 1)
       moment.weighted_before = weighted_before(moment.span);
     else

@@ -70,7 +70,7 @@ class SpanCursor {
   };
 
   // Of a whole block, that does not have to be unpacked.
-  [[nodiscard]] SpanTimes times_of(std::size_t block) const;
+  [[nodiscard]] SpanTimes times_of(std::size_t number) const;
   void pass();
   void unpack();
   [[nodiscard]] double weighted_before(std::uint32_t span);
