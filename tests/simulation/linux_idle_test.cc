@@ -63,6 +63,16 @@ Machine real(ThreadSettings second = {}) {
   return machine;
 }
 
+// B leaves a CPU while A and C share the other.
+constexpr const char* falls_idle_early = R"(
+thread A
+  run f 20
+thread B
+  run f 4200us
+thread C
+  run f 20
+)";
+
 INSTANTIATE_TEST_SUITE_P(
     Linux, IdleCpu,
     testing::Values(
@@ -82,15 +92,7 @@ C: runnable 0-1 after B, cpu1 1-9 run, end@9
         // At 4.2 ms A has lost its CPU 0.2 ms ago. At each tick then who waits has just lost it, which matters
         // no more the third time. So it was in traces of 6.18.
         Example{
-            "TakesWhatIsInACacheOnTheThirdLook", R"(
-thread A
-  run f 20
-thread B
-  run f 4200us
-thread C
-  run f 20
-)",
-            real(),
+            "TakesWhatIsInACacheOnTheThirdLook", falls_idle_early, real(),
             R"(A: cpu0 0-4 cut, runnable 4-8 after C, cpu0 8-12 cut, runnable 12-16 after C, cpu0 16-28 run, end@28
 B: cpu1 0-4.2 run, end@4.2
 C: runnable 0-4 after A, cpu0 4-8 cut, runnable 8-12 after A, cpu0 12-16 cut, cpu1 16-28 run, end@28
@@ -152,15 +154,7 @@ H: runnable 0-8 after E, cpu0 8-12 run, end@12
 // Where nothing has costs, looks have none, and no CPU stays idle.
 INSTANTIATE_TEST_SUITE_P(InProgramFiles, IdleCpu,
                          testing::Values(Example{
-                             "AlwaysTakesWhoWaits", R"(
-thread A
-  run f 20
-thread B
-  run f 4200us
-thread C
-  run f 20
-)",
-                             linux_fair(2),
+                             "AlwaysTakesWhoWaits", falls_idle_early, linux_fair(2),
                              R"(A: cpu0 0-4 cut, runnable 4-4.2 after B, cpu1 4.2-20.2 run, end@20.2
 B: cpu1 0-4.2 run, end@4.2
 C: runnable 0-4 after A, cpu0 4-24 run, end@24
