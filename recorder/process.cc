@@ -155,6 +155,22 @@ void measure_costs() {
       scratch.ps_each(kScratchRecords, [] { post_and_take(&longpole_post, &longpole_trywait); });
   const std::uint64_t beside_a_call = hooked > bare ? hooked - bare : 0;
   control.hidden_ps = beside_a_call < control.cost_ps ? control.cost_ps - beside_a_call : 0;
+  // Few, as each reads a clock or goes to the kernel and back, twice.
+  constexpr std::uint64_t kWaits = 64;
+  control.wait_cost_ps = scratch.ps_each(kWaits, [] {
+    for (std::uint64_t i = 0; i < kWaits; ++i) {
+      const Call call{LONGPOLE_SEMAPHORE_WAIT, &thread_log, &thread_log};
+      record_begins(call);
+      record_returns(call, 0);
+    }
+  });
+  if (signal_of_sampling() != 0) {
+    control.interruptible_cost_ps = scratch.ps_each(kWaits, [] {
+      for (std::uint64_t i = 0; i < kWaits; ++i) {
+        const SamplingHeldBack held_back;
+      }
+    });
+  }
   if (control.function_depth != 0) {
     control.function_cost_ps =
         scratch.ps_each(kScratchRecords, [] { enter_and_leave(kScratchRecords / 2); });
@@ -283,13 +299,13 @@ void start() {
   switch_on();
   recording_state = state_page;
   set_function_depth(mapped_control->function_depth);
+  prepare_sampling();
   if (mapped_control->cost_ps == 0) {  // else another process has measured it
     const Mode chosen = mode();
     state_page->mode.store(in_lockstep() ? Mode::kThreadClock : chosen, std::memory_order_relaxed);
     measure_costs();
     state_page->mode.store(chosen, std::memory_order_relaxed);
   }
-  prepare_sampling();
   __cxa_atexit(&on_process_end, nullptr, nullptr);
   if (mapped_control->follow != 0) {
     at_quick_exit(&on_quick_exit);

@@ -164,6 +164,8 @@ longpole_control* claim_directory_of_child(longpole_beginning beginning) {
   control->max_units = first.max_units;
   control->cost_ps = first.cost_ps;
   control->hidden_ps = first.hidden_ps;
+  control->wait_cost_ps = first.wait_cost_ps;
+  control->interruptible_cost_ps = first.interruptible_cost_ps;
   control->function_cost_ps = first.function_cost_ps;
   control->function_depth = first.function_depth;
   control->follow = first.follow;

@@ -70,6 +70,8 @@ Merger::Merger(const MergeInput& input)
                .costs = RecordCosts(input.control.cost_ps,
                                     std::min(input.control.hidden_ps, input.control.cost_ps)),
                .function_cost_ps = input.control.function_cost_ps,
+               .wait_cost_ps = input.control.wait_cost_ps,
+               .interruptible_cost_ps = input.control.interruptible_cost_ps,
                .objects = {},
                .sites = {},
                .functions = {},

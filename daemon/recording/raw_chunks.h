@@ -100,6 +100,12 @@ struct RawEvents {
   return kind == LONGPOLE_IO || kind == LONGPOLE_FUTEX_WAIT || kind == LONGPOLE_SIGNAL_WAIT;
 }
 
+// Samples are kept from a call of these kinds while it waits: a signal would end it.
+[[nodiscard]] inline bool may_be_interrupted(unsigned kind) {
+  return waits_for_nobody_known(kind) || kind == LONGPOLE_SLEEP ||
+         kind == LONGPOLE_SEMAPHORE_WAIT || kind == LONGPOLE_SEMAPHORE_TIMEDWAIT;
+}
+
 // What its thread computes in it is waiting.
 [[nodiscard]] inline bool burns_cpu_while_it_waits(unsigned kind) {
   return kind == LONGPOLE_SPIN_LOCK || kind == LONGPOLE_TEAM_WAIT ||

@@ -128,8 +128,20 @@ void ThreadBuilder::visit(const longpole_record& record) {
     free_from_ = last_time_;
 }
 
-// Of what was written since the record before.
+// Of what was written since the record before; of a call that waits, at its return.
 void ThreadBuilder::add_cost(const longpole_record& record) {
+  const unsigned flags = LONGPOLE_FLAGS(record.kind_and_flags);
+  if ((flags & (LONGPOLE_BEGINS | LONGPOLE_RETURNS)) != 0 &&
+      context_.wait_cost_ps != 0) {  // 0: nobody measured it
+    if ((flags & LONGPOLE_RETURNS) != 0)
+      cost_ps_ += static_cast<std::int64_t>(
+          context_.wait_cost_ps + (may_be_interrupted(LONGPOLE_KIND(record.kind_and_flags))
+                                       ? context_.interruptible_cost_ps
+                                       : 0));
+    written_twice_ = false;
+    plain_site_.reset();
+    return;
+  }
   const bool is_plain = may_be_written_twice(record);
   const std::int64_t cost = plain_site_ && is_plain ? context_.costs.of(*plain_site_, record.site)
                                                     : context_.costs.unmeasured();

@@ -32,7 +32,9 @@ struct MergeContext {
   std::int64_t base_ns = 0;
   std::int64_t end_ns = 0;  // of the run, from base
   RecordCosts costs;
-  std::uint64_t function_cost_ps = 0;  // of an entry or exit of a function
+  std::uint64_t function_cost_ps = 0;       // of an entry or exit of a function
+  std::uint64_t wait_cost_ps = 0;           // of both records of a call that waits, and
+  std::uint64_t interruptible_cost_ps = 0;  // of what else is done about one that a signal may end
   ObjectTable objects;
   SiteTable sites;
   FunctionTable functions;

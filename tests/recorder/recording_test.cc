@@ -393,6 +393,8 @@ TEST(Recording, SaysWhatARecordCostsAndWhenItBegan) {
   const longpole_control& control = directory.control();
   EXPECT_GT(control.cost_ps, 0U);
   EXPECT_LE(control.hidden_ps, control.cost_ps);
+  EXPECT_GT(control.wait_cost_ps, 0U);
+  EXPECT_EQ(control.interruptible_cost_ps, 0U);  // no samples are taken
   EXPECT_GT(control.start.monotonic_ns, 0);
   EXPECT_LE(control.start.tsc, directory.threads().at(0).records.at(0).tsc);
 }
@@ -436,6 +438,7 @@ TEST(PortableRecording, CarriesCpuTimeAndSamples) {
   }
   EXPECT_GT(cpu_time, 0U);
   EXPECT_LT(cpu_time, 60'000'000'000U);
+  EXPECT_GT(directory.control().interruptible_cost_ps, 0U);
   const auto samples = of_kind(threads, LONGPOLE_SAMPLE);
   std::uint64_t ticks = 0;
   for (const longpole_record& sample : samples) {

@@ -55,7 +55,7 @@
 #define LONGPOLE_STATIC_ASSERT _Static_assert
 #endif
 
-#define LONGPOLE_RAW_VERSION 12u
+#define LONGPOLE_RAW_VERSION 13u
 #define LONGPOLE_CONTROL_MAGIC 0x6c72746e6f63706cull /* "lpcontrl" */
 #define LONGPOLE_UNIT_BYTES (4u * 1024u)             /* what `events` is made of */
 #define LONGPOLE_CHUNK_BYTES (32u * 1024u)           /* a mapped chunk, header included */
@@ -136,6 +136,10 @@ struct longpole_control {
   uint64_t runtime_end; /* what locks it uses itself is its own business; 0: there is none */
   uint64_t hidden_ps;   /* set by the recorder: of cost_ps, what a call beside the record hides: the
                            processor waits for that anyway */
+  uint64_t wait_cost_ps; /* likewise: measured cost of both records of a call that waits, with the
+                            thread clock that is read for them where that is the source */
+  uint64_t interruptible_cost_ps; /* likewise: of keeping samples from a call that a signal would
+                                     end, besides */
 };
 
 /* What became of it is for the reader to find out: it records, or it could not. */
@@ -332,6 +336,6 @@ struct longpole_record {
 
 LONGPOLE_STATIC_ASSERT(sizeof(struct longpole_record) == 32, "a record is half a cache line");
 LONGPOLE_STATIC_ASSERT(sizeof(struct longpole_chunk) == 64, "records start on a cache line");
-LONGPOLE_STATIC_ASSERT(sizeof(struct longpole_control) == 184, "both sides agree on the control");
+LONGPOLE_STATIC_ASSERT(sizeof(struct longpole_control) == 200, "both sides agree on the control");
 
 #endif
