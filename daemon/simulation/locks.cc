@@ -54,38 +54,65 @@ std::uint32_t Synchronization::awaited_mutex(std::uint32_t thread) const {
   }
 }
 
-// `thread` has come to wait for a mutex. Where the holders wait for each other in a ring, one that tries
-// goes on.
+// Whose doing it waits for, of the holder of a mutex and of one that is to end; else nobody.
+std::uint32_t Synchronization::awaited_thread(std::uint32_t thread) const {
+  if (joins(thread))
+    return threads_[thread].at->subject;
+  const std::uint32_t mutex = awaited_mutex(thread);
+  return mutex == nobody ? nobody : objects_[mutex].owner;
+}
+
+// In a recorded run, where it had seen by other means that the other one was done.
+bool Synchronization::joins(std::uint32_t thread) const {
+  const ThreadState& state = threads_[thread];
+  return !written_ && state.at != nullptr && !state.stopped && !state.retaking &&
+         state.at->kind == EventKind::thread_join && !is_paired(*state.at);
+}
+
+// It can go on although another has the mutex: it would have tried in vain, or the holder waited without it.
+bool Synchronization::may_go_past(std::uint32_t thread) const {
+  const std::uint32_t mutex = awaited_mutex(thread);
+  if (mutex == nobody)
+    return false;
+  const ThreadState& state = threads_[thread];
+  const std::uint32_t holder = objects_[mutex].owner;
+  return (!state.retaking && state.at->kind == EventKind::mutex_trylock) ||
+         (holder != nobody && joins(holder));
+}
+
+// `thread` has come to wait for a mutex or for the end of another. Where those who have what the next one wants wait
+// for each other in a ring, one of those that can goes on.
 Next Synchronization::break_ring(std::uint32_t thread) {
-  std::uint32_t tries = nobody;
+  std::uint32_t passes = nobody;
   std::uint32_t at = thread;
   std::size_t steps = 0;
   do {
-    const std::uint32_t mutex = awaited_mutex(at);
-    // The ring may also be one of others, who only lock.
-    if (mutex == nobody || ++steps > threads_.size())
-      return Next::blocks;
-    if (tries == nobody && !threads_[at].retaking &&
-        threads_[at].at->kind == EventKind::mutex_trylock)
-      tries = at;
-    at = objects_[mutex].owner;
-    if (at == nobody)
+    if (passes == nobody && may_go_past(at))
+      passes = at;
+    at = awaited_thread(at);
+    // The ring may also be one of others, who cannot.
+    if (at == nobody || ++steps > threads_.size())
       return Next::blocks;
   } while (at != thread);
-  if (tries == nobody)
+  if (passes == nobody)
     return Next::blocks;
-  go_past_holder(tries, threads_[tries].at->subject);
-  if (tries != thread) {
-    release(tries);
+  go_past_holder(passes);
+  if (passes != thread) {
+    release(passes);
     return Next::blocks;
   }
   threads_[thread].at = nullptr;
   return Next::runs;
 }
 
-void Synchronization::go_past_holder(std::uint32_t thread, std::uint32_t mutex) {
+void Synchronization::go_past_holder(std::uint32_t thread) {
+  const std::uint32_t mutex = awaited_mutex(thread);
+  ThreadState& state = threads_[thread];
   remove(objects_[mutex].queue, thread);
-  threads_[thread].spinning = false;
+  state.spinning = false;
+  state.retaking = false;
+  state.retake = nobody;
+  state.retake_depth = 1;
   passed_.push_back({thread, mutex});
 }
 
@@ -155,9 +182,7 @@ bool Synchronization::retake_mutex(std::uint32_t thread) {
   if (mutex.owner != nobody) {
     state.retaking = true;
     push(mutex.queue, thread);
-    if (survey_.tries_locks)
-      static_cast<void>(break_ring(thread));
-    return false;
+    return survey_.has_rings && break_ring(thread) == Next::runs;
   }
   mutex.owner = thread;
   mutex.depth = state.retake_depth;

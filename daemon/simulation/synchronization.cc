@@ -53,6 +53,7 @@ Survey::Survey(const Recording& recording, const WaitFors* pairs)
   const Event* exit = nullptr;
   std::size_t exiting = 0;
   for (std::size_t t = 0; t < recording.threads.size(); ++t) {
+    std::int64_t locks = 0;
     for (const Event& event : recording.threads[t].events) {
       __builtin_prefetch(&event + 24);  // memory is what this waits for
       work += event.cpu;
@@ -61,8 +62,20 @@ Survey::Survey(const Recording& recording, const WaitFors* pairs)
         work += event.duration;
       }
       spins |= event.spins();
-      tries_locks |= event.kind == EventKind::mutex_trylock && event.outcome == Outcome::ok;
       switch (event.kind) {
+        case EventKind::mutex_trylock:
+          has_rings |= event.outcome == Outcome::ok;
+          [[fallthrough]];
+        case EventKind::mutex_lock:
+        case EventKind::mutex_timedlock:
+          locks += event.outcome == Outcome::ok ? 1 : 0;
+          break;
+        case EventKind::mutex_unlock:
+          locks -= event.outcome == Outcome::ok ? 1 : 0;
+          break;
+        case EventKind::thread_join:
+          has_rings |= locks > 0;
+          break;
         case EventKind::thread_create:
           if (event.subject < created.size() &&
               (event.outcome == Outcome::ok || event.outcome == Outcome::unfinished))
@@ -152,7 +165,7 @@ Next Synchronization::perform(std::uint32_t thread, const Event& event) {
     case EventKind::thread_create:
       return create(event.subject);
     case EventKind::thread_join:
-      return join(thread, event.subject);
+      return stays_at(thread, event, join(thread, event.subject));
     case EventKind::thread_cancel:
       cancel(event.subject);
       return Next::runs;

@@ -74,7 +74,9 @@ struct Survey {
   const WaitFors* wait_fors = nullptr;         // none: all is simulated by the direct model
   bool has_open_counts = false;                // some signal's or broadcast's count is unknown
   bool spins = false;                          // some lock burns CPU time while it waits
-  bool tries_locks = false;                    // some try-operation got its mutex
+  // Some try-operation got its mutex, or some thread joins another with one: threads that wait for each other
+  // in a ring may be none that the program knows.
+  bool has_rings = false;
 };
 
 class Synchronization {
@@ -196,7 +198,7 @@ class Synchronization {
   Next stays_at(std::uint32_t thread, const Event& event, Next next) {
     if (next == Next::blocks) {
       threads_[thread].at = &event;
-      if (survey_.tries_locks) [[unlikely]]
+      if (survey_.has_rings) [[unlikely]]
         return break_ring(thread);
     }
     return next;
@@ -231,7 +233,10 @@ class Synchronization {
   void unlock_of_free(std::uint32_t mutex);
   [[nodiscard]] Next break_ring(std::uint32_t thread);
   [[nodiscard]] std::uint32_t awaited_mutex(std::uint32_t thread) const;
-  void go_past_holder(std::uint32_t thread, std::uint32_t mutex);
+  [[nodiscard]] std::uint32_t awaited_thread(std::uint32_t thread) const;
+  [[nodiscard]] bool joins(std::uint32_t thread) const;
+  [[nodiscard]] bool may_go_past(std::uint32_t thread) const;
+  void go_past_holder(std::uint32_t thread);
   [[nodiscard]] bool went_past_holder(std::uint32_t thread, std::uint32_t mutex);
   void leave_mutex(std::uint32_t thread, std::uint32_t mutex);
   [[nodiscard]] bool retake_mutex(std::uint32_t thread);
@@ -282,7 +287,7 @@ class Synchronization {
   std::vector<std::vector<ReadHold>> reads_;  // per thread; empty where there are no rwlocks
   std::unordered_map<std::uint64_t, Mailbox> mailboxes_;  // by channel and receiver
   std::vector<std::uint32_t> orphans_;  // per object: locks that their own thread never undoes
-  std::vector<Passed> passed_;          // tries that went past a holder, until they are undone
+  std::vector<Passed> passed_;          // who went past a holder, until they undo that
   std::vector<std::uint32_t> missing_;  // per paired wait: releases that have not been
   using Lists = std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>>;
   std::vector<Lists> lists_;  // per thread: those whose wait is over, by the event of the wait

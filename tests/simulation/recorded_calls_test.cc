@@ -121,6 +121,98 @@ B: join@0 end@1
 )");
 }
 
+// Main had seen that they were done before it took M. D is not waited for, and has M after Main.
+constexpr const char* joins_with_a_lock = R"(
+thread Main
+  lock M
+  join A
+  join B
+  run f 1
+  unlock M
+thread A
+  run f 2
+  lock M
+  run f 1
+  unlock M
+thread B
+  run f 1
+  lock M
+  run f 3
+  unlock M
+thread D
+  run f 1
+  lock M
+  run f 1
+  unlock M
+)";
+
+TEST_F(Recorded, WhoIsJoinedHasTheLocksOfTheOneThatJoins) {
+  EXPECT_EQ(table(recorded(joins_with_a_lock)),
+            R"(Main: lock@0 join@0 join@3 run 6-7 unlock@7 end@7
+A: run 0-2 lock@2 run 2-3 unlock@3 end@3
+B: run 0-1 lock@1 run 3-6 unlock@6 end@6
+D: run 0-1 lock@1 run 7-8 unlock@8 end@8
+)");
+}
+
+TEST_F(Recorded, AProgramThatNobodyRanStandsStillThere) {
+  const Schedule schedule = simulate_ideal(*read_program(joins_with_a_lock, "test"));
+  ASSERT_TRUE(schedule.deadlock.has_value());
+  EXPECT_EQ(schedule.deadlock->threads.size(), 4U);
+}
+
+// B has to come first, for A waits for it, and Main for A.
+TEST_F(Recorded, WhoHoldsUpTheJoinedOneHasThemToo) {
+  EXPECT_EQ(table(recorded(R"(
+thread Main
+  lock M
+  join A
+  unlock M
+thread A
+  run f 1
+  lock N
+  unlock N
+thread B
+  lock N
+  run f 2
+  lock M
+  run f 1
+  unlock M
+  unlock N
+)")),
+            R"(Main: lock@0 join@0 unlock@3 end@3
+A: run 0-1 lock@1 unlock@3 end@3
+B: lock@0 run 0-2 lock@2 run 2-3 unlock@3 unlock@3 end@3
+)");
+}
+
+TEST_F(Recorded, WhoIsJoinedTakesBackAMutexThatTheOneThatJoinsHas) {
+  EXPECT_EQ(table(recorded(R"(
+thread A
+  lock M
+  cwait C M
+  run f 1
+  unlock M
+  lock N
+  run f 1
+  unlock N
+thread B
+  lock N
+  run f 4
+  unlock N
+thread Main
+  run f 1
+  lock M
+  signal C
+  join A
+  unlock M
+)")),
+            R"(A: lock@0 cwait@0 run 1-2 unlock@2 lock@2 run 4-5 unlock@5 end@5
+B: lock@0 run 0-4 unlock@4 end@4
+Main: run 0-1 lock@1 signal@1 join@1 unlock@5 end@5
+)");
+}
+
 TEST(ConditionCounts, AreThoseOfTheRunOnOneCpu) {
   const Recording recording = with_known_condition_counts(*read_program(R"(
 thread A
