@@ -37,7 +37,9 @@ struct Waits {
     return spans.waits(span);
   }
   [[nodiscard]] static std::int64_t time(const SpanIndex::Unpacked& spans, std::uint32_t span) {
-    return spans.waits(span) ? spans.end(span) - spans.start(span) : 0;
+    const std::uint32_t running = spans.running_before(span + 1) - spans.running_before(span);
+    const std::uint32_t runnable = spans.runnable_before(span + 1) - spans.runnable_before(span);
+    return spans.end(span) - spans.start(span) - running - runnable;
   }
   [[nodiscard]] static Nanoseconds time(const SpanTimes& times) {
     return times[index_of(SpanState::blocked)] + times[index_of(SpanState::io)] +
@@ -63,24 +65,27 @@ SpanCursor::SpanCursor(const Execution& execution, std::uint32_t thread, std::in
       block_(index_.block_at(thread, from)),
       block_end_(index_.block_end(thread, block_)) {}
 
-Moment SpanCursor::go_to(std::int64_t time) {
+const Moment& SpanCursor::go_to(std::int64_t time) {
   while (block_ < last_ && block_end_ <= time)
     pass();
-  if (block_ == last_)
-    return {.time = time,
-            .span_start = end_,
-            .span_end = std::numeric_limits<std::int64_t>::max(),
-            .before = before_,
-            .block = last_};
-  if (time < start_)
-    return {.time = time,
-            .span_start = std::numeric_limits<std::int64_t>::min(),
-            .span_end = start_,
-            .before = before_,
-            .block = block_};
-  if (!is_unpacked_)
-    unpack();
-  return moment_in_block(time);
+  last_moment_ ^= 1U;
+  Moment& moment = moments_[last_moment_];
+  moment.time = time;
+  moment.before = before_;
+  moment.block = block_;
+  moment.is_there = block_ < last_ && time >= start_;
+  if (moment.is_there) {
+    if (!is_unpacked_)
+      unpack();
+    find_in_block(moment);
+  } else {
+    const bool has_ended = block_ == last_;
+    moment.span_start = has_ended ? end_ : std::numeric_limits<std::int64_t>::min();
+    moment.span_end = has_ended ? std::numeric_limits<std::int64_t>::max() : start_;
+    moment.span = 0;
+    moment.weighted_before = moment.weighted_behind = 0;
+  }
+  return moment;
 }
 
 void SpanCursor::pass() {
@@ -134,39 +139,49 @@ void SpanCursor::unpack() {
   unpacked.spans.begin(index_, block);
   unpacked.weighted_spans = 0;
   unpacked.part = block.first_part;
-  unpacked.weighted = 0;
+  unpacked.weighted[0] = 0;
 }
 
-// Of the block at hand, where it has several spans, and weights. Spans are asked for in order.
+// Of the block at hand, where it has several spans, and weights; of spans that are read.
 double SpanCursor::weighted_before(std::uint32_t span) {
   UnpackedBlock& unpacked = unpacked_[at_];
   const SpanIndex::Unpacked& spans = unpacked.spans;
-  for (std::uint32_t& next = unpacked.weighted_spans; next < span; ++next) {
-    // 0 of what does not run.
-    unpacked.weighted += execution_.scaled_weight(unpacked.part) *
-                         (spans.running_before(next + 1) - spans.running_before(next));
-    unpacked.part += spans.ends_part(next) ? 1U : 0U;
+  // A group at a time: how often a loop is taken is guessed right where it is always as often.
+  const auto weigh = [&](std::uint32_t count) {
+    double weighted = unpacked.weighted[unpacked.weighted_spans];
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const std::uint32_t at = unpacked.weighted_spans + i;
+      // 0 of what does not run.
+      weighted += execution_.scaled_weight(unpacked.part) *
+                  (spans.running_before(at + 1) - spans.running_before(at));
+      unpacked.part += spans.ends_part(at) ? 1U : 0U;
+      unpacked.weighted[at + 1] = weighted;
+    }
+    unpacked.weighted_spans += count;
+  };
+  while (unpacked.weighted_spans < span) {
+    if (unpacked.weighted_spans + SpanIndex::Unpacked::group <= spans.size()) [[likely]]
+      weigh(SpanIndex::Unpacked::group);
+    else
+      weigh(spans.size() - unpacked.weighted_spans);
   }
-  return unpacked.weighted;
+  return unpacked.weighted[span];
 }
 
-Moment SpanCursor::moment_in_block(std::int64_t time) {
+// All but what go_to() knows.
+void SpanCursor::find_in_block(Moment& moment) {
   const SpanBlock& block = index_.block(block_);
-  UnpackedBlock& unpacked = unpacked_[at_];
-  SpanIndex::Unpacked& spans = unpacked.spans;
+  SpanIndex::Unpacked& spans = unpacked_[at_].spans;
   const std::int64_t start = block.start();
-  Moment moment{.time = time,
-                .span_start = start,
-                .span_end = block_end_,
-                .before = before_,
-                .block = block_,
-                .is_there = true,
-                .unpacked = at_};
-  if (spans.size() > 1) {
-    const auto passed = static_cast<std::uint32_t>(time - start);
+  const bool is_one = spans.size() == 1;  // which may be a long one
+  std::uint32_t span = 0;
+  moment.unpacked = at_;
+  moment.span_start = start;
+  moment.span_end = block_end_;
+  if (!is_one) {
+    const auto passed = static_cast<std::uint32_t>(moment.time - start);
     spans.read_to(passed);
-    const std::uint32_t span = spans.count_ended(passed);
-    moment.span = span;
+    span = spans.count_ended(passed);
     moment.span_start = start + spans.start(span);
     moment.span_end = start + spans.end(span);
     moment.before[index_of(SpanState::running)] += Nanoseconds{spans.running_before(span)};
@@ -177,22 +192,29 @@ Moment SpanCursor::moment_in_block(std::int64_t time) {
         moment.before[index_of(state)] += Nanoseconds{spans.end(i) - spans.start(i)};
     }
   }
-  const std::int64_t part = time - moment.span_start;
-  moment.before[index_of(spans.state(moment.span))] += Nanoseconds{part};
+  moment.span = span;
+  const Nanoseconds part{moment.time - moment.span_start};
+  const SpanState state = spans.state(span);
+  const auto add = [&](SpanState of) {
+    moment.before[index_of(of)] += state == of ? part : Nanoseconds{};
+  };
+  add(SpanState::running);
+  add(SpanState::runnable);
+  if (block.has_others != 0 || is_one) {
+    add(SpanState::io);
+    add(SpanState::sleeping);
+  }
+  moment.weighted_before = moment.weighted_behind = 0;
   if (weights_ && block.has_weights != 0) {
-    const double weight =
-        spans.runs(moment.span) ? execution_.scaled_weight(spans.part(moment.span)) : 0;
-    auto all = static_cast<double>(block.weighted);
-    if (spans.size() > 1)
-      moment.weighted_before = weighted_before(moment.span);
-    else
-      all = weight * static_cast<double>(block_end_ - start);
-    moment.weighted_before += weight * static_cast<double>(part);
+    const double weight = spans.runs(span) ? execution_.scaled_weight(spans.part(span)) : 0;
+    const double all = is_one ? weight * static_cast<double>(block_end_ - start)
+                              : static_cast<double>(block.weighted);
+    moment.weighted_before =
+        (is_one ? 0 : weighted_before(span)) + weight * static_cast<double>(part.count());
     moment.weighted_behind = all - moment.weighted_before;
     if (std::abs(moment.weighted_behind) < std::abs(all) * rounding)
       moment.weighted_behind = 0;
   }
-  return moment;
 }
 
 PartIndex SpanCursor::first_part_ending_behind(const Moment& moment) const {
@@ -252,11 +274,16 @@ LongestSpan SpanCursor::longest(const Moment& left, const Moment& right,
   if (left.is_there && wanted.is(of_left, left.span))
     found = {&of_left, left.span, left.span_end - left.time};
   if (left.is_there && left.block == right.block) {
+    // Without a branch, which would be guessed wrongly at every other longest one.
+    std::uint32_t longest = left.span;
+    std::int64_t longest_time = found.time;
     for (std::uint32_t span = left.span + 1; span < right.span; ++span) {
       const std::int64_t time = wanted.time(of_left, span);
-      if (time > found.time)
-        found = {&of_left, span, time};
+      longest = time > longest_time ? span : longest;
+      longest_time = std::max(longest_time, time);
     }
+    if (longest_time > found.time)
+      found = {&of_left, longest, longest_time};
   }
   if (right.is_there && wanted.is(of_right, right.span) &&
       right.time - right.span_start > found.time)

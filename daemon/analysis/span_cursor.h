@@ -41,10 +41,11 @@ class SpanCursor {
   // The thread has spans. `weights`: moments have them, too.
   SpanCursor(const Execution& execution, std::uint32_t thread, std::int64_t from, bool weights);
 
-  // No earlier than the last time asked for.
-  [[nodiscard]] Moment go_to(std::int64_t time);
+  // No earlier than the last time asked for. The answer stays for the next question, and is overwritten by
+  // the one after that.
+  [[nodiscard]] const Moment& go_to(std::int64_t time);
 
-  // The spans of the block of one of the last two moments that go_to() answered.
+  // The spans of the moment's block.
   [[nodiscard]] const SpanIndex::Unpacked& spans(const Moment& moment) const {
     return unpacked_[moment.unpacked].spans;
   }
@@ -63,10 +64,10 @@ class SpanCursor {
  private:
   struct UnpackedBlock {
     SpanIndex::Unpacked spans;
-    // Of the first so many spans.
+    // Before each span, up to the end of the first so many.
+    std::array<double, SpanIndex::block_spans + 1> weighted;
     std::uint32_t weighted_spans = 0;
     PartIndex part = no_part;  // of the next
-    double weighted = 0;
   };
 
   // Of a whole block, that does not have to be unpacked.
@@ -74,7 +75,7 @@ class SpanCursor {
   void pass();
   void unpack();
   [[nodiscard]] double weighted_before(std::uint32_t span);
-  [[nodiscard]] Moment moment_in_block(std::int64_t time);
+  void find_in_block(Moment& moment);
   template <typename Wanted>
   [[nodiscard]] LongestSpan longest(const Moment& left, const Moment& right,
                                     const Wanted& wanted) const;
@@ -92,6 +93,9 @@ class SpanCursor {
   bool is_unpacked_ = false;
   std::uint8_t at_ = 0;  // of unpacked_: the block at hand, or the one before
   std::array<UnpackedBlock, 2> unpacked_;
+  // Not copied: what was just stored in parts is waited for when it is loaded as a whole.
+  std::array<Moment, 2> moments_;
+  std::size_t last_moment_ = 0;
 };
 
 }  // namespace longpole::analysis

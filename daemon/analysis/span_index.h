@@ -253,6 +253,9 @@ class SpanIndex {
   // some at a time and without a branch, which is quicker than to look at one after the other.
   class Unpacked {
    public:
+    // Spans that are read together: their codes and sizes begin with a byte.
+    static constexpr std::uint32_t group = 8;
+
     Unpacked() = default;
     Unpacked(const SpanIndex& index, const SpanBlock& block) { begin(index, block); }
     // In place of the block before.
@@ -296,7 +299,6 @@ class SpanIndex {
     [[nodiscard]] std::uint32_t parts_before(std::uint32_t span) const;
 
    private:
-    static constexpr std::uint32_t group = 8;  // spans, whose codes and sizes begin with a byte
     static constexpr std::uint32_t latest = 0xffffffffU;
 
     void read_group();

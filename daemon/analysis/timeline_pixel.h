@@ -10,9 +10,10 @@
 
 namespace longpole::analysis {
 
+using PixelShares = std::array<std::uint8_t, span_state_count>;
+
 // In parts of whole_pixel: none is lost, and all of it is whole. `scale`: whole_pixel by `width`.
-[[nodiscard]] std::array<std::uint8_t, span_state_count> shares_of(const SpanTimes& times,
-                                                                   Nanoseconds width, double scale);
+[[nodiscard]] PixelShares shares_of(const SpanTimes& times, Nanoseconds width, double scale);
 
 // The pixel at hand. From one to the next goes without a division, which is dear: there are as many
 // pixels as threads times the width of the picture.

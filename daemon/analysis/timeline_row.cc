@@ -30,27 +30,27 @@ class RowBuilder {
 
   void build() {
     pixel_.go_to(0);
-    Moment left = cursor_.go_to(view_.from.count());
-    begin_cell(0, left);
+    const Moment* left = &cursor_.go_to(view_.from.count());
+    begin_cell(0, *left);
     while (true) {
       const std::int64_t right = pixel_.right().count();
-      if (left.span_end >= right) {
-        show(left);
-        if (left.span_end >= view_.to.count()) {
-          begin_cells_up_to(view_.pixels, left);
+      if (left->span_end >= right) {
+        show(*left);
+        if (left->span_end >= view_.to.count()) {
+          begin_cells_up_to(view_.pixels, *left);
           break;
         }
-        const std::uint32_t next = pixel_.of(Nanoseconds{left.span_end});
-        begin_cells_up_to(next, left);
+        const std::uint32_t next = pixel_.of(Nanoseconds{left->span_end});
+        begin_cells_up_to(next, *left);
         pixel_.go_to(next);
-        left = cursor_.go_to(pixel_.left().count());
+        left = &cursor_.go_to(pixel_.left().count());
         continue;
       }
-      const Moment behind = cursor_.go_to(right);
-      if (left.span_start == left.time || left.span_end < behind.span_start) {
-        summarise(left, behind);
+      const Moment& behind = cursor_.go_to(right);
+      if (left->span_start == left->time || left->span_end < behind.span_start) {
+        summarise(*left, behind);
       } else {
-        show(left);
+        show(*left);
         if (behind.span_start < right)
           show(behind);
       }
@@ -58,7 +58,7 @@ class RowBuilder {
       if (pixel_.is_last())
         break;
       pixel_.go_to(pixel_.number() + 1);
-      left = behind;
+      left = &behind;
     }
     find_events();
     find_names();
@@ -90,10 +90,14 @@ class RowBuilder {
     span.event = execution_.part_of_event(thread_, span);
     execution_.prefetch(span.event);
   }
-  // All together: they are far from each other in memory, and here one does not wait for the other.
+  // All together: they are far from each other in memory, and here one does not wait for the other. So are
+  // the events themselves, of which whoever shows the row tells more.
   void find_events() {
-    for (Span& span : row_.spans)
+    const std::vector<Event>& events = execution_.recording().threads[thread_].events;
+    for (Span& span : row_.spans) {
       span.event = execution_.event_number(span.event);
+      __builtin_prefetch(&events[span.event].profile);
+    }
   }
 
   // Where the next cell begins with that pixel, or the last ends before it; `moment`: of its left edge.
