@@ -25,6 +25,7 @@
 #include "recording/run_delays.h"
 #include "recording/run_files.h"
 #include "recording/sample_cost.h"
+#include "recording/sample_rate.h"
 #include "recording/stopped_child.h"
 #include "recording/system.h"
 
@@ -37,16 +38,6 @@ constexpr std::int64_t tick_ns = 100'000'000;     // clock pairs and maps are ta
 constexpr std::int64_t grace_ns = 2'000'000'000;  // between SIGTERM and SIGKILL
 constexpr int draining_priority = -15;            // as nice(2) counts
 constexpr int poll_while_loading_ms = 1;          // until the recorder has announced itself
-
-// The recorder's timers on threads' CPU clocks expire at the kernel's ticks alone. More than one sample a tick would
-// be of one place, and the share of that seem known much better than it is.
-std::uint32_t rate_of_thread_timers(std::uint32_t wanted_hz) {
-  constexpr std::int64_t second = 1'000'000'000;
-  timespec tick{};
-  if (::clock_getres(CLOCK_MONOTONIC_COARSE, &tick) != 0 || tick.tv_sec != 0 || tick.tv_nsec <= 0)
-    return wanted_hz;
-  return std::min(wanted_hz, static_cast<std::uint32_t>(second / tick.tv_nsec));
-}
 
 // The control file, mapped; the recorder in the program maps it too.
 class Control {
@@ -70,8 +61,8 @@ class Control {
         return failure(what, std::strerror(errno));
       auto* control = new (memory) longpole_control{};
       control->version = LONGPOLE_RAW_VERSION;
-      control->sample_hz =
-          rate_of_thread_timers(request.rate_hz != 0 ? request.rate_hz : default_rate_hz);
+      control->sample_hz = rate_of_thread_timers(
+          request.rate_hz != 0 ? request.rate_hz : default_rate_hz, kernel_ticks_hz());
       control->function_depth = request.function_depth;
       control->lockstep_cpus = request.lockstep;
       control->told_cpus = told_cpus;
@@ -220,8 +211,9 @@ Expected<void> Run::execute() {
     if (auto found = find_tracepoints(cpus.size() == 1))
       tracepoints = *found;
     result.sample_ns = cost_of_sample(cpus.front(), directory);
-    const std::uint32_t rate_hz =
-        request.rate_hz != 0 ? request.rate_hz : affordable_rate_hz(result.sample_ns);
+    const std::uint32_t rate_hz = request.rate_hz != 0
+                                      ? request.rate_hz
+                                      : affordable_rate_hz(result.sample_ns, kernel_ticks_hz());
     result.recorded_switch_ns =
         cost_of_recorded_switch(cpus.front(), rate_hz, tracepoints, directory);
     auto opened = PerfRings::open(child->pid(), cpus, rate_hz, directory);

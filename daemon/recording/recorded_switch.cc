@@ -4,20 +4,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
-#include <limits>
-#include <vector>
 
+#include "recording/alternate_batches.h"
 #include "recording/perf_rings.h"
 #include "recording/system.h"
 
 namespace longpole::recording {
 namespace {
 
-constexpr int batches = 8;
-constexpr int round_trips = 40;               // of a batch, each of two changes
-constexpr std::int64_t longest = 30'000'000;  // ns, for all of them: others may want this CPU
+constexpr Batches batches{.of_each = 8, .longest_ns = 30'000'000};
+constexpr int round_trips = 40;  // of a batch, each of two changes
 
 // A child on the CPUs of this process that answers a byte with a byte, until this object goes.
 class Partner {
@@ -67,22 +64,6 @@ class Partner {
   pid_t pid_ = -1;
 };
 
-std::int64_t difference_on_this_cpu(PerfRings& events) {
-  const Partner partner;  // has the events of this process, as the threads of a program have
-  constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
-  std::array<std::int64_t, 2> best = {none, none};
-  const std::int64_t end = monotonic_ns() + longest;
-  for (int batch = 0; batch < 2 * batches && monotonic_ns() < end; ++batch) {
-    const bool recorded = batch % 2 == 1;
-    events.record_at_once(recorded);
-    const std::optional<std::int64_t> time = partner.time_of_switch();
-    if (!time)
-      return 0;
-    best.at(recorded ? 1 : 0) = std::min(best.at(recorded ? 1 : 0), *time);
-  }
-  return best[1] == none ? 0 : std::max<std::int64_t>(0, best[1] - best[0]);
-}
-
 }  // namespace
 
 std::int64_t cost_of_recorded_switch(std::uint32_t cpu, std::uint32_t rate_hz,
@@ -93,11 +74,11 @@ std::int64_t cost_of_recorded_switch(std::uint32_t cpu, std::uint32_t rate_hz,
     return 0;
   if (tracepoints && !events->add_tracepoints(::getpid(), *tracepoints, directory))
     return 0;
-  const std::vector<std::uint32_t> before = usable_cpus();
-  run_on({cpu});
-  const std::int64_t cost = difference_on_this_cpu(*events);
-  run_on(before);
-  return cost;
+  const OnOneCpu here(cpu);
+  const Partner partner;  // has the events of this process, as the threads of a program have
+  const std::optional<LeastTimes> least =
+      least_times(*events, batches, [&] { return partner.time_of_switch(); });
+  return least ? least->with_ns - least->without_ns : 0;
 }
 
 }  // namespace longpole::recording

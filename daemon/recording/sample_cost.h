@@ -14,8 +14,4 @@ namespace longpole::recording {
 [[nodiscard]] std::int64_t cost_of_sample(std::uint32_t cpu,
                                           const std::filesystem::path& directory);
 
-// Where the user asks for no rate: default_rate_hz, or what takes half a percent of a program's CPU time, if that is fewer;
-// not so few that a program of a second would hardly be sampled at all.
-[[nodiscard]] std::uint32_t affordable_rate_hz(std::int64_t sample_ns);
-
 }  // namespace longpole::recording
