@@ -158,8 +158,11 @@ std::string doubts_text(const Recording& recording) {
     out += fmt::format("note: {} of the CPU time went into recording and was taken out again\n",
                        percent_text(share));
   if (recording.run.samples < analysis::fewest_samples)
-    out += fmt::format("note: where the CPU time went is known from {} alone\n",
-                       count_text(recording.run.samples, "sample"));
+    out += fmt::format("note: where the CPU time went is known from {} alone{}\n",
+                       count_text(recording.run.samples, "sample"),
+                       recording.run.sample_hz != 0
+                           ? fmt::format(", at {} to a second of it", recording.run.sample_hz)
+                           : "");
   return out;
 }
 

@@ -74,6 +74,7 @@ class Control {
     return failure(what, "no control file");
   }
 
+  [[nodiscard]] std::uint32_t sample_hz() const { return control_->sample_hz; }
   void set_source(bool kernel) {
     control_->cpu_clock = kernel ? LONGPOLE_CPU_CLOCK_KERNEL : LONGPOLE_CPU_CLOCK_THREAD;
     control_->magic = LONGPOLE_CONTROL_MAGIC;
@@ -205,6 +206,7 @@ Expected<void> Run::execute() {
   // The rings have to be drained in time on a busy machine too. Only the privileged may.
   static_cast<void>(::setpriority(PRIO_PROCESS, 0, draining_priority));
 
+  result.sample_hz = control->sample_hz();
   std::optional<Tracepoints> tracepoints;
   std::optional<PerfRings> rings;
   if (!request.portable) {
@@ -217,10 +219,12 @@ Expected<void> Run::execute() {
     result.recorded_switch_ns =
         cost_of_recorded_switch(cpus.front(), rate_hz, tracepoints, directory);
     auto opened = PerfRings::open(child->pid(), cpus, rate_hz, directory);
-    if (opened)
+    if (opened) {
       rings = std::move(*opened);
-    else
+      result.sample_hz = rate_hz;
+    } else {
       result.perf_refused = opened.error().why + "; " + opened.error().remedy;
+    }
   }
   result.kernel_source = rings.has_value();
   if (rings) {

@@ -357,6 +357,7 @@ void Merger::fill_run_info() {
       events > 0 ? input_.kernel.taken_out_ns * 1000 / events : std::int64_t{0};
   run.cost_per_event = Nanoseconds{
       (static_cast<std::int64_t>(input_.control.cost_ps) + of_switches_ps + 500) / 1000};
+  run.sample_hz = result.sample_hz;
   run.complete = !result.stopped && !result.exit_signal && input_.ending == Ending::seen &&
                  input_.control.stop_reason == LONGPOLE_STOP_NONE;
   for (const MergedThread& thread : run_.threads)

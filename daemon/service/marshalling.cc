@@ -198,6 +198,7 @@ void write_recording(std::uint64_t handle, const OpenRecording& opened, v1::Reco
   message.set_source(source_name(run.source));
   message.set_events(recording.event_count());
   message.set_samples(run.samples);
+  message.set_sample_hz(run.sample_hz);
   message.set_threads(static_cast<std::uint32_t>(recording.threads.size()));
   message.set_machine_cpus(run.machine_cpus);
   message.set_complete(run.complete);

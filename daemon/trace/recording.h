@@ -234,6 +234,7 @@ struct RunInfo {
   // Measured cost of recording one event and what comes with it, taken out of `cpu`.
   Nanoseconds cost_per_event{};
   std::uint64_t samples = 0;
+  std::uint32_t sample_hz = 0;  // as it was set, of CPU time; 0: not known, or none were taken
   HostCosts costs{};
   bool complete = true;  // false: cancelled or killed; the rest is as recorded
 

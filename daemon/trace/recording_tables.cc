@@ -71,10 +71,7 @@ RunInfo decode_run(ByteReader& in, const Limits& limits) {
   return run;
 }
 
-// Behind everything else, and only where some are known: files from before there were costs have none.
 void encode_costs(ByteWriter& out, const HostCosts& costs) {
-  if (costs == HostCosts{})
-    return;
   std::size_t known = 0;
   for (std::size_t cost = 0; cost < host_cost_count; ++cost)
     known += host_cost(costs, cost) == Nanoseconds{} ? 0U : 1U;
@@ -88,8 +85,6 @@ void encode_costs(ByteWriter& out, const HostCosts& costs) {
 }
 
 void decode_costs(ByteReader& in, HostCosts& costs) {
-  if (in.left() == 0)
-    return;
   const std::size_t known = in.count("costs", host_cost_count);
   for (std::size_t i = 0; i < known && in.sound(); ++i) {
     const std::uint64_t cost = in.number();
@@ -98,6 +93,22 @@ void decode_costs(ByteReader& in, HostCosts& costs) {
     else
       in.fail("there is no such cost");
   }
+}
+
+// Behind everything else, up to the last that is known: files from before there were costs, or a rate, end earlier.
+void encode_additions(ByteWriter& out, const RunInfo& run) {
+  if (run.costs == HostCosts{} && run.sample_hz == 0)
+    return;
+  encode_costs(out, run.costs);
+  if (run.sample_hz != 0)
+    out.number(run.sample_hz);
+}
+
+void decode_additions(ByteReader& in, RunInfo& run) {
+  if (in.left() != 0)
+    decode_costs(in, run.costs);
+  if (in.left() != 0)
+    run.sample_hz = in.number32();
 }
 
 void encode_code(ByteWriter& out, const Recording& r) {
@@ -215,7 +226,7 @@ void encode_tables(ByteWriter& out, const Recording& r) {
     encode(out, thread.bound_to);
     out.number(thread.events.size());
   }
-  encode_costs(out, r.run.costs);
+  encode_additions(out, r.run);
 }
 
 std::vector<std::size_t> decode_tables(ByteReader& in, Recording& r, const Limits& limits) {
@@ -255,7 +266,7 @@ std::vector<std::size_t> decode_tables(ByteReader& in, Recording& r, const Limit
     events.push_back(static_cast<std::size_t>(count));
     return thread;
   });
-  decode_costs(in, r.run.costs);
+  decode_additions(in, r.run);
   if (in.left() != 0)
     in.fail("something follows the tables");
   return events;

@@ -126,6 +126,7 @@ const std::vector<RecordingHeaderReader::Form>& RecordingHeaderReader::forms() {
       {"cost-per-event", &R::read_cost_per_event, true},
       {"cost", &R::read_cost, false},
       {"samples", &R::read_samples, true},
+      {"sample-rate", &R::read_sample_rate, true},
       {"incomplete", &R::read_incomplete, true},
       {"notice", &R::read_notice, false},
       {"module", &R::read_module, false},
@@ -236,6 +237,10 @@ Expected<void> RecordingHeaderReader::read_cost(TextLine& line) {
 Expected<void> RecordingHeaderReader::read_samples(TextLine& line) {
   return store(recording_.run.samples,
                line.count("a number of samples", 0, std::numeric_limits<std::uint64_t>::max()));
+}
+
+Expected<void> RecordingHeaderReader::read_sample_rate(TextLine& line) {
+  return store(recording_.run.sample_hz, line.count("samples a second", 1, largest_number));
 }
 
 Expected<void> RecordingHeaderReader::read_incomplete(TextLine& /*line*/) {

@@ -71,6 +71,7 @@ class RecordingHeaderReader {
   [[nodiscard]] Expected<void> read_cost_per_event(TextLine& line);
   [[nodiscard]] Expected<void> read_cost(TextLine& line);
   [[nodiscard]] Expected<void> read_samples(TextLine& line);
+  [[nodiscard]] Expected<void> read_sample_rate(TextLine& line);
   [[nodiscard]] Expected<void> read_incomplete(TextLine& line);
   [[nodiscard]] Expected<void> read_notice(TextLine& line);
   [[nodiscard]] Expected<void> read_module(TextLine& line);

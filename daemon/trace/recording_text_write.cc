@@ -124,6 +124,8 @@ class Writer {
     }
     if (run.samples != usual.samples)
       print("samples {}\n", run.samples);
+    if (run.sample_hz != usual.sample_hz)
+      print("sample-rate {}\n", run.sample_hz);
     if (!run.complete)
       out_ += "incomplete\n";
     for (const Notice& notice : r_.notices) {

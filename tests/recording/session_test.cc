@@ -109,6 +109,7 @@ TEST_P(SessionOfSource, CpuTimeIsThatOfTheProcessClock) {
   for (const Cpus cpus : {Cpus::one, Cpus::all}) {
     Options options = options_of("compute");
     options.cpus = cpus;
+    options.rate_hz = 1000;
     const Recorded recorded = record(options);
     ASSERT_TRUE(recorded.recording.has_value()) << recorded.recording.error().text();
     const Recording& recording = *recorded.recording;
@@ -130,6 +131,17 @@ TEST_P(SessionOfSource, CpuTimeIsThatOfTheProcessClock) {
   }
 }
 
+TEST_P(SessionOfSource, SaysHowOftenItSampled) {
+  Options options = options_of("no_threads");
+  const Recorded by_default = record(options);
+  ASSERT_TRUE(by_default.recording.has_value()) << by_default.recording.error().text();
+  EXPECT_GT(by_default.recording->run.sample_hz, 0U);
+  options.rate_hz = 50;  // less than there are ticks anywhere
+  const Recorded as_asked = record(options);
+  ASSERT_TRUE(as_asked.recording.has_value()) << as_asked.recording.error().text();
+  EXPECT_EQ(as_asked.recording->run.sample_hz, 50U);
+}
+
 // Functions on the way from the innermost frame outwards.
 std::vector<std::string> functions_on(const Recording& recording, StackId stack) {
   std::vector<std::string> names;
@@ -139,7 +151,9 @@ std::vector<std::string> functions_on(const Recording& recording, StackId stack)
 }
 
 TEST_P(SessionOfSource, PathsLeadThroughCodeWithoutFramePointers) {
-  const Recorded recorded = record(options_of("frameless"));
+  Options options = options_of("frameless");
+  options.rate_hz = 1000;
+  const Recorded recorded = record(options);
   ASSERT_TRUE(recorded.recording.has_value()) << recorded.recording.error().text();
   const Recording& recording = *recorded.recording;
   if (recording.run.source == Source::portable)

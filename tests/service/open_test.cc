@@ -44,6 +44,7 @@ Recording recording_with_lines() {
   recording.run.source = Source::kernel;
   recording.run.command = {"./program", "caf\xe9"};
   recording.run.samples = 8;
+  recording.run.sample_hz = 305;
   recording.run.exit_status = 3;
   recording.run.cpu_time = std::chrono::milliseconds(4);
   recording.notices = {{"samples-lost", "2 samples were lost", 2}};
@@ -164,6 +165,7 @@ TEST_F(OpenTest, LinesComeByFileAndLine) {
   EXPECT_FALSE(recording.has_exit_signal());
   EXPECT_EQ(recording.source(), "kernel");
   EXPECT_EQ(recording.samples(), 8U);
+  EXPECT_EQ(recording.sample_hz(), 305U);
   EXPECT_EQ(recording.notices(0).code(), "samples-lost");
   EXPECT_EQ(recording.notices(0).count(), 2U);
 

@@ -82,6 +82,8 @@ class Generator {
     for (auto n = below(3); n > 0; --n)
       host_cost(run.costs, index(host_cost_count)) = Nanoseconds{magnitude(20)};
     run.samples = below(1'000'000);
+    if (chance(2))
+      run.sample_hz = 1 + index(10'000);
     run.complete = !chance(3);
     for (auto n = below(3); n > 0; --n)
       r_.notices.push_back({name("code", n), chance(4) ? "" : name("A sentence", n), below(1000)});

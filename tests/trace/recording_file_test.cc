@@ -44,6 +44,22 @@ TEST(RecordingFile, LargeRecordingsTakeManyBlocks) {
   EXPECT_LE(bytes.size(), 6 * r.event_count());
 }
 
+// Files from before there were costs, or a rate of samples, end where these would follow: they read on.
+TEST(RecordingFile, EndsBehindTheLastThatIsKnownOfTheRun) {
+  Recording r = *decode_recording(small_file(), "test.lptrace");
+  r.run.costs = {};
+  r.run.sample_hz = 0;
+  const auto size = [&] { return encode_recording_with(r, Compression::none).size(); };
+  const std::size_t without = size();
+  r.run.costs.wake_up = Nanoseconds{10};
+  EXPECT_EQ(size(), without + 3) << "that there is one, which, and what it is";
+  EXPECT_EQ(decode_recording(encode_recording(r), "test.lptrace")->run.sample_hz, 0U);
+  r.run.sample_hz = 100;
+  EXPECT_EQ(size(), without + 4);
+  r.run.costs = {};
+  EXPECT_EQ(size(), without + 2) << "that there are no costs, and the rate";
+}
+
 TEST(RecordingFile, ManyThreadsShareBlocks) {
   Recording r;
   for (int i = 0; i < 40'000; ++i)

@@ -17,6 +17,8 @@ export interface PageRecording {
   readonly startedAtUnixNs: bigint;
   readonly elapsedNs: bigint;
   readonly source: string;
+  /** Samples to a second of CPU time, as it was set; 0: not known. */
+  readonly sampleHz: number;
   readonly events: bigint;
   readonly threads: number;
   /** What is not as it was recorded: the program or the machine, in words; empty: nothing. */
@@ -92,7 +94,8 @@ function facts(recording: PageRecording, nowMs: number): string {
   }
   words.push(`${formatCount(recording.threads)} threads`, `${formatCount(recording.events)} events`);
   if (recording.source !== '') {
-    words.push(`${recording.source} source`);
+    const rate = recording.sampleHz > 0 ? `, ${formatCount(recording.sampleHz)} samples a second` : '';
+    words.push(`${recording.source} source${rate}`);
   }
   return words.join(' · ');
 }

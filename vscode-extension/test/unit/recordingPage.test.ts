@@ -12,6 +12,7 @@ const recording: PageRecording = {
   startedAtUnixNs: BigInt(now - 120_000) * 1_000_000n,
   elapsedNs: 1_500_000_000n,
   source: 'kernel',
+  sampleHz: 1000,
   events: 12345n,
   threads: 22,
   change: '',
@@ -25,7 +26,7 @@ void test('the page says what ran, how fast it would be, and what leads', () => 
   const page = recordingPage(recording, weights(), 8, [1, 8], now);
   const text = page.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
   assert.match(text, /&#60;b&#62;sorter 2\.5× on 8 CPUs/);
-  assert.match(text, /recorded 2 min ago · ran 1\.50 s · 22 threads · 12,345 events · kernel source/);
+  assert.match(text, /recorded 2 min ago · ran 1\.50 s · 22 threads · 12,345 events · kernel source, 1,000 samples a second/);
   assert.match(text, /CPUs 1 8 speed-up 1\.0× 2\.5× merge sorter\.c:10 21% 53% bubble_sort sorter\.c:3 70% –/);
   assert.match(text, /two &#38; three/);
   assert.match(page, /data-file="\/src\/sorter\.c" data-line="10"/);
