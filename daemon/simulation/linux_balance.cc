@@ -9,7 +9,6 @@ namespace {
 
 constexpr std::int64_t balance_interval_per_cpu = 16'000'000;
 constexpr std::int64_t idle_interval_per_cpu = 1'000'000;
-constexpr std::int64_t imbalance_percent = 117;
 constexpr std::int64_t cache_hot = 500'000;
 // So many looks in vain, and what is in a cache is moved all the same.
 constexpr std::uint32_t looks_for_hot = 2;

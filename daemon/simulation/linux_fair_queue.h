@@ -24,9 +24,10 @@ struct FairEntity {
   std::int64_t waits_since = 0;
   std::int64_t ran_until = std::numeric_limits<std::int64_t>::min() / 2;  // when it last lost a CPU
   LoadAverage load;
-  LoadAverage use;                   // of a CPU: full_use while it has one
-  std::uint32_t weighs_on = no_cpu;  // the CPU that its load is part of
-  bool delayed = false;              // sleeps, in its queue
+  LoadAverage use;                     // of a CPU: full_use while it has one
+  std::uint32_t weighs_on = no_cpu;    // the CPU that its load is part of
+  std::uint32_t last_before = no_cpu;  // where it was when an idle CPU was looked for the last time
+  bool delayed = false;                // sleeps, in its queue
   bool real_time = false;
   bool moves = true;  // it may use any CPU
 };

@@ -1,5 +1,5 @@
-// The `linux` scheduler at work: what linux_fair.h promises. Its methods that move threads from CPU to CPU
-// stand in linux_balance.cc.
+// The `linux` scheduler at work: what linux_fair.h promises. Where threads wake up stands in linux_wake_up.cc,
+// what moves them from CPU to CPU in linux_balance.cc.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace longpole::simulation {
 
-inline constexpr std::int64_t wake_bias_percent = 108;
+inline constexpr std::int64_t imbalance_percent = 117;
 // What has a CPU weighs so much in averages of use: as finely as loads are counted.
 inline constexpr std::int64_t full_use = 1024;
 
@@ -42,30 +42,7 @@ class LinuxFair final : public Scheduler {
   }
 
   std::uint32_t place(std::uint32_t thread, OffCpu was, std::uint32_t waker,
-                      std::int64_t now) override {
-    const Entity& entity = entities_[thread];
-    if (entity.real_time)
-      return real_time_.place(thread);
-    const std::uint32_t only = cpus_.rules(thread).only_cpu;
-    if (only != no_cpu)
-      return only;
-    const std::uint32_t last = cpus_.last_cpu(thread);
-    if (was == OffCpu::created || last == no_cpu) {
-      const std::uint32_t idle = cpus_.idle_from(waker == no_cpu ? 0 : waker);
-      return idle != no_cpu ? idle : lightest();
-    }
-    if (cpus_.idle(last))
-      return last;
-    const std::int64_t own = entity.load.last();
-    const bool waker_is_lighter =
-        waker != no_cpu && (queues_[waker].load.at(now) + own) * 100 <
-                               (queues_[last].load.at(now) - own) * wake_bias_percent;
-    const std::uint32_t target = waker_is_lighter ? waker : last;
-    const std::uint32_t idle = cpus_.idle_from((target + 1) % cpus_.count());
-    if (idle != no_cpu)
-      return idle;
-    return entity.delayed ? last : target;
-  }
+                      std::int64_t now) override;
 
   void enqueue(std::uint32_t thread, std::uint32_t cpu, OffCpu was, std::int64_t now) override {
     Entity& entity = entities_[thread];
@@ -210,15 +187,6 @@ class LinuxFair final : public Scheduler {
     const Queue& queue = queues_[cpu];
     return queue.fair.weight() - queue.delayed_weight + running_weight(queue);
   }
-  [[nodiscard]] std::uint32_t lightest() const {
-    std::uint32_t lightest = 0;
-    for (std::uint32_t cpu = 1; cpu < cpus_.count(); ++cpu) {
-      if (load(cpu) < load(lightest))
-        lightest = cpu;
-    }
-    return lightest;
-  }
-
   [[nodiscard]] AverageTime average_of(std::uint32_t cpu) const {
     const Queue& queue = queues_[cpu];
     AverageTime average{queue.fair.weighted_time(), queue.fair.weight(), queue.floor};
@@ -425,6 +393,12 @@ class LinuxFair final : public Scheduler {
     return only == no_cpu || only == cpu;
   }
 
+  // linux_wake_up.cc: into a queue.
+  [[nodiscard]] std::uint32_t lightest() const;
+  [[nodiscard]] std::uint32_t idle_near(std::uint32_t target, std::uint32_t last, Entity& entity,
+                                        std::int64_t now);
+  [[nodiscard]] std::uint32_t looked_at(std::int64_t now);
+
   // linux_balance.cc: from queue to queue.
   struct Movable {
     std::int64_t heaviest;
@@ -495,6 +469,8 @@ class LinuxFair final : public Scheduler {
   std::int64_t told_until_ = -1;  // no tick up to then tells them
   // A queue held two threads when that was looked at last, or has since.
   bool may_be_overloaded_ = false;
+  std::uint32_t looked_at_ = 0;  // looked_at(), as of that tick
+  std::int64_t looked_at_as_of_ = -1;
 };
 
 }  // namespace longpole::simulation
