@@ -9,7 +9,8 @@
 // Which of several equal threads the kernel favours is chance. So each program is run and simulated RUNS times,
 // from another moment of the machine's time each time, and equal threads are compared as the mean of their kind,
 // and one by one in order of what they got, the mean of the first of each run and so on. Beside the kernel's mean
-// stands from where to where its runs went.
+// stands from where to where its runs went. Where the runs differ so much that the means of the kinds are not known
+// to a quarter of the twentieth below (as a standard error), it is run more often, up to eight times as often.
 //
 // What is off by more than a twentieth is marked, of a single one among equals only where it also lies
 // outside what the kernel's own runs showed. The exit status says whether `linux` is right throughout and the
@@ -159,6 +160,46 @@ std::vector<double> as_shares(std::vector<double> used) {
   return used;
 }
 
+// The mean of the threads from `first` on of each run.
+std::vector<double> of_kind(const Runs& runs, std::size_t first, std::size_t count) {
+  std::vector<double> means;
+  for (const std::vector<double>& run : runs) {
+    double sum = 0;
+    for (std::size_t i = first; i < first + count; ++i)
+      sum += run[i];
+    means.push_back(sum / static_cast<double>(count));
+  }
+  return means;
+}
+
+// One past the last thread of the same kind.
+std::size_t end_of_kind(const Program& program, std::size_t first) {
+  std::size_t end = first;
+  while (end < program.parts.size() && program.parts[end].name == program.parts[first].name)
+    ++end;
+  return end;
+}
+
+bool is_known(const std::vector<double>& values) {
+  const auto count = static_cast<double>(values.size());
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / count;
+  double squares = 0;
+  for (const double value : values)
+    squares += (value - mean) * (value - mean);
+  return std::sqrt(squares / (count - 1) / count) <= mean * tolerance / 4;
+}
+bool is_known(const Program& program, const Runs& runs) {
+  if (runs.size() < 2)
+    return true;
+  for (std::size_t first = 0; first < program.parts.size();) {
+    const std::size_t end = end_of_kind(program, first);
+    if (!is_known(of_kind(runs, first, end - first)))
+      return false;
+    first = end;
+  }
+  return true;
+}
+
 struct Measured {
   Runs kernel;
   Runs fair;
@@ -166,14 +207,18 @@ struct Measured {
 };
 
 // Shares of the CPU time over `length`, or, with an end, when each thread ended, in seconds.
-Measured measure(const Program& program, std::int64_t length, std::size_t runs, bool has_end) {
+Measured measure(const Program& program, std::int64_t length, std::size_t least_runs,
+                 bool has_end) {
   Measured measured;
   std::mt19937 random(1);
   const auto threads = static_cast<std::int64_t>(program.parts.size());
   Amount amount{.length = length};
   if (has_end)
     amount.cpu_time = length * program.cpus / threads;
-  for (std::size_t run = 0; run < runs; ++run) {
+  for (std::size_t run = 0;
+       run < least_runs || (run < 8 * least_runs && !(is_known(program, measured.kernel) &&
+                                                      is_known(program, measured.fair)));
+       ++run) {
     const KernelTimes real = run_under_kernel(program, amount);
     const auto numbers = [&](const std::vector<double>& cpu, const std::vector<double>& end,
                              std::int64_t start) {
@@ -217,17 +262,7 @@ Summary summary_of(const std::vector<double>& values) {
   return summary;
 }
 
-// The mean of the threads from `first` on of each run, or, of these in order, the one in that place.
-std::vector<double> of_kind(const Runs& runs, std::size_t first, std::size_t count) {
-  std::vector<double> means;
-  for (const std::vector<double>& run : runs) {
-    double sum = 0;
-    for (std::size_t i = first; i < first + count; ++i)
-      sum += run[i];
-    means.push_back(sum / static_cast<double>(count));
-  }
-  return means;
-}
+// Of the threads from `first` on of each run, in order, the one in that place.
 std::vector<double> in_place(const Runs& runs, std::size_t first, std::size_t count,
                              std::size_t place) {
   std::vector<double> values;
@@ -248,12 +283,11 @@ class Table {
   }
 
   void add(const Program& program, const Measured& measured) {
-    fmt::print("{}, {} CPU{}\n", program.name, program.cpus, program.cpus == 1 ? "" : "s");
+    fmt::print("{}, {} CPU{}, {} runs\n", program.name, program.cpus, program.cpus == 1 ? "" : "s",
+               measured.kernel.size());
     for (std::size_t first = 0; first < program.parts.size();) {
       const std::string& name = program.parts[first].name;
-      std::size_t end = first;
-      while (end < program.parts.size() && program.parts[end].name == name)
-        ++end;
+      const std::size_t end = end_of_kind(program, first);
       const std::size_t count = end - first;
       row(count == 1 ? name : fmt::format("{}, mean of {}", name, count), false,
           of_kind(measured.kernel, first, count), of_kind(measured.fair, first, count),
