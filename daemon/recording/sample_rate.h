@@ -12,8 +12,8 @@ namespace longpole::recording {
 // sample, if that is fewer; about a hundred at least, for else a program of a second would hardly be sampled at all.
 //
 // Not in step with the ticks: threads that take turns on a CPU do so at ticks, and all samples would be of the same place in
-// each turn. Of a thread that does something else in its first milliseconds than later, as one that fills a heap does, the
-// share of that came out at anything from half the true one to twice as much.
+// each turn. A thread begins a turn by fetching its data into the caches again: of a line that has 8% of a program's time by
+// 4,000 samples a second, and 3% where threads take no turns, 250 samples a second at 250 ticks made anything from 9 to 21%.
 [[nodiscard]] std::uint32_t affordable_rate_hz(std::int64_t sample_ns, std::uint32_t ticks_hz);
 
 // What the recorder's timers on threads' CPU clocks can do: they expire at ticks alone. More than one sample a tick would
