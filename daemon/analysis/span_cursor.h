@@ -19,7 +19,7 @@ struct Moment {
   std::int64_t span_start = 0;
   std::int64_t span_end = 0;
   SpanTimes before{};     // since some time; without what is blocked, which is the rest
-  std::size_t block = 0;  // the span's; none: before it, or behind the last
+  std::size_t block = 0;  // the span's; of none: the thread's first, or the one behind its last
   std::uint32_t span = 0;
   bool is_there = false;  // a span
   std::uint8_t unpacked = 0;

@@ -19,6 +19,7 @@ class RowBuilder {
              const SummaryContent& content, TimelineRow& row)
       : execution_(execution),
         thread_(thread),
+        events_(execution.recording().threads[thread].events),
         view_(view),
         content_(content),
         row_(row),
@@ -73,6 +74,7 @@ class RowBuilder {
   struct Unnamed {
     std::size_t summary = 0;
     PartIndex part = no_part;
+    std::uint32_t event = 0;  // once it is found
   };
 
   void show(const Moment& moment) {
@@ -90,14 +92,18 @@ class RowBuilder {
     span.event = execution_.part_of_event(thread_, span);
     execution_.prefetch(span.event);
   }
-  // All together: they are far from each other in memory, and here one does not wait for the other. So are
-  // the events themselves, of which whoever shows the row tells more.
+  // All together: parts and events are far from each other in memory, and here one does not wait for the
+  // other. Whoever shows the row tells more of the events.
   void find_events() {
-    const std::vector<Event>& events = execution_.recording().threads[thread_].events;
     for (Span& span : row_.spans) {
       span.event = execution_.event_number(span.event);
-      __builtin_prefetch(&events[span.event].profile);
+      prefetch(events_[span.event]);
     }
+  }
+  // What names it may be in two lines of the cache. Always inlined: see Execution::prefetch().
+  [[gnu::always_inline]] static void prefetch(const Event& event) {
+    __builtin_prefetch(&event.subject);
+    __builtin_prefetch(&event.kind);
   }
 
   // Where the next cell begins with that pixel, or the last ends before it; `moment`: of its left edge.
@@ -147,24 +153,25 @@ class RowBuilder {
     const PartIndex part = execution_.part_of_event(
         thread_, {.state = longest.state, .part = longest.part, .is_of_part = longest.is_of_part});
     execution_.prefetch(part);
-    unnamed.push_back({row_.summaries.size() - 1, part});
+    unnamed.push_back({row_.summaries.size() - 1, part, 0});
   }
+  // All together, as above.
   void find_names() {
-    const std::vector<Event>& events = execution_.recording().threads[thread_].events;
     for (std::vector<Unnamed>* const unnamed : {&unnamed_runs_, &unnamed_waits_}) {
-      for (Unnamed& each : *unnamed)
-        each.part = execution_.event_number(each.part);
-      for (const Unnamed& each : *unnamed)
-        __builtin_prefetch(&events[each.part].profile);
+      for (Unnamed& each : *unnamed) {
+        each.event = execution_.event_number(each.part);
+        prefetch(events_[each.event]);
+      }
     }
     for (const Unnamed& run : unnamed_runs_)
-      row_.summaries[run.summary].run = events[run.part].profile;
+      row_.summaries[run.summary].run = events_[run.event].profile;
     for (const Unnamed& wait : unnamed_waits_)
-      row_.summaries[wait.summary].wait = execution_.subject_keys().of(events[wait.part]);
+      row_.summaries[wait.summary].wait = execution_.subject_keys().of(events_[wait.event]);
   }
 
   const Execution& execution_;
   std::uint32_t thread_;
+  const std::vector<Event>& events_;  // the thread's
   const TimelineView& view_;
   const SummaryContent& content_;
   TimelineRow& row_;
@@ -173,7 +180,6 @@ class RowBuilder {
   std::vector<PartIndex> cells_;
   std::uint32_t next_cell_ = 0;  // the pixel that it begins with; view_.pixels: the end
   std::int64_t shown_until_ = std::numeric_limits<std::int64_t>::min();
-  // They are far from each other in memory: found all together, where one does not wait for the other.
   std::vector<Unnamed> unnamed_runs_;
   std::vector<Unnamed> unnamed_waits_;
 };
