@@ -1,8 +1,9 @@
 // What stands beside the picture: the selection, what was looked for, the interval; and the table in place of the picture.
 import { formatTime } from '../core/format';
-import { callTable, cpuTable, intervalDetails, itemDetails, itemTitle, threadTable } from '../core/timeline/details';
-import type { Place, Thread } from '../core/timeline/model';
+import { callTable, cpuTable, intervalDetails, itemDetails, itemTitle, threadTable, type Table } from '../core/timeline/details';
+import type { Place } from '../core/timeline/model';
 import { centred, formatMoment } from '../core/timeline/scale';
+import type { LaneState } from './lane';
 import { editor, page } from './page';
 import { detailList, element, link, tableOf, type Leads } from './sidebar';
 import type { Timeline } from './timeline';
@@ -68,39 +69,50 @@ export function drawNote(timeline: Timeline, text: string): void {
   page.details.prepend(element('p', text, 'quiet'));
 }
 
+/** A table of threads, or of CPUs, for each picture; below them, what the selected thread of the upper one does. A row is where it was
+ * before, so that it keeps the focus. */
 export function drawTable(timeline: Timeline): void {
   if (page.table.hidden) {
     return;
   }
-  const lane = timeline.lanes[0];
-  if (lane === undefined) {
-    return;
-  }
-  if (timeline.kept.rowsAre === 'cpus' && lane.info.hasCpus) {
-    page.table.replaceChildren(tableOf(cpuTable(lane.interval?.cpuRows ?? [], timeline.view), undefined));
-    return;
-  }
-  const selected = lane.threads.findIndex(({ thread }) => thread.thread === lane.selection?.thread.thread);
-  const choose = (row: number): void => {
-    const thread = lane.threads[row]?.thread;
-    if (thread !== undefined) {
-      timeline.ask(0, thread.thread, { timeNs: Math.min(Math.max(timeline.view.fromNs, thread.startNs), thread.endNs) }, 'here', 'select');
-    }
-  };
-  const below = callsBelow(timeline, lane.threads[selected]?.thread, lane.selection?.event);
   const focused = [...page.table.querySelectorAll('tr')].findIndex((each) => each === document.activeElement);
-  page.table.replaceChildren(tableOf(threadTable(lane.threads, timeline.view), selected, choose), below);
+  page.table.replaceChildren(...timeline.lanes.map((lane, index) => rowTable(timeline, lane, index)), ...callsBelow(timeline));
   page.table.querySelectorAll('tr')[focused]?.focus();
 }
 
-/** What the selected thread does. */
-function callsBelow(timeline: Timeline, thread: Thread | undefined, selected: number | undefined): HTMLElement {
+const isOfCpus = (timeline: Timeline, lane: LaneState): boolean => timeline.kept.rowsAre === 'cpus' && lane.info.hasCpus;
+
+const selectedRow = (lane: LaneState): number => lane.threads.findIndex(({ thread }) => thread.thread === lane.selection?.thread.thread);
+
+/** Says of which run it is where there are two. */
+const named = (timeline: Timeline, lane: LaneState, table: Table): Table =>
+  timeline.lanes.length === 1 ? table : { ...table, caption: `${lane.info.title}: ${table.caption}` };
+
+function rowTable(timeline: Timeline, lane: LaneState, index: number): HTMLElement {
+  if (isOfCpus(timeline, lane)) {
+    return tableOf(named(timeline, lane, cpuTable(lane.interval?.cpuRows ?? [], timeline.view)), undefined);
+  }
+  const choose = (row: number): void => {
+    const thread = lane.threads[row]?.thread;
+    if (thread !== undefined) {
+      timeline.ask(index, thread.thread, { timeNs: Math.min(Math.max(timeline.view.fromNs, thread.startNs), thread.endNs) }, 'here', 'select');
+    }
+  };
+  return tableOf(named(timeline, lane, threadTable(lane.threads, timeline.view)), selectedRow(lane), choose);
+}
+
+function callsBelow(timeline: Timeline): HTMLElement[] {
+  const lane = timeline.lanes[0];
+  if (lane === undefined || isOfCpus(timeline, lane)) {
+    return [];
+  }
+  const thread = lane.threads[selectedRow(lane)]?.thread;
   if (thread === undefined) {
-    return element('p', 'Choose a thread, with Enter or a click, to read what it does here.', 'quiet');
+    return [element('p', 'Choose a thread, with Enter or a click, to read what it does here.', 'quiet')];
   }
   const calls = timeline.callsOf(thread);
   if (calls === undefined) {
-    return element('p', 'One moment…', 'quiet');
+    return [element('p', 'One moment…', 'quiet')];
   }
   const choose = (row: number): void => {
     const event = calls[row]?.event;
@@ -108,5 +120,6 @@ function callsBelow(timeline: Timeline, thread: Thread | undefined, selected: nu
       timeline.ask(0, thread.thread, { event }, 'here', 'select');
     }
   };
-  return tableOf(callTable({ thread, view: timeline.view, calls }), calls.findIndex(({ event }) => event === selected), choose);
+  const table = named(timeline, lane, callTable({ thread, view: timeline.view, calls }));
+  return [tableOf(table, calls.findIndex(({ event }) => event === lane.selection?.event), choose)];
 }

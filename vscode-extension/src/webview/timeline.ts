@@ -197,12 +197,12 @@ export class Timeline {
           this.ask(otherIndex, item.thread.thread, { event: item.event }, 'here', 'follow');
         }
       });
-      drawTable(this);
       if (step !== 'here') {
         this.flash();
       }
     }
     drawDetails(this);
+    drawTable(this);
     this.redraw();
   }
 

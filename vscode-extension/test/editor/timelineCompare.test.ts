@@ -71,6 +71,19 @@ void describe('timelines above each other', () => {
     const { x } = await panel.at(900 * ms, 0);
     await workbench.page.mouse.click(x, row);
     await selected(/^1 CPU, linux: /).waitFor();
+    // The table is of both, too.
+    await panel.press('Escape', 't');
+    await panel.page.getByRole('table', { name: /^8 CPUs, linux: Threads from 0 / }).waitFor();
+    const lower = panel.page.getByRole('table', { name: /^1 CPU, linux: Threads from 0 / });
+    const producer = lower.getByRole('row', { name: /^producer 2 / });
+    await producer.focus();
+    await workbench.page.keyboard.press('Enter');
+    await selected(/^1 CPU, linux: post a semaphore: /).waitFor();
+    // What it does in the upper run is told below, and the row is still where the keys are.
+    await panel.page.getByRole('table', { name: /^8 CPUs, linux: What producer 2 does / }).waitFor();
+    await eventually(async () => producer.evaluate((row) => row === document.activeElement), () => 'the focus on the row');
+    await workbench.screenshot('timeline tables of two runs');
+    await panel.page.locator('#table').press('t');
     await panel.press('Escape');
     await endComparison();
     await panel.press('0');

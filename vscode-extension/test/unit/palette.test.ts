@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { gutterColours, gutterMark, heatStep, heatSteps, palettes } from '../../src/core/palette';
+import { darkTheme, lightTheme } from '../../src/core/timeline/theme';
 
 interface Manifest {
   contributes: { colors: { id: string; defaults: Record<Theme, string> }[] };
@@ -91,6 +92,22 @@ void test('each palette goes one way and can be read', () => {
       assert.ok(goesOneWay(colours[theme].map(luminance), direction), `${name} ${theme}`);
       for (const colour of colours[theme]) {
         assert.ok(contrast(colour, backgrounds[theme]) >= 3.8, `${name} ${theme} ${colour}`);
+      }
+    }
+  }
+});
+
+void test('a thread that runs is seen in the timeline of every theme, however little it weighs', () => {
+  for (const [{ heat }, themes, direction] of [
+    [darkTheme, ['dark', 'highContrast'], 1],
+    [lightTheme, ['light', 'highContrastLight'], -1],
+  ] as const) {
+    assert.ok(goesOneWay(heat.map(luminance), direction), heat.join(' '));
+    for (const theme of themes) {
+      for (const colour of heat) {
+        // WCAG 2.1, 1.4.11: what is needed to understand a graphic.
+        const found = contrast(colour, backgrounds[theme]);
+        assert.ok(found >= 3, `${theme} ${colour}: ${found.toFixed(2)}`);
       }
     }
   }

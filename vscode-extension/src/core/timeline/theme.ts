@@ -16,7 +16,7 @@ export interface Theme {
   readonly selection: string;
   readonly found: string;
   readonly hues: Readonly<Record<Hue, string>>;
-  /** Coolest first. */
+  /** Coolest first, which is seen, too: a thread that runs off the critical path is not an idle one. */
   readonly heat: readonly string[];
   /** For things that are only to be told apart. */
   readonly categories: readonly string[];
@@ -44,7 +44,7 @@ export const darkTheme: Theme = {
     device: '#c9bf7a',
     channel: '#8fb573',
   },
-  heat: ['#57534a', '#6d6148', '#857044', '#9f8042', '#ba903f', '#d3a03d', '#eaad3c', '#ffb93c'],
+  heat: ['#756e60', '#83755a', '#937e50', '#a78847', '#bd9541', '#d4a23d', '#eaad3c', '#ffb93c'],
   categories: ['#5b9bd5', '#d78b4a', '#6fb98f', '#c57bb0', '#b9b14e', '#8f8fdc', '#d2706f', '#56b5bd', '#a58a6d', '#94ab5c'],
 };
 
@@ -70,7 +70,7 @@ export const lightTheme: Theme = {
     device: '#8a7d1f',
     channel: '#55803a',
   },
-  heat: ['#d9d3c5', '#e2cfa0', '#e3c27a', '#dfb052', '#d4982f', '#c27f17', '#a8660a', '#8f4d00'],
+  heat: ['#938b7a', '#96865e', '#997e46', '#987330', '#91661d', '#85560f', '#754305', '#622c00'],
   categories: ['#3f80bd', '#c4722c', '#3f9468', '#a95a94', '#8f871f', '#6a6ac4', '#b84f4e', '#2f8f98', '#846a4c', '#6f8637'],
 };
 
