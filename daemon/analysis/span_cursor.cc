@@ -59,6 +59,7 @@ SpanCursor::SpanCursor(const Execution& execution, std::uint32_t thread, std::in
       index_(execution.index()),
       thread_(thread),
       weights_(weights),
+      last_part_(execution.end(thread) - 1),
       last_(index_.last_block(thread)),
       start_(index_.block(index_.first_block(thread)).start()),
       end_(index_.end(thread)),
@@ -151,8 +152,8 @@ double SpanCursor::weighted_before(std::uint32_t span) {
     double weighted = unpacked.weighted[unpacked.weighted_spans];
     for (std::uint32_t i = 0; i < count; ++i) {
       const std::uint32_t at = unpacked.weighted_spans + i;
-      // 0 of what does not run.
-      weighted += execution_.scaled_weight(unpacked.part) *
+      // 0 of what does not run, as behind the thread's last part.
+      weighted += execution_.scaled_weight(std::min(unpacked.part, last_part_)) *
                   (spans.running_before(at + 1) - spans.running_before(at));
       unpacked.part += spans.ends_part(at) ? 1U : 0U;
       unpacked.weighted[at + 1] = weighted;

@@ -38,7 +38,7 @@ struct LongestSpan {
 
 class SpanCursor {
  public:
-  // The thread has spans. `weights`: moments have them, too.
+  // The thread has spans, and parts. `weights`: moments have them, too.
   SpanCursor(const Execution& execution, std::uint32_t thread, std::int64_t from, bool weights);
 
   // No earlier than the last time asked for. The answer stays for the next question, and is overwritten by
@@ -84,6 +84,7 @@ class SpanCursor {
   const SpanIndex& index_;
   std::uint32_t thread_;
   bool weights_;
+  PartIndex last_part_;  // of the thread
   std::size_t last_;
   std::int64_t start_;
   std::int64_t end_;
