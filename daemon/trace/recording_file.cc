@@ -1,7 +1,7 @@
 // Layout. All numbers of fixed size are little-endian.
 //
 //   magic     8 bytes, 89 "LPREC" 0d 0a: not text, and a copy that changed line ends shows
-//   version   4 bytes, 1
+//   version   4 bytes, 1 or 2: the least that has what this recording has
 //   blocks    tables, then events, then end
 //
 //   block     kind         1 byte   1 tables, 2 events, 3 end
@@ -15,7 +15,8 @@
 //
 // Exactly one block of tables (recording_tables.cc). The events of all threads stand end to end,
 // thread after thread, cut into blocks of 32,768 (event_columns.h). The end has no payload; without
-// it the file was cut off. A change that older readers would misread raises the version.
+// it the file was cut off. A change that older readers would misread, or take for damage, raises the version: then they say
+// that they are older. Version 2 has what stands behind the tables of version 1.
 #include "trace/recording_file.h"
 
 #include <fmt/format.h>
@@ -37,7 +38,8 @@
 namespace longpole {
 namespace {
 
-constexpr std::uint32_t version = 1;
+constexpr std::uint32_t oldest_version = 1;
+constexpr std::uint32_t newest_version = 2;
 constexpr std::size_t version_end = recording_magic.size() + 4;
 constexpr std::size_t block_header_size = 20;
 constexpr std::size_t checksum_offset = 16;
@@ -71,7 +73,7 @@ struct FreeCompressor {
 
 class FileWriter {
  public:
-  explicit FileWriter(Compression compression)
+  FileWriter(Compression compression, std::uint32_t version)
       : compression_(compression), compressor_(ZSTD_createCCtx()) {
     out_.assign(recording_magic.begin(), recording_magic.end());
     append32(out_, version);
@@ -180,13 +182,13 @@ class FileReader {
     if (bytes_.size() < version_end)
       return damaged(bytes_.size(), "it is cut off inside its first line");
     const std::uint32_t found = read32(bytes_, recording_magic.size());
-    if (found > version)
+    if (found > newest_version)
       return bad_input({},
                        fmt::format("it was written by a newer longpole, in format {}; this one "
-                                   "reads format {}",
-                                   found, version),
+                                   "reads formats up to {}",
+                                   found, newest_version),
                        "update longpole, or record again with this one");
-    if (found < version)
+    if (found < oldest_version)
       return damaged(recording_magic.size(), fmt::format("there is no format {}", found));
     return {};
   }
@@ -326,7 +328,7 @@ class FileReader {
 
 std::vector<std::uint8_t> encode_recording_with(const Recording& recording,
                                                 Compression compression) {
-  FileWriter file(compression);
+  FileWriter file(compression, has_additions(recording.run) ? newest_version : oldest_version);
   ByteWriter tables;
   encode_tables(tables, recording);
   file.write(BlockKind::tables, 0, tables.bytes());

@@ -97,7 +97,7 @@ void decode_costs(ByteReader& in, HostCosts& costs) {
 
 // Behind everything else, up to the last that is known: files from before there were costs, or a rate, end earlier.
 void encode_additions(ByteWriter& out, const RunInfo& run) {
-  if (run.costs == HostCosts{} && run.sample_hz == 0)
+  if (!has_additions(run))
     return;
   encode_costs(out, run.costs);
   if (run.sample_hz != 0)
@@ -200,6 +200,10 @@ void decode_code(ByteReader& in, Recording& r, const Limits& limits) {
 }
 
 }  // namespace
+
+bool has_additions(const RunInfo& run) {
+  return run.costs != HostCosts{} || run.sample_hz != 0;
+}
 
 void encode_tables(ByteWriter& out, const Recording& r) {
   encode_run(out, r.run);

@@ -10,6 +10,10 @@
 
 namespace longpole {
 
+// Whether anything stands behind the tables that the first version of the file had. What is added further changes
+// the file's version.
+[[nodiscard]] bool has_additions(const RunInfo& run);
+
 void encode_tables(ByteWriter& out, const Recording& recording);
 
 // Fills all of `recording` but the events. Gives the number of events of each thread; the sum is

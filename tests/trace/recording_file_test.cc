@@ -147,10 +147,36 @@ TEST(RecordingFile, OtherFilesAreToldApart) {
 
 TEST(RecordingFile, NewerFormatsAreNamedWithWhatToDo) {
   Bytes bytes = small_file();
-  bytes[recording_magic.size()] = 2;
+  bytes[recording_magic.size()] = 3;
   const Error error = refusal(bytes);
-  EXPECT_EQ(error.why, "it was written by a newer longpole, in format 2; this one reads format 1");
+  EXPECT_EQ(error.why,
+            "it was written by a newer longpole, in format 3; this one reads formats up to 2");
   EXPECT_EQ(error.remedy, "update longpole, or record again with this one");
+}
+
+// Readers that knew format 1 alone call what stands behind its tables damage, and formats that they do not know newer.
+TEST(RecordingFile, SaysTheLeastFormatThatHasWhatItHas) {
+  Recording r = *decode_recording(small_file(), "test.lptrace");
+  const auto format = [&] { return encode_recording(r)[recording_magic.size()]; };
+  r.run.costs = {};
+  r.run.sample_hz = 0;
+  EXPECT_EQ(format(), 1);
+  r.run.sample_hz = 100;
+  EXPECT_EQ(format(), 2);
+  r.run.sample_hz = 0;
+  r.run.costs.wake_up = Nanoseconds{10};
+  EXPECT_EQ(format(), 2);
+}
+
+// As recordings were written before there was a format 2.
+TEST(RecordingFile, FormatOneMayHaveWhatFormatTwoHas) {
+  Recording r = *decode_recording(small_file(), "test.lptrace");
+  r.run.sample_hz = 100;
+  Bytes bytes = encode_recording(r);
+  bytes[recording_magic.size()] = 1;
+  const auto read = decode_recording(bytes, "test.lptrace");
+  ASSERT_TRUE(read) << read.error().text();
+  EXPECT_TRUE(*read == r);
 }
 
 TEST(RecordingFile, NamesTheLimitThatRefuses) {
