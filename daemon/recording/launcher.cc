@@ -207,6 +207,7 @@ Expected<void> Run::execute() {
   static_cast<void>(::setpriority(PRIO_PROCESS, 0, draining_priority));
 
   result.sample_hz = control->sample_hz();
+  result.ticks_hz = kernel_ticks_hz();
   std::optional<Tracepoints> tracepoints;
   std::optional<PerfRings> rings;
   if (!request.portable) {
@@ -215,7 +216,7 @@ Expected<void> Run::execute() {
     result.sample_ns = cost_of_sample(cpus.front(), directory);
     const std::uint32_t rate_hz = request.rate_hz != 0
                                       ? request.rate_hz
-                                      : affordable_rate_hz(result.sample_ns, kernel_ticks_hz());
+                                      : affordable_rate_hz(result.sample_ns, result.ticks_hz);
     result.recorded_switch_ns =
         cost_of_recorded_switch(cpus.front(), rate_hz, tracepoints, directory);
     auto opened = PerfRings::open(child->pid(), cpus, rate_hz, directory);

@@ -7,6 +7,8 @@
 #include <map>
 #include <string>
 
+#include "recording/sample_rate.h"
+
 namespace longpole::recording {
 namespace {
 
@@ -116,6 +118,18 @@ std::vector<Notice> notices_of(const MergeInput& input, const Losses& losses) {
                        "The kernel dropped samples or context switches; CPU times near them may be "
                        "wrong. Record with a lower --rate, or on a quieter machine.",
                        input.kernel.lost});
+  // The user's own, for there is no other in step; what was asked for is what is done.
+  if (const std::uint32_t better_hz = out_of_step_hz(result.sample_hz, result.ticks_hz);
+      result.kernel_source && losses.created_threads && better_hz != 0 &&
+      better_hz != result.sample_hz)
+    notices.push_back({"samples-in-step",
+                       fmt::format("{} samples a second are in step with the {} ticks of the "
+                                   "kernel at which threads take "
+                                   "turns: shares of lines that count more at the beginning of a "
+                                   "turn may be wrong. Record "
+                                   "without --rate, or with --rate {}.",
+                                   result.sample_hz, result.ticks_hz, better_hz),
+                       0});
   if (losses.futex_waits != 0 || input.may_wait_unseen)
     notices.push_back(
         {"dependencies-may-be-missing",

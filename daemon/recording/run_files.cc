@@ -165,6 +165,7 @@ Expected<void> write_result(const fs::path& run_directory, const Result& result)
                          {"machine_cpus", result.machine_cpus},
                          {"perf_cpus", result.perf_cpus},
                          {"sample_hz", result.sample_hz},
+                         {"ticks_hz", result.ticks_hz},
                          {"recorded_switch_ns", result.recorded_switch_ns},
                          {"sample_ns", result.sample_ns},
                          {"tracepoints", tracepoints},
@@ -200,6 +201,7 @@ Expected<Result> read_result(const fs::path& run_directory) {
     result.machine_cpus = json.at("machine_cpus").get<std::uint32_t>();
     result.perf_cpus = json.at("perf_cpus").get<std::vector<std::uint32_t>>();
     result.sample_hz = json.at("sample_hz").get<std::uint32_t>();
+    result.ticks_hz = json.at("ticks_hz").get<std::uint32_t>();
     result.recorded_switch_ns = json.at("recorded_switch_ns").get<std::int64_t>();
     result.sample_ns = json.at("sample_ns").get<std::int64_t>();
     if (const Json& t = json.at("tracepoints"); !t.is_null())

@@ -16,7 +16,7 @@ constexpr std::uint32_t lowest_default_rate_hz = 100;
 
 // By as much as makes samples go through all places of a tick within ten of them, or twenty where they alternate between
 // its halves.
-std::uint32_t out_of_step_hz(std::uint32_t rate_hz, std::uint32_t ticks_hz) {
+std::uint32_t shifted_hz(std::uint32_t rate_hz, std::uint32_t ticks_hz) {
   constexpr double from_whole = 0.1;
   constexpr double from_half = 0.05;
   const double period = static_cast<double>(ticks_hz) / rate_hz;  // in ticks
@@ -40,6 +40,16 @@ std::uint32_t kernel_ticks_hz() {
   if (::clock_getres(CLOCK_MONOTONIC_COARSE, &tick) != 0 || tick.tv_sec != 0 || tick.tv_nsec <= 0)
     return 0;
   return static_cast<std::uint32_t>(second / tick.tv_nsec);
+}
+
+std::uint32_t out_of_step_hz(std::uint32_t rate_hz, std::uint32_t ticks_hz) {
+  // Whole numbers of a second cannot be anywhere in a tick if they are small.
+  std::uint32_t shifted = shifted_hz(rate_hz, ticks_hz);
+  while (shifted != 0 && shifted != rate_hz) {
+    rate_hz = shifted;
+    shifted = shifted_hz(rate_hz, ticks_hz);
+  }
+  return shifted;
 }
 
 std::uint32_t affordable_rate_hz(std::int64_t sample_ns, std::uint32_t ticks_hz) {

@@ -481,19 +481,5 @@ TEST(Merge, ARecorderThatNeverSpokeIsAFailureWithAReason) {
   EXPECT_THAT(merged.error().text(), HasSubstr("the recorder was not loaded into it"));
 }
 
-TEST(Merge, WhatWasLostIsSaid) {
-  HandMadeRun run;
-  run.control.stop_reason = LONGPOLE_STOP_NO_SPACE;
-  run.control.dropped = 5;
-  run.result.perf_refused = "the kernel refuses perf events";
-  run.spool.lost(50, 3);
-  run.events.add_thread(0, 100, {call(LONGPOLE_THREAD_END, 60)});
-  const MergedRun merged = *run.merge();
-  EXPECT_THAT(notice_codes(merged), ElementsAre("perf-refused", "recording-stopped", "samples-lost",
-                                                "no-threads-created"));
-  EXPECT_EQ(merged.notices[1].count, 5U);
-  EXPECT_FALSE(merged.run.complete);
-}
-
 }  // namespace
 }  // namespace longpole::recording

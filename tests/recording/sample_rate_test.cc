@@ -49,6 +49,16 @@ TEST(SampleRate, GoesThroughTheTickWhateverASampleTakes) {
     }
 }
 
+TEST(SampleRate, AnyMayBeShiftedOutOfStep) {
+  EXPECT_EQ(out_of_step_hz(250, 250), 227U);
+  EXPECT_EQ(out_of_step_hz(125, 250), 119U);
+  EXPECT_EQ(out_of_step_hz(227, 250), 227U) << "is so by itself";
+  EXPECT_EQ(out_of_step_hz(1000, 250), 1000U) << "sees four places of a tick";
+  EXPECT_EQ(out_of_step_hz(250, no_ticks), 250U);
+  EXPECT_EQ(out_of_step_hz(5, 250), 3U) << "at 4 the samples would alternate between two places";
+  EXPECT_EQ(out_of_step_hz(1, 250), 0U) << "there is none";
+}
+
 TEST(SampleRate, ThreadTimersGiveOneSampleATickAtMost) {
   EXPECT_EQ(rate_of_thread_timers(1000, 250), 250U);
   EXPECT_EQ(rate_of_thread_timers(100, 250), 100U);
