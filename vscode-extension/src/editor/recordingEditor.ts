@@ -2,12 +2,12 @@
 //
 // The window shows one recording at a time; the page of another one shows it as soon as it is brought to the front.
 import * as vscode from 'vscode';
+import { pageFrame } from '../core/pageFrame';
 import { curveCpuCounts, recordingPage } from '../core/recordingPage';
 import type { Stretch } from '../core/curve';
 import { shortName } from '../core/functionNames';
 import { isUsual, machineSummary, replacedModel } from '../core/machineSettings';
 import { usualCpuCounts, type Weights } from '../core/weights';
-import { pageFrame } from './pageFrame';
 import type { Session } from './session';
 
 interface PageMessage {

@@ -2,7 +2,7 @@
 import * as vscode from 'vscode';
 import { comparisonPage } from '../core/comparison';
 import { formatAge } from '../core/format';
-import { pageFrame } from './pageFrame';
+import { pageFrame } from '../core/pageFrame';
 import { recordingName, recordingTitle, type KeptRecording, type Recordings } from './recordings';
 import type { Session } from './session';
 

@@ -11,12 +11,12 @@ import { timelineCalls, timelineData, timelineFound, timelineItem } from '../cor
 import type { CallsRequest, DataRequest, FromPanel, ItemRequest, LaneInfo, PickThread, ToPanel } from '../core/timeline/messages';
 import type { View } from '../core/timeline/model';
 import { pack } from '../core/timeline/pack';
+import { timelinePage } from '../core/timeline/timelinePage';
 import type { SimulatedRun } from '../daemon/client';
 import { timelineViewId } from '../core/ids';
 import type { Recordings } from './recordings';
 import { recordingName } from './recordings';
 import type { Session } from './session';
-import { timelinePage } from './timelinePage';
 
 interface LaneChoice {
   readonly scheduler: string;
@@ -78,7 +78,7 @@ export class TimelineView implements vscode.WebviewViewProvider, vscode.Disposab
       this.isReady = false;
       this.session.release();
     });
-    webview.html = timelinePage(webview.asWebviewUri(vscode.Uri.joinPath(folder, 'timeline.js')).toString(), webview.cspSource);
+    webview.html = timelinePage(webview.asWebviewUri(vscode.Uri.joinPath(folder, 'timeline.js')).toString());
   }
 
   async show(): Promise<void> {

@@ -1,9 +1,9 @@
 // The page of the what-if panel, before its script runs.
-import { page, textStyles } from './pageFrame';
+import { page, textStyles } from '../core/pageFrame';
 
-/** `source` and `policySource` are what the webview says. */
-export function whatIfPage(source: string, policySource: string): string {
-  return page({ title: 'What if', styles: `${textStyles}\n${styles}`, body, script: { source, policySource } });
+/** `source`: where the script is, as the webview names it. */
+export function whatIfPage(source: string): string {
+  return page({ title: 'What if', styles: `${textStyles}\n${styles}`, body, script: { source } });
 }
 
 const styles = `#headline { font-size: 1.25em; margin: 0.4em 0 1em; min-height: 1.4em; color: var(--vscode-longpole-heat8); }

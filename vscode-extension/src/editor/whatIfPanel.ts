@@ -87,10 +87,7 @@ export class WhatIfPanel implements vscode.Disposable {
     this.panel = panel;
     panel.webview.onDidReceiveMessage((message: FromWhatIf) => void this.take(message).catch(this.report));
     panel.onDidDispose(() => (this.panel = undefined));
-    panel.webview.html = whatIfPage(
-      panel.webview.asWebviewUri(vscode.Uri.joinPath(folder, 'whatIf.js')).toString(),
-      panel.webview.cspSource,
-    );
+    panel.webview.html = whatIfPage(panel.webview.asWebviewUri(vscode.Uri.joinPath(folder, 'whatIf.js')).toString());
   }
 
   private async take(message: FromWhatIf): Promise<void> {

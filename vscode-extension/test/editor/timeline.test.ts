@@ -150,6 +150,48 @@ void describe('the timeline', () => {
     assert.ok(png.readUInt32BE(16) > 600 && png.readUInt32BE(20) > 150, `${png.readUInt32BE(16)} by ${png.readUInt32BE(20)}`);
   });
 
+  void test('the page runs its own script and loads nothing: whatever else gets into it is refused', async () => {
+    await panel.canvas.evaluate(({ ownerDocument: page }) => {
+      const refused = new Set<string>();
+      page.addEventListener('securitypolicyviolation', ({ effectiveDirective, blockedURI }) => {
+        refused.add(`${effectiveDirective} ${blockedURI}`);
+        page.body.dataset['refused'] = [...refused].sort().join('; ');
+      });
+      const script = page.createElement('script');
+      script.textContent = 'document.title = "bad"';
+      const elsewhere = page.createElement('script');
+      elsewhere.src = 'https://example.invalid/script.js';
+      const [styled, clicked] = [page.createElement('p'), page.createElement('p')];
+      styled.setAttribute('style', 'color: red');
+      clicked.setAttribute('onclick', 'document.title = "bad"');
+      page.body.append(script, elsewhere, styled, clicked);
+      clicked.click();
+      [script, elsewhere, styled, clicked].forEach((each) => each.remove());
+      new Image().src = 'https://example.invalid/picture.png';
+      void fetch('https://example.invalid/').catch(() => undefined);
+      // Not at once: what a debugger calls may evaluate.
+      setTimeout(() => {
+        // eslint-disable-next-line @typescript-eslint/no-implied-eval, @typescript-eslint/no-unsafe-call
+        new Function('document.title = "bad"')();
+      }, 0);
+    });
+    const all = [
+      'connect-src https://example.invalid/',
+      'img-src https://example.invalid/picture.png',
+      'script-src eval',
+      'script-src-attr inline',
+      'script-src-elem https://example.invalid/script.js',
+      'script-src-elem inline',
+      'style-src-attr inline',
+    ].join('; ');
+    let refused: string | null = '';
+    await eventually(
+      async () => (refused = await panel.page.locator('body').getAttribute('data-refused')) === all,
+      () => `all to be refused; it is ${refused}`,
+    );
+    assert.notEqual(await panel.canvas.evaluate(({ ownerDocument }) => ownerDocument.title), 'bad');
+  });
+
   void test('another number of CPUs keeps the interval and the selection', async () => {
     await panel.press('+');
     const before = await panel.view();

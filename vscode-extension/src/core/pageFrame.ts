@@ -1,5 +1,5 @@
-// The frame of Longpole's pages: head, policy, and styles in the theme's colours. A page runs the one script that it is made with and
-// loads nothing else; what it shows comes by message.
+// The frame of Longpole's pages: head, policy, and styles in the theme's colours. A page runs the one script that it is made with, which
+// a nonce tells from all others, and loads nothing else, from nowhere; what it shows comes by message.
 import { randomBytes } from 'node:crypto';
 
 export interface Page {
@@ -7,8 +7,8 @@ export interface Page {
   /** Besides those that all pages share. */
   readonly styles: string;
   readonly body: string;
-  /** Its text; or where it is, with what the webview says that its own files are from. */
-  readonly script: string | { readonly source: string; readonly policySource: string };
+  /** Its text; or where it is, as the webview names it. */
+  readonly script: string | { readonly source: string };
 }
 
 const commonStyles = `a { color: var(--vscode-textLink-foreground); text-decoration: none; cursor: pointer; }
@@ -19,15 +19,12 @@ a:hover { text-decoration: underline; }
 
 export function page({ title, styles, body, script }: Page): string {
   const nonce = randomBytes(16).toString('base64');
-  const [from, tag] =
-    typeof script === 'string'
-      ? ['', `<script nonce="${nonce}">\n${script}\n</script>`]
-      : [` ${script.policySource}`, `<script nonce="${nonce}" src="${script.source}"></script>`];
+  const tag = typeof script === 'string' ? `<script nonce="${nonce}">\n${script}\n</script>` : `<script nonce="${nonce}" src="${script.source}"></script>`;
   return `<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'nonce-${nonce}'; script-src 'nonce-${nonce}'${from}">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'nonce-${nonce}'; script-src 'nonce-${nonce}'; base-uri 'none'; form-action 'none'">
 <title>${title}</title>
 <style nonce="${nonce}">
 ${commonStyles}

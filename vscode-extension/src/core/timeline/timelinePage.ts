@@ -1,5 +1,5 @@
 // The timeline's page: everything that is there before the script runs.
-import { page } from './pageFrame';
+import { page } from '../pageFrame';
 
 interface Button {
   readonly action: string;
@@ -41,9 +41,9 @@ function selectHtml(id: string, label: string, options: readonly (readonly [stri
   return `<label>${label} <select id="${id}">${rows}</select></label>`;
 }
 
-/** `source` and `policySource` are what the webview says. */
-export function timelinePage(source: string, policySource: string): string {
-  return page({ title: 'Longpole timeline', styles, body, script: { source, policySource } });
+/** `source`: where the script is, as the webview names it. */
+export function timelinePage(source: string): string {
+  return page({ title: 'Longpole timeline', styles, body, script: { source } });
 }
 
 const styles = `html, body { height: 100%; }
