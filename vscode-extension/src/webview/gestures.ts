@@ -1,4 +1,4 @@
-// What mouse and keys do. Keys are taken only while the picture has the focus, as Perfetto's are; help lists them (sidebar.ts).
+// What mouse and keys do. Keys are taken only while the picture has the focus, as Perfetto's are; help.ts lists them.
 import { cpuText, eventText, momentOf, stretchText } from '../core/timeline/details';
 import { drawTimeline } from '../core/timeline/draw';
 import { threadNames } from '../core/timeline/drawCpus';
@@ -9,7 +9,7 @@ import { around, centred, formatMoment, lengthOf, pan, within, wholeRun, zoom, z
 import { SvgSurface } from '../core/timeline/svgSurface';
 import { drawNote, drawTable, leadsOf } from './beside';
 import { editor, page } from './page';
-import { fillHelp } from './sidebar';
+import { fillHelp } from './help';
 import type { Timeline } from './timeline';
 
 interface Drag {

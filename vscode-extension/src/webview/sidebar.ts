@@ -1,8 +1,6 @@
 // What stands beside the canvas, made of elements. Whatever comes from a recording goes in as text, never as markup.
 import { cut, type Detail, type Table } from '../core/timeline/details';
 import type { Place } from '../core/timeline/model';
-import { allSigns, outline } from '../core/timeline/symbols';
-import type { Theme } from '../core/timeline/theme';
 
 export interface Leads {
   readonly open: (place: Place) => void;
@@ -103,101 +101,4 @@ export function tableOf({ caption, head, rows, words = [] }: Table, selected: nu
     }),
   );
   return element('table', [element('caption', caption), element('thead', [headRow]), element('tbody', body)]);
-}
-
-const keys: readonly (readonly [string, string])[] = [
-  ['W  S', 'zoom in and out at the pointer; so does the wheel'],
-  ['A  D  ← →', 'move left and right; so does dragging, and Shift with the wheel'],
-  ['+  −', 'zoom by 1.5; with Shift by 3. The left end stays'],
-  ['0', 'the whole run'],
-  ['Backspace', 'the view before; with Shift the one after'],
-  ['drag above', 'mark an interval in the parallelism graph and see just that; below with Shift'],
-  ['M', 'mark an interval from the selection on; once more, up to another one, and see just that'],
-  ['F', 'the selection as wide as the view'],
-  ['.  ,', 'next and previous event of the thread'],
-  ['>  <', 'next and previous similar event: same object, same kind'],
-  ['↑ ↓', 'the thread above and below, at the same time'],
-  ['Page ↑ ↓', 'scroll through the threads; so does the wheel over their names'],
-  ['Enter', 'open the line of the selection'],
-  ['[  ]', 'the event that woke this one; and back'],
-  ['C', 'rows of threads or of CPUs'],
-  ['H', 'hide threads that do nothing here'],
-  ['P', 'choose threads'],
-  ['V', 'compare with another simulation'],
-  ['T', 'the interval as a table; ↑ ↓ and Enter choose a thread there'],
-  ['Escape', 'nothing selected'],
-];
-
-const states: readonly (readonly [string, string])[] = [
-  ['running', 'running'],
-  ['runnable', 'waits for a CPU'],
-  ['blocked', 'blocked'],
-  ['io', 'in I/O'],
-  ['sleeping', 'sleeping'],
-  ['path', 'critical path'],
-];
-
-export function fillHelp(dialog: HTMLDialogElement, theme: Theme): void {
-  const rows = keys.map(([key, what]) => element('tr', [element('td', [element('kbd', key)]), element('td', what)]));
-  const shapes = [...allSigns()].map(([, { shape, hue, text }]) =>
-    element('tr', [element('td', [picture((svg) => polygon(svg, outline(shape, 12, 8, 4.5), theme.hues[hue]))]), element('td', text)]),
-  );
-  const bars = states.map(([state, text]) => element('tr', [element('td', [picture((svg) => statePicture(svg, state, theme))]), element('td', text)]));
-  const close = link('close', () => dialog.close());
-  dialog.replaceChildren(
-    element('div', [
-      element('div', [element('h2', 'Keys, while the timeline has the focus'), element('table', rows)]),
-      element('div', [element('h2', 'States'), element('table', bars), close]),
-      element('div', [element('h2', 'Calls'), element('table', shapes)]),
-    ], 'sheets'),
-  );
-}
-
-const svgNamespace = 'http://www.w3.org/2000/svg';
-
-function picture(draw: (svg: SVGElement) => void): SVGElement {
-  const svg = document.createElementNS(svgNamespace, 'svg');
-  svg.setAttribute('width', '24');
-  svg.setAttribute('height', '16');
-  svg.setAttribute('aria-hidden', 'true');
-  draw(svg);
-  return svg;
-}
-
-function polygon(svg: SVGElement, points: readonly number[], colour: string): void {
-  const made = document.createElementNS(svgNamespace, 'polygon');
-  made.setAttribute('points', points.join(' '));
-  made.setAttribute('fill', colour);
-  svg.append(made);
-}
-
-function line(svg: SVGElement, width: number, colour: string, dash: string): void {
-  const made = document.createElementNS(svgNamespace, 'path');
-  made.setAttribute('d', 'M0 8H24');
-  made.setAttribute('stroke', colour);
-  made.setAttribute('stroke-width', String(width));
-  made.setAttribute('stroke-dasharray', dash);
-  svg.append(made);
-}
-
-function statePicture(svg: SVGElement, state: string, theme: Theme): void {
-  switch (state) {
-    case 'running':
-      line(svg, 10, theme.running, '');
-      break;
-    case 'runnable':
-      line(svg, 5, theme.runnable, '2 2');
-      break;
-    case 'io':
-      line(svg, 10, theme.io, '2 2');
-      break;
-    case 'blocked':
-      line(svg, 1.2, theme.blocked, '3 3');
-      break;
-    case 'sleeping':
-      line(svg, 1.4, theme.quiet, '1.4 5');
-      break;
-    default:
-      line(svg, 3.4, theme.path, '');
-  }
 }

@@ -44,7 +44,7 @@ async function make(folder: string): Promise<void> {
       await workbench.webview().getByText(/× on 8 CPUs/).waitFor();
       await workbench.runCommand('View: Close All Editors');
       await workbench.runCommand('Longpole: Show Timeline');
-      const canvas = workbench.webview().locator('canvas');
+      const canvas = workbench.webview().locator('#canvas');
       await canvas.waitFor();
       const panel = page.locator('.part.panel');
       if (((await panel.boundingBox())?.height ?? 0) < 600) {

@@ -165,7 +165,7 @@ void describe('recording the sorter', () => {
     const { page } = workbench;
     await workbench.runCommand('Longpole: Show Timeline');
     const panel = workbench.webview();
-    const canvas = panel.locator('canvas');
+    const canvas = panel.locator('#canvas');
     const box = await page.locator('.part.panel').boundingBox();
     assert.ok(box);
     await page.mouse.move(box.x + box.width / 2, box.y - 1);
@@ -219,7 +219,7 @@ void describe('recording the sorter', () => {
     // No thread leaves its CPU, and the run ends when the search says that it does; the line is what some binding surely reaches.
     await workbench.runCommand('Longpole: Show Timeline');
     const panel = workbench.webview();
-    const canvas = panel.locator('canvas');
+    const canvas = panel.locator('#canvas');
     await panel.getByText('2 CPUs, linux').waitFor();
     await canvas.focus();
     await page.keyboard.press('0');

@@ -170,7 +170,7 @@ void describe('speed', () => {
     await editor.send('HeapProfiler.collectGarbage');
     const withoutTimeline = await heapOf();
     await workbench.runCommand('Longpole: Show Timeline');
-    const canvas = workbench.webview().locator('canvas');
+    const canvas = workbench.webview().locator('#canvas');
     await eventually(async () => /^[1-9]/.test((await canvas.getAttribute('data-drawn')) ?? ''), () => 'the timeline', 600_000);
     await canvas.focus();
     const frames: number[] = [];

@@ -240,6 +240,20 @@ void describe('the timeline by mouse and by keys', () => {
     await page.getByText('next and previous similar event').waitFor({ state: 'hidden' });
   });
 
+  void test('the help is seen as a whole, also in a low panel, and no key goes through it', async () => {
+    const { page } = panel;
+    await panel.press('?');
+    const help = page.getByRole('dialog', { name: 'Keys and signs' });
+    await help.getByText('critical path').waitFor();
+    const [height, seen, inPanel] = await help.evaluate((dialog) => [dialog.scrollHeight, dialog.clientHeight, dialog.getBoundingClientRect().bottom <= innerHeight] as const);
+    assert.ok(height <= seen && inPanel, `${height} pixels of which ${seen} are seen`);
+    await workbench.screenshot('timeline help');
+    await workbench.page.keyboard.press('+');
+    await workbench.page.keyboard.press('Escape');
+    await help.waitFor({ state: 'hidden' });
+    await panel.untilView(0, total);
+  });
+
   void test('the table lists what a thread does in the interval, call by call, by keys and by the mouse', async () => {
     const { page } = panel;
     const { keyboard } = workbench.page;

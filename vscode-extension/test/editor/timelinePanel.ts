@@ -19,7 +19,7 @@ export class TimelinePanel {
 
   private constructor(private readonly workbench: Workbench) {
     this.page = workbench.webview();
-    this.canvas = this.page.locator('canvas');
+    this.canvas = this.page.locator('#canvas');
     this.details = this.page.locator('aside');
   }
 

@@ -286,7 +286,7 @@ void describe('views', () => {
     await found.getByRole('button', { name: 'Simulate So' }).click();
     await workbench.untilAnnotations((shown) => shown.get(5)?.text.startsWith('44%') ?? false, '44% as bound');
     await workbench.runCommand('Longpole: Show Timeline');
-    const canvas = workbench.webview().locator('canvas');
+    const canvas = workbench.webview().locator('#canvas');
     await eventually(async () => Number(await canvas.getAttribute('data-bound')) === 1.25e9 / 4, () => 'the bound in the timeline');
     await workbench.screenshot('timeline bound');
     await page.getByRole('button', { name: /Hide Panel/ }).first().click();

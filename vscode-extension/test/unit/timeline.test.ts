@@ -14,7 +14,7 @@ import { around, centred, formatMoment, lengthOf, pan, ticks, timeAt, within, wh
 import type { Lane, Scene } from '../../src/core/timeline/scene';
 import type { Surface, Texture } from '../../src/core/timeline/surface';
 import { SvgSurface } from '../../src/core/timeline/svgSurface';
-import { allSigns, outline, signOf } from '../../src/core/timeline/symbols';
+import { hueTexts, outline, shapeTexts, signOf, type Hue, type Shape } from '../../src/core/timeline/symbols';
 import { categoryOf, darkTheme, heatOf, lightTheme } from '../../src/core/timeline/theme';
 import { shownThreads } from '../../src/core/timeline/threads';
 import { fakeTimeline, fakeTimelineItem, hostileName } from '../fake-daemon/fakeTimeline';
@@ -352,8 +352,10 @@ void test('signs: releases point up, waits down; every one has corners and a col
   assert.equal(signOf('post').shape, 'up');
   assert.equal(signOf('wait').shape, 'down');
   assert.equal(signOf('of a later daemon').shape, 'circle');
-  for (const [, { shape, hue }] of allSigns()) {
+  for (const shape of Object.keys(shapeTexts) as Shape[]) {
     assert.ok(outline(shape, 0, 0, 4).every(Number.isFinite));
+  }
+  for (const hue of Object.keys(hueTexts) as Hue[]) {
     assert.match(darkTheme.hues[hue], /^#/);
     assert.match(lightTheme.hues[hue], /^#/);
   }

@@ -52,10 +52,26 @@ export function signOf(kind: string): Sign {
   return signs.get(kind) ?? { shape: 'circle', hue: 'thread', text: kind };
 }
 
-/** All of them, for the help. */
-export function allSigns(): Iterable<readonly [string, Sign]> {
-  return signs;
-}
+/** What a shape says, for the help. */
+export const shapeTexts: Readonly<Record<Shape, string>> = {
+  up: 'lets go: unlock, post, create, send',
+  down: 'may wait: lock, join, sleep, I/O',
+  both: 'waits and lets go: barrier',
+  circle: 'neither: detach, yield',
+  square: 'the end of a thread',
+};
+
+/** What a colour says, for the help. */
+export const hueTexts: Readonly<Record<Hue, string>> = {
+  thread: 'thread',
+  mutex: 'mutex',
+  rwlock: 'read-write lock',
+  semaphore: 'semaphore',
+  condition: 'condition',
+  barrier: 'barrier',
+  channel: 'channel',
+  device: 'input, output, sleep',
+};
 
 /** The corners of a shape around a point, two numbers each; `size` is half its width. */
 export function outline(shape: Shape, x: number, y: number, size: number): number[] {

@@ -63,9 +63,9 @@ button, select { font: inherit; }
 .bar button.text { color: var(--vscode-textLink-foreground); padding: 2px 4px; }
 main { flex: 1; min-height: 0; display: flex; position: relative; }
 #stage { flex: 1; min-width: 0; position: relative; }
-canvas { display: block; position: absolute; inset: 0; width: 100%; height: 100%; outline: none; cursor: crosshair; }
-canvas.moving { cursor: grabbing; }
-canvas:focus-visible { outline: 1px solid var(--vscode-focusBorder); outline-offset: -1px; }
+#canvas { display: block; position: absolute; inset: 0; width: 100%; height: 100%; outline: none; cursor: crosshair; }
+#canvas.moving { cursor: grabbing; }
+#canvas:focus-visible { outline: 1px solid var(--vscode-focusBorder); outline-offset: -1px; }
 #tip { position: absolute; pointer-events: none; max-width: 46ch; padding: 3px 7px; border-radius: 4px; color: var(--vscode-editorHoverWidget-foreground); background: var(--vscode-editorHoverWidget-background); border: 1px solid var(--vscode-editorHoverWidget-border, #8884); overflow: hidden; overflow-wrap: anywhere; display: -webkit-box; -webkit-line-clamp: 4; -webkit-box-orient: vertical; }
 #tip[hidden] { display: none; }
 aside { flex: 0 0 290px; overflow: auto; padding: 4px 14px 12px; box-sizing: border-box; border-left: 1px solid var(--vscode-panel-border, #8883); }
@@ -91,13 +91,18 @@ aside nav { display: flex; gap: 2px 12px; flex-wrap: wrap; margin-bottom: 8px; }
 #table tbody tr:hover { background: var(--vscode-list-hoverBackground); outline: 1px dashed var(--vscode-contrastActiveBorder, transparent); outline-offset: -1px; }
 #table tbody tr[aria-selected=true] { color: var(--vscode-list-inactiveSelectionForeground, inherit); background: var(--vscode-list-inactiveSelectionBackground); outline: 1px solid var(--vscode-contrastActiveBorder, transparent); outline-offset: -1px; }
 #table:focus-visible, #table tbody tr:focus-visible { outline: 1px solid var(--vscode-focusBorder); outline-offset: -1px; }
-dialog { color: var(--vscode-foreground); background: var(--vscode-editorWidget-background); border: 1px solid var(--vscode-editorWidget-border, #8886); border-radius: 6px; max-width: 780px; max-height: 85%; padding: 12px 20px; }
+dialog { color: var(--vscode-foreground); background: var(--vscode-editorWidget-background); border: 1px solid var(--vscode-editorWidget-border, var(--vscode-contrastBorder, #8886)); border-radius: 6px; box-sizing: border-box; width: min(1120px, 100% - 16px); max-width: none; max-height: calc(100% - 8px); padding: 8px 16px; }
 dialog::backdrop { background: #0005; }
-dialog h2 { font-size: 13px; margin: 4px 0 8px; }
-dialog .sheets { display: flex; gap: 32px; flex-wrap: wrap; align-items: flex-start; }
-dialog table { border-spacing: 10px 2px; }
-dialog td:first-child { text-align: right; white-space: nowrap; }
-kbd { font: inherit; border: 1px solid var(--vscode-widget-border, #8886); border-radius: 3px; padding: 0 4px; }
+dialog .sheet { columns: 240px; column-gap: 24px; }
+dialog h2 { font-size: 12.5px; margin: 0 0 4px; break-after: avoid; }
+dialog .row + h2 { margin-top: 8px; }
+dialog .row { display: flex; gap: 8px; align-items: baseline; line-height: 16px; break-inside: avoid; }
+dialog .row > :first-child { flex: none; }
+dialog .row > kbd { min-width: 38px; text-align: center; line-height: 13px; }
+dialog .row > span { min-width: 0; }
+dialog .row > canvas { width: 26px; height: 14px; align-self: center; }
+dialog .close { position: absolute; top: 8px; right: 16px; background: inherit; padding-left: 8px; }
+kbd { font: inherit; border: 1px solid var(--vscode-widget-border, var(--vscode-contrastBorder, #8886)); border-radius: 3px; padding: 0 4px; }
 .visually-hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }`;
 
 const body = `<header class="bar" role="toolbar" aria-label="Timeline">

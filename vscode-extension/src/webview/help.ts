@@ -1,0 +1,83 @@
+// The help sheet: keys, states and signs, in columns as wide as the panel, so that a low one shows all of it, too.
+import type { Surface } from '../core/timeline/surface';
+import { hueTexts, outline, shapeTexts, type Hue, type Shape } from '../core/timeline/symbols';
+import type { Theme } from '../core/timeline/theme';
+import { CanvasSurface } from './canvasSurface';
+import { element, link } from './sidebar';
+
+const keys: readonly (readonly [string, string])[] = [
+  ['W  S', 'zoom at the pointer, as the wheel does'],
+  ['A  D  ← →', 'move, as dragging does'],
+  ['+  −', 'zoom by 1.5, with Shift by 3'],
+  ['0', 'the whole run'],
+  ['Backspace', 'view before; Shift: after'],
+  ['drag above', 'mark and see an interval'],
+  ['Shift drag', 'the same, in the rows'],
+  ['M', 'mark from the selection on; again: to it'],
+  ['F', 'the selection as wide as the view'],
+  ['.  ,', 'next and previous event'],
+  ['>  <', 'next and previous similar event'],
+  ['↑ ↓', 'the thread above and below'],
+  ['Page ↑ ↓', 'other rows, as the wheel on names'],
+  ['Enter', 'open the line of the selection'],
+  ['[  ]', 'the event that woke this one; back'],
+  ['C', 'rows of threads or of CPUs'],
+  ['H', 'hide threads that do nothing here'],
+  ['P', 'choose threads'],
+  ['V', 'compare with another simulation'],
+  ['T', 'the interval as a table'],
+  ['Escape', 'nothing selected'],
+];
+
+const [pictureWidth, pictureHeight] = [26, 14];
+const middle = pictureHeight / 2;
+
+/** As the rows show them. */
+const states: readonly (readonly [string, (surface: Surface, theme: Theme) => void])[] = [
+  ['running', (surface, theme) => surface.rects([0, middle - 5, pictureWidth, 10], theme.running)],
+  ['waits for a CPU', (surface, theme) => surface.rects([0, middle - 2.5, pictureWidth, 5], theme.runnable, 'hatched')],
+  ['in I/O', (surface, theme) => surface.rects([0, middle - 5, pictureWidth, 10], theme.io, 'dotted')],
+  ['blocked', (surface, theme) => surface.lines([0, middle, pictureWidth, middle], { colour: theme.blocked, width: 1.2, dash: [3, 3] })],
+  ['sleeping', (surface, theme) => surface.lines([0, middle, pictureWidth, middle], { colour: theme.quiet, width: 1.4, dash: [1.4, 5] })],
+  ['critical path', (surface, theme) => surface.rects([0, middle - 1.6, pictureWidth, 3.2], theme.path)],
+];
+
+const shapes = Object.entries(shapeTexts) as [Shape, string][];
+const hues = Object.entries(hueTexts) as [Hue, string][];
+
+export function fillHelp(dialog: HTMLDialogElement, theme: Theme): void {
+  const picture = (draw: (surface: Surface) => void): HTMLElement => pictureOf(draw, getComputedStyle(dialog).fontFamily);
+  const sign = (shape: Shape, colour: string): HTMLElement => picture((surface) => surface.polygons([outline(shape, pictureWidth / 2, middle, 4.5)], colour));
+  const close = link('close', () => dialog.close());
+  close.className = 'close';
+  dialog.replaceChildren(
+    close,
+    element(
+      'div',
+      [
+        ...part('Keys, while the focus is here', keys.map(([key, what]) => [element('kbd', key), what])),
+        ...part('States', states.map(([text, draw]) => [picture((surface) => draw(surface, theme)), text])),
+        ...part('A sign’s shape: what is called', shapes.map(([shape, text]) => [sign(shape, theme.foreground), text])),
+        ...part('Its colour: a call about', hues.map(([hue, text]) => [sign('up', theme.hues[hue]), text])),
+      ],
+      'sheet',
+    ),
+  );
+}
+
+function part(title: string, rows: readonly (readonly [HTMLElement, string])[]): HTMLElement[] {
+  return [element('h2', title), ...rows.map(([sign, text]) => element('div', [sign, element('span', text)], 'row'))];
+}
+
+function pictureOf(draw: (surface: Surface) => void, fontFamily: string): HTMLElement {
+  const canvas = element('canvas');
+  canvas.width = pictureWidth * devicePixelRatio;
+  canvas.height = pictureHeight * devicePixelRatio;
+  canvas.setAttribute('aria-hidden', 'true');
+  const context = canvas.getContext('2d');
+  if (context !== null) {
+    context.scale(devicePixelRatio, devicePixelRatio);
+    draw(new CanvasSurface(context, fontFamily));
+  }
+  return canvas;
+}
