@@ -283,7 +283,7 @@ export class TimelineView implements vscode.WebviewViewProvider, vscode.Disposab
     const calls = await this.session
       .ask(lane.path, (client, handle) => client.getTimelineItem(handle, this.simulation(lane), thread, { timeNs }, 'here', following))
       .then(timelineCalls, () => []);
-    this.post({ kind: 'calls', generation, thread, view, calls });
+    this.post({ kind: 'calls', generation, lane: index, thread, view, calls });
   }
 
   /** A view of length 0 is the whole run. */

@@ -1,7 +1,7 @@
 // What stands beside the picture: the selection, what was looked for, the interval; and the table in place of the picture.
 import { formatTime } from '../core/format';
 import { callTable, cpuTable, intervalDetails, itemDetails, itemTitle, threadTable, type Table } from '../core/timeline/details';
-import type { Place } from '../core/timeline/model';
+import type { Place, Thread } from '../core/timeline/model';
 import { centred, formatMoment } from '../core/timeline/scale';
 import type { LaneState } from './lane';
 import { editor, page } from './page';
@@ -69,8 +69,8 @@ export function drawNote(timeline: Timeline, text: string): void {
   page.details.prepend(element('p', text, 'quiet'));
 }
 
-/** A table of threads, or of CPUs, for each picture; below them, what the selected thread of the upper one does. A row is where it was
- * before, so that it keeps the focus. */
+/** A table of threads, or of CPUs, for each picture; below them, what the selected thread does in each. A row is where it was before, so
+ * that it keeps the focus. */
 export function drawTable(timeline: Timeline): void {
   if (page.table.hidden) {
     return;
@@ -101,25 +101,30 @@ function rowTable(timeline: Timeline, lane: LaneState, index: number): HTMLEleme
   return tableOf(named(timeline, lane, threadTable(lane.threads, timeline.view)), selectedRow(lane), choose);
 }
 
+/** What the selected thread does, in each of the runs in which there is one. */
 function callsBelow(timeline: Timeline): HTMLElement[] {
-  const lane = timeline.lanes[0];
-  if (lane === undefined || isOfCpus(timeline, lane)) {
-    return [];
-  }
-  const thread = lane.threads[selectedRow(lane)]?.thread;
-  if (thread === undefined) {
+  const lanes = [...timeline.lanes.entries()].filter(([, lane]) => !isOfCpus(timeline, lane));
+  const selected = lanes.filter(([, lane]) => selectedRow(lane) >= 0);
+  if (lanes.length > 0 && selected.length === 0) {
     return [element('p', 'Choose a thread, with Enter or a click, to read what it does here.', 'quiet')];
   }
-  const calls = timeline.callsOf(thread);
+  return selected.flatMap(([index, lane]) => {
+    const thread = lane.threads[selectedRow(lane)]?.thread;
+    return thread === undefined ? [] : [callsOf(timeline, lane, index, thread)];
+  });
+}
+
+function callsOf(timeline: Timeline, lane: LaneState, index: number, thread: Thread): HTMLElement {
+  const calls = timeline.callsOf(index, thread);
   if (calls === undefined) {
-    return [element('p', 'One moment…', 'quiet')];
+    return element('p', 'One moment…', 'quiet');
   }
   const choose = (row: number): void => {
     const event = calls[row]?.event;
     if (event !== undefined) {
-      timeline.ask(0, thread.thread, { event }, 'here', 'select');
+      timeline.ask(index, thread.thread, { event }, 'here', 'select');
     }
   };
   const table = named(timeline, lane, callTable({ thread, view: timeline.view, calls }));
-  return [tableOf(table, calls.findIndex(({ event }) => event === lane.selection?.event), choose)];
+  return tableOf(table, calls.findIndex(({ event }) => event === lane.selection?.event), choose);
 }

@@ -1,5 +1,5 @@
 // The timeline's surface on a canvas.
-import type { Stroke, Surface, TextStyle, Texture } from '../core/timeline/surface';
+import { veilOpacity, type Stroke, type Surface, type TextStyle, type Texture } from '../core/timeline/surface';
 
 export class CanvasSurface implements Surface {
   private readonly patterns = new Map<string, CanvasPattern | string>();
@@ -11,10 +11,12 @@ export class CanvasSurface implements Surface {
 
   rects(xywh: readonly number[], colour: string, texture: Texture = 'solid'): void {
     const { context } = this;
-    context.fillStyle = texture === 'solid' ? colour : this.pattern(colour, texture);
+    context.fillStyle = texture === 'solid' || texture === 'veil' ? colour : this.pattern(colour, texture);
+    context.globalAlpha = texture === 'veil' ? veilOpacity : 1;
     for (let at = 0; at + 3 < xywh.length; at += 4) {
       context.fillRect(xywh[at] ?? 0, xywh[at + 1] ?? 0, xywh[at + 2] ?? 0, xywh[at + 3] ?? 0);
     }
+    context.globalAlpha = 1;
   }
 
   lines(segments: readonly number[], stroke: Stroke): void {
@@ -94,7 +96,7 @@ export class CanvasSurface implements Surface {
     context.stroke();
   }
 
-  private pattern(colour: string, texture: Texture): CanvasPattern | string {
+  private pattern(colour: string, texture: 'hatched' | 'dotted'): CanvasPattern | string {
     const key = `${texture} ${colour}`;
     let pattern = this.patterns.get(key);
     if (pattern === undefined) {
@@ -104,7 +106,7 @@ export class CanvasSurface implements Surface {
     return pattern;
   }
 
-  private makePattern(colour: string, texture: Texture): CanvasPattern | string {
+  private makePattern(colour: string, texture: 'hatched' | 'dotted'): CanvasPattern | string {
     const tile = document.createElement('canvas');
     tile.width = tile.height = texture === 'hatched' ? 5 : 4;
     const context = tile.getContext('2d');

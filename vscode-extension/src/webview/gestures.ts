@@ -3,13 +3,14 @@ import { cpuText, eventText, momentOf, stretchText } from '../core/timeline/deta
 import { drawTimeline } from '../core/timeline/draw';
 import { threadNames } from '../core/timeline/drawCpus';
 import { timeBelow } from '../core/timeline/drawGraphs';
+import { graphText, levelText } from '../core/timeline/graphText';
 import { hitTest, type Hit } from '../core/timeline/hit';
 import type { CpuRow, Item, View } from '../core/timeline/model';
-import { around, centred, formatMoment, lengthOf, pan, within, wholeRun, zoom, zoomStep, zoomSteps } from '../core/timeline/scale';
+import { around, centred, formatMoment, lengthOf, pan, within, zoom, zoomStep, zoomSteps } from '../core/timeline/scale';
 import { SvgSurface } from '../core/timeline/svgSurface';
 import { drawNote, drawTable, leadsOf } from './beside';
-import { editor, page } from './page';
 import { fillHelp } from './help';
+import { editor, page } from './page';
 import type { Timeline } from './timeline';
 
 interface Drag {
@@ -39,7 +40,7 @@ export class Gestures {
         this.timeline.moved();
         break;
       case 'fit':
-        this.timeline.move(wholeRun(this.timeline.totalNs));
+        this.timeline.fit();
         break;
       case 'in':
       case 'in3':
@@ -88,6 +89,10 @@ export class Gestures {
     page.table.hidden = !page.table.hidden;
     page.stage.hidden = !page.table.hidden;
     document.querySelector('[data-action=table]')?.setAttribute('aria-pressed', String(page.stage.hidden));
+    // Behind the table there is no picture to be saved.
+    for (const button of document.querySelectorAll<HTMLButtonElement>('[data-action=svg], [data-action=png]')) {
+      button.disabled = page.stage.hidden;
+    }
     drawTable(this.timeline);
     (page.table.hidden ? page.canvas : page.table).focus();
   }
@@ -345,7 +350,7 @@ export class Gestures {
 
   private lookAtOverview(x: number): void {
     const { overview } = this.timeline.layout();
-    const at = ((x - overview.x) / overview.width) * (this.timeline.lanes[0]?.totalNs ?? 0);
+    const at = ((x - overview.x) / overview.width) * this.timeline.totalNs;
     this.timeline.move(centred(this.timeline.view, at, this.timeline.totalNs), true);
   }
 
@@ -409,6 +414,14 @@ export class Gestures {
     }
     if (hit.kind === 'name') {
       return this.timeline.lanes[hit.lane]?.threads.find(({ thread }) => thread.thread === hit.thread)?.thread.name ?? '';
+    }
+    if (hit.kind === 'graph' || hit.kind === 'level') {
+      const shown = this.timeline.lanes[hit.lane]?.scene();
+      return shown?.data === undefined
+        ? ''
+        : hit.kind === 'graph'
+          ? graphText(shown.data, hit.timeNs, this.timeline.view)
+          : levelText(shown.data, hit.level, shown.cpus);
     }
     if (hit.kind !== 'row') {
       return '';

@@ -5,7 +5,7 @@ import { formatTime } from '../core/format';
 import { itemTitle, momentOf } from '../core/timeline/details';
 import { drawTimeline } from '../core/timeline/draw';
 import { History } from '../core/timeline/history';
-import { layOut, rowMiddle, scrollTo, visibleRows, type Layout } from '../core/timeline/layout';
+import { layOut, scrollTo, visibleRows, type Layout } from '../core/timeline/layout';
 import type { At, ItemRequest, Step, ToPanel } from '../core/timeline/messages';
 import type { Found, Item, Thread, TimelineData, View } from '../core/timeline/model';
 import { unpack } from '../core/timeline/pack';
@@ -17,6 +17,7 @@ import { CanvasSurface } from './canvasSurface';
 import { LaneState } from './lane';
 import { editor, page, type Kept } from './page';
 import { element } from './sidebar';
+import { tell } from './tell';
 import { themeOfEditor } from './themeOfEditor';
 
 /** A burst of wheel or keys is one step of the history. */
@@ -50,13 +51,16 @@ export class Timeline {
   private rest: number | undefined;
   private flashing: number | undefined;
   private isSelecting = false;
+  /** Beside a run that was shown as a whole there is another one: it is to be seen as a whole, too. */
+  private hasNewcomer = false;
   /** What is to be done from the selection on that is on its way. */
   private readonly waiting: (() => void)[] = [];
   theme = themeOfEditor();
   private surface: CanvasSurface | undefined;
   private context: CanvasRenderingContext2D | undefined;
   private readonly frameMs: number[] = [];
-  private readonly calls = new CallList((request) => editor.postMessage(request));
+  /** Of each lane. */
+  private readonly calls = [0, 1].map(() => new CallList((request) => editor.postMessage(request)));
 
   constructor() {
     page.rows.value = this.kept.rowsAre;
@@ -85,6 +89,11 @@ export class Timeline {
         if (message.lane === 0 && message.what === 'overview') {
           this.firstLook(data.totalNs);
         }
+        if (this.hasNewcomer && this.lanes.every(({ overview }) => overview !== undefined)) {
+          this.hasNewcomer = false;
+          this.history.drift(wholeRun(this.totalNs));
+          this.moved();
+        }
         this.threadsChanged();
         break;
       }
@@ -96,7 +105,7 @@ export class Timeline {
         }
         break;
       case 'calls':
-        this.calls.take(message);
+        this.calls[message.lane]?.take(message);
         drawTable(this);
         break;
       case 'found': {
@@ -130,6 +139,7 @@ export class Timeline {
 
   private show(message: ToPanel & { kind: 'show' }): void {
     const before = this.lanes;
+    this.hasNewcomer = before.length > 0 && before.length < message.lanes.length && isSame(this.view, wholeRun(this.totalNs));
     this.generation = message.generation;
     this.isSelecting = false;
     this.waiting.length = 0;
@@ -253,7 +263,12 @@ export class Timeline {
     return Math.max(0, ...this.lanes.map((lane) => lane.totalNs));
   }
 
+  /** Before there is a run, there is nowhere to go. */
   move(view: View, isBurst = false): void {
+    if (this.totalNs === 0) {
+      return;
+    }
+    this.hasNewcomer = false;
     const now = performance.now();
     if (isBurst && now - this.lastMove < burstMs) {
       this.history.drift(view);
@@ -262,6 +277,14 @@ export class Timeline {
     }
     this.lastMove = isBurst ? now : 0;
     this.moved();
+  }
+
+  /** The whole run; of one that is on its way, once it is there. */
+  fit(): void {
+    if (this.totalNs === 0) {
+      this.keep({ view: undefined });
+    }
+    this.move(wholeRun(this.totalNs));
   }
 
   moved(): void {
@@ -352,9 +375,9 @@ export class Timeline {
     editor.postMessage({ kind: 'item', generation: this.generation, lane, thread, at, step, purpose });
   }
 
-  /** What the thread calls in the view; undefined: that is on its way. */
-  callsOf(thread: Thread): readonly Item[] | undefined {
-    return this.calls.of(this.generation, thread, this.view);
+  /** What a thread of a lane calls in the view; undefined: that is on its way. */
+  callsOf(lane: number, thread: Thread): readonly Item[] | undefined {
+    return this.calls[lane]?.of(this.generation, lane, thread, this.view);
   }
 
   /** The daemon is asked what to select: of keys that follow quickly, each goes on from what the one before selects. A key that is held
@@ -416,34 +439,7 @@ export class Timeline {
     drawTimeline(surface, scene, theme);
     this.frameMs.push(performance.now() - start);
     this.frameMs.splice(0, this.frameMs.length - 240);
-    this.tell(scene);
-  }
-
-  /** What a test, or a person with the developer tools, can see of a canvas. */
-  private tell(scene: Scene): void {
-    const { dataset } = page.canvas;
-    dataset['from'] = String(Math.round(this.view.fromNs));
-    dataset['to'] = String(Math.round(this.view.toNs));
-    dataset['settled'] = String(this.lanes.every((lane) => lane.isOf(this.view)));
-    dataset['threads'] = scene.lanes.map((lane) => lane.threads.slice(0, 20).map(({ thread }) => thread.name.slice(0, 60)).join(',')).join(' | ');
-    scene.lanes.forEach((lane, index) => {
-      const box = scene.layout.lanes[index];
-      const names =
-        scene.rowsAre === 'cpus'
-          ? Array.from({ length: Math.min(20, rowCount(lane, scene.rowsAre)) }, (_unused, cpu) => `CPU ${cpu}`)
-          : lane.threads.slice(0, 20).map(({ thread }) => thread.name.slice(0, 60));
-      const middles = names.map((name, row) => [name, box === undefined ? 0 : rowMiddle(box, row)]);
-      dataset[index === 0 ? 'rows' : 'lowerRows'] = JSON.stringify(Object.fromEntries(middles));
-    });
-    dataset['bound'] = String(scene.lanes[0]?.boundNs ?? '');
-    const drawn = scene.lanes.map(({ data }) => (scene.rowsAre === 'cpus' ? data?.cpuRows : data?.rows));
-    dataset['drawn'] = drawn.map((rows) => rows?.length ?? 'nothing').join(' | ');
-    dataset['frameMs'] = (this.frameMs.reduce((sum, ms) => sum + ms, 0) / Math.max(1, this.frameMs.length)).toFixed(2);
-    dataset['worstFrameMs'] = Math.max(...this.frameMs).toFixed(2);
-    for (const button of document.querySelectorAll<HTMLButtonElement>('[data-action]')) {
-      const { action } = button.dataset;
-      button.disabled = (action === 'back' && !this.history.canGoBack) || (action === 'forward' && !this.history.canGoForward);
-    }
+    tell(this, scene, this.frameMs);
   }
 
   private flash(): void {

@@ -148,6 +148,12 @@ void describe('the timeline', () => {
     const png = await saved('Save the picture as PNG', 'run 8 CPUs.png');
     assert.equal(png.toString('latin1', 1, 4), 'PNG');
     assert.ok(png.readUInt32BE(16) > 600 && png.readUInt32BE(20) > 150, `${png.readUInt32BE(16)} by ${png.readUInt32BE(20)}`);
+    // Behind the table there is none.
+    const button = panel.page.getByRole('button', { name: 'Save the picture as SVG' });
+    await panel.press('t');
+    await eventually(() => button.isDisabled(), () => 'no picture to be saved');
+    await panel.page.locator('#table').press('t');
+    await eventually(() => button.isEnabled(), () => 'a picture to be saved');
   });
 
   void test('the page runs its own script and loads nothing: whatever else gets into it is refused', async () => {

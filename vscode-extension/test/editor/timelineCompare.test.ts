@@ -64,9 +64,21 @@ void describe('timelines above each other', () => {
     await panel.press('v');
     await compareWith('1 CPU');
     await panel.page.getByText('8 CPUs, linux ↔ 1 CPU, linux').waitFor();
+    // The whole run was shown: of both, now.
+    await panel.untilView(0, onOneCpu);
+    await panel.press('+');
+    await panel.untilView(0, onOneCpu / 1.5);
     await panel.press('0');
     await panel.untilView(0, onOneCpu);
     // Where the upper run has ended, the lower one goes on.
+    // The overview is as long: a click in the middle of it goes to the middle of the longer run.
+    await panel.press('+', '+');
+    const middle = await panel.at((await panel.length()) / 2, 10);
+    await workbench.page.mouse.click(middle.x, middle.y);
+    const half = onOneCpu / 1.5 ** 2 / 2;
+    await panel.untilView(onOneCpu / 2 - half, onOneCpu / 2 + half, 4 * ms);
+    await panel.press('0');
+    await panel.untilView(0, onOneCpu);
     const row = await panel.rowOf('consumer', 'lowerRows');
     const { x } = await panel.at(900 * ms, 0);
     await workbench.page.mouse.click(x, row);
@@ -79,14 +91,37 @@ void describe('timelines above each other', () => {
     await producer.focus();
     await workbench.page.keyboard.press('Enter');
     await selected(/^1 CPU, linux: post a semaphore: /).waitFor();
-    // What it does in the upper run is told below, and the row is still where the keys are.
-    await panel.page.getByRole('table', { name: /^8 CPUs, linux: What producer 2 does / }).waitFor();
+    // What it does in each of them is told below, and the row is still where the keys are.
+    const calls = (run: string): Locator => panel.page.getByRole('table', { name: new RegExp(`^${run}, linux: What producer 2 does `) });
+    await calls('8 CPUs').getByRole('row', { name: / 250 ms post a semaphore / }).waitFor();
+    await calls('1 CPU').getByRole('row', { name: / post a semaphore / }).waitFor();
     await eventually(async () => producer.evaluate((row) => row === document.activeElement), () => 'the focus on the row');
     await workbench.screenshot('timeline tables of two runs');
+    // A row of the lower run's calls selects there, and the same call above.
+    await calls('1 CPU').getByRole('row', { name: / post a semaphore / }).click();
+    await selected(/^8 CPUs, linux: post a semaphore: /).waitFor();
     await panel.page.locator('#table').press('t');
     await panel.press('Escape');
     await endComparison();
     await panel.press('0');
+    await panel.untilView(0, usual);
+  });
+
+  void test('a key that is pressed before there is a run moves nothing', async () => {
+    await panel.press('v');
+    await compareWith('1 CPU');
+    await panel.untilView(0, onOneCpu);
+    // The title says that there are other runs, which are still asked for.
+    await panel.canvas.evaluate((canvas) => {
+      const press = (key: string): boolean => canvas.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
+      new MutationObserver((_changes, observer) => {
+        observer.disconnect();
+        ['w', 'd', '0'].forEach(press);
+        canvas.dataset['pressed'] = 'true';
+      }).observe(canvas.ownerDocument.getElementById('title') as HTMLElement, { childList: true });
+    });
+    await endComparison();
+    await eventually(async () => (await panel.attribute('pressed')) === 'true', () => 'the keys to be pressed');
     await panel.untilView(0, usual);
   });
 

@@ -254,6 +254,48 @@ void describe('the timeline by mouse and by keys', () => {
     await panel.untilView(0, total);
   });
 
+  void test('what is above the rows is told where the pointer is: the graph, and the histogram beside it', async () => {
+    const { page } = panel;
+    const { mouse } = workbench.page;
+    const graph = await panel.at(150 * ms, 60);
+    await mouse.move(graph.x, graph.y);
+    await page.locator('#tip', { hasText: /^150 ms · \d+ running/ }).waitFor();
+    const box = await panel.canvas.boundingBox();
+    assert.ok(box);
+    // Up along the bars: the one of a single thread is among them.
+    await eventually(
+      async () => {
+        for (let y = 40; y < 100; y += 3) {
+          await mouse.move(box.x + 140, box.y + y);
+          if (/^1 thread runs or could: .* serial$/.test((await page.locator('#tip').textContent()) ?? '')) {
+            return true;
+          }
+        }
+        return false;
+      },
+      () => 'the time of one thread alone',
+    );
+  });
+
+  void test('in a narrow window the facts stand below the picture', async () => {
+    const { page } = workbench;
+    const size = page.viewportSize();
+    assert.ok(size);
+    await page.setViewportSize({ width: 820, height: size.height });
+    try {
+      await eventually(async () => ((await panel.canvas.boundingBox())?.width ?? 1000) < 640, () => 'a narrow panel');
+      await panel.press('Escape', 'ArrowDown');
+      await panel.untilSelected('join a thread');
+      const [picture, facts] = [await panel.canvas.boundingBox(), await panel.details.boundingBox()];
+      assert.ok(picture && facts && facts.height > 30 && facts.y >= picture.y + picture.height - 1);
+      await workbench.screenshot('timeline narrow');
+      await panel.press('Escape');
+    } finally {
+      await page.setViewportSize(size);
+    }
+    await eventually(async () => ((await panel.canvas.boundingBox())?.width ?? 0) > 640, () => 'a wide panel');
+  });
+
   void test('the table lists what a thread does in the interval, call by call, by keys and by the mouse', async () => {
     const { page } = panel;
     const { keyboard } = workbench.page;

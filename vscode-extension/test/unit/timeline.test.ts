@@ -4,34 +4,21 @@ import { formatShare } from '../../src/core/format';
 import { callTable, cpuTable, cpuText, cut, itemDetails, itemTitle, stretchText, threadTable } from '../../src/core/timeline/details';
 import { drawTimeline } from '../../src/core/timeline/draw';
 import { threadNames } from '../../src/core/timeline/drawCpus';
-import { timelineCalls, timelineData, timelineItem } from '../../src/core/timeline/fromProtocol';
+import { timelineCalls, timelineItem } from '../../src/core/timeline/fromProtocol';
 import { History } from '../../src/core/timeline/history';
 import { hitTest } from '../../src/core/timeline/hit';
 import { layOut, rowMiddle, scrollTo, visibleRows } from '../../src/core/timeline/layout';
 import type { CpuRow, Row, Thread, TimelineData } from '../../src/core/timeline/model';
 import { pack, unpack } from '../../src/core/timeline/pack';
 import { around, centred, formatMoment, lengthOf, pan, ticks, timeAt, within, wholeRun, xOf, zoom, zoomStep } from '../../src/core/timeline/scale';
-import type { Lane, Scene } from '../../src/core/timeline/scene';
-import type { Surface, Texture } from '../../src/core/timeline/surface';
+import type { Lane } from '../../src/core/timeline/scene';
 import { SvgSurface } from '../../src/core/timeline/svgSurface';
 import { hueTexts, outline, shapeTexts, signOf, type Hue, type Shape } from '../../src/core/timeline/symbols';
 import { categoryOf, darkTheme, heatOf, lightTheme } from '../../src/core/timeline/theme';
 import { shownThreads } from '../../src/core/timeline/threads';
-import { fakeTimeline, fakeTimelineItem, hostileName } from '../fake-daemon/fakeTimeline';
-import { GetTimelineItemRequest, GetTimelineRequest } from '../../src/protocol/longpole/v1/timeline';
-
-function data(cpus: number, fromNs = 0, toNs = 0, pixels = 900): TimelineData {
-  const cpuRows = Array.from({ length: cpus }, (_unused, cpu) => cpu);
-  const request = GetTimelineRequest.create({ simulation: { cpus }, view: { fromNs, toNs, pixels }, listThreads: true, cpuRows });
-  return timelineData(fakeTimeline(request, '/src/pipeline.c'));
-}
-
-function scene(shown: TimelineData, more: Partial<Scene> = {}, lane: Partial<Lane> = {}): Scene {
-  const threads = shownThreads(shown.threads, { sortBy: 'number', hideIdle: true, picked: undefined });
-  const layout = layOut({ width: 1100, height: 400, lanes: [{ rows: threads.length, scroll: 0 }] });
-  const lanes = [{ title: 'one', cpus: 2, hasCpus: true, cpuTotals: shown.cpuRows, data: shown, overview: shown, threads, selection: undefined, found: undefined, ...lane }];
-  return { layout, view: shown.view, lanes, colourBy: 'state', rowsAre: 'threads', marked: undefined, bright: true, ...more };
-}
+import { fakeTimelineItem, hostileName } from '../fake-daemon/fakeTimeline';
+import { data, Recorder, scene } from './timelineScenes';
+import { GetTimelineItemRequest } from '../../src/protocol/longpole/v1/timeline';
 
 void describe('the time axis', () => {
   void test("zooms by VPPB's steps with the left end where it is, and undoes itself", () => {
@@ -143,22 +130,6 @@ void test('rows that do not fit are scrolled, and a row is brought into the midd
   const two = layOut({ width: 800, height: 600, lanes: [{ rows: 3, scroll: 0 }, { rows: 3, scroll: 0 }] });
   assert.ok((two.lanes[0]?.rows.y ?? 0) + (two.lanes[0]?.rows.height ?? 0) <= (two.lanes[1]?.graph.y ?? 0));
 });
-
-/** Remembers the rectangles. */
-class Recorder implements Surface {
-  readonly filled: { xywh: readonly number[]; colour: string; texture: Texture }[] = [];
-  rects(xywh: readonly number[], colour: string, texture: Texture = 'solid'): void {
-    for (let at = 0; at < xywh.length; at += 4) {
-      this.filled.push({ xywh: xywh.slice(at, at + 4), colour, texture });
-    }
-  }
-  lines(): void {}
-  polygons(): void {}
-  text(): void {}
-  clipped(_x: number, _y: number, _width: number, _height: number, draw: () => void): void {
-    draw();
-  }
-}
 
 void test('nothing that runs is drawn as nothing, and nothing idle as busy, at any zoom', () => {
   for (const [fromNs, toNs] of [

@@ -1,5 +1,5 @@
 // The whole picture.
-import { drawAxis, drawBound, drawMarked, drawOverview, drawParallelism } from './drawGraphs';
+import { drawAxis, drawBound, drawMarked, drawOverview, drawParallelism, drawTitle } from './drawGraphs';
 import { drawRows } from './drawRows';
 import type { Scene } from './scene';
 import type { Surface } from './surface';
@@ -20,4 +20,5 @@ export function drawTimeline(surface: Surface, scene: Scene, theme: Theme): void
     }
   });
   drawMarked(surface, scene, theme);
+  scene.lanes.forEach((_lane, index) => drawTitle(surface, scene, index, theme));
 }

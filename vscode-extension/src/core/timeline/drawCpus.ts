@@ -21,6 +21,9 @@ export function drawCpuName(surface: Surface, scene: Scene, lane: Lane, layout: 
   }
 }
 
+/** Of a small letter, in pixels; a longer name is cut. A name that is cut sooner tells nothing: those of a pool begin alike. */
+const [letterWidth, mostLetters] = [5.8, 24];
+
 export class CpuPainter {
   private readonly fillings = new Fillings();
   /** Where what reaches into a pixel that is told by its sums is taken away again. */
@@ -48,6 +51,7 @@ export class CpuPainter {
     const seen = data.cpuRows.filter(({ cpu }) => cpu >= first && cpu < last);
     seen.forEach((row) => this.paintTurns(row));
     this.fillings.fill(this.surface);
+    this.paintNames(seen);
     seen.forEach((row) => this.paintSummaries(row, data));
     this.emptied.fill(this.surface);
     this.fillings.fill(this.surface);
@@ -84,6 +88,25 @@ export class CpuPainter {
       this.fillings.add(this.colourOf(turns.thread[at] ?? 0), 'solid', from, y - this.bar / 2, Math.max(to - from - gap, 0.7), this.bar);
       if (turns.migrated[at] === 1) {
         this.fillings.add(this.theme.foreground, 'solid', from, y - this.bar / 2 - 3, 1.4, 3);
+      }
+    }
+  }
+
+  /** Whose turn it is, where there is room for that. */
+  private paintNames(rows: readonly CpuRow[]): void {
+    const { x: left, width } = this.layout.rows;
+    if (this.bar < 9) {
+      return;
+    }
+    for (const { cpu, turns } of rows) {
+      const baseline = rowMiddle(this.layout, cpu) + 3.2;
+      for (let at = 0; at < turns.thread.length; at++) {
+        const from = Math.max(this.x(turns.startNs[at] ?? 0), left);
+        const room = Math.min(this.x(turns.endNs[at] ?? 0), left + width) - from;
+        const name = this.names.get(turns.thread[at] ?? 0) ?? '';
+        if (name !== '' && room >= Math.min(name.length, mostLetters) * letterWidth + 8) {
+          this.surface.text(from + 4, baseline, name, { colour: this.theme.background, size: 9, bold: true }, room - 8);
+        }
       }
     }
   }

@@ -1,9 +1,9 @@
 // The parts of the timeline that show time as such: overview, axis, parallelism graph and its histogram.
-import { formatCpus } from '../format';
+import { formatCpus, formatTime } from '../format';
 import type { Box } from './layout';
 import type { Parallelism, TimelineData, View } from './model';
 import { lengthOf, ticks, timeAt, xOf } from './scale';
-import type { Lane, Scene } from './scene';
+import { wholeOf, type Lane, type Scene } from './scene';
 import type { Surface } from './surface';
 import type { Theme } from './theme';
 
@@ -15,9 +15,10 @@ export function drawOverview(surface: Surface, scene: Scene, theme: Theme): void
     return;
   }
   const top = Math.min(meanPeakOf(data), mostShown(scene.lanes[0]?.cpus ?? 1));
-  surface.clipped(box.x, box.y, box.width, box.height, () => drawArea(surface, data, data.view, box, top, theme, false));
-  const from = box.x + xOf(scene.view.fromNs, data.view, box.width);
-  const to = Math.max(from + 2, box.x + xOf(scene.view.toNs, data.view, box.width));
+  const whole = wholeOf(scene);
+  surface.clipped(box.x, box.y, box.width, box.height, () => drawArea(surface, data, whole, box, top, theme, false));
+  const from = box.x + xOf(scene.view.fromNs, whole, box.width);
+  const to = Math.max(from + 2, box.x + xOf(scene.view.toNs, whole, box.width));
   const left = Math.max(box.x, from);
   const right = Math.min(box.x + box.width, to);
   surface.polygons([[left, box.y, right, box.y, right, box.y + box.height, left, box.y + box.height]], undefined, {
@@ -45,6 +46,20 @@ export function drawAxis(surface: Surface, scene: Scene, theme: Theme): void {
   }
 }
 
+/** Which run a lane is of, and how long it takes, where there is another one. */
+export function drawTitle(surface: Surface, scene: Scene, index: number, theme: Theme): void {
+  const lane = scene.lanes[index];
+  const box = scene.layout.lanes[index]?.title;
+  if (lane === undefined || box === undefined || box.height === 0) {
+    return;
+  }
+  if (index > 0) {
+    surface.lines([box.x, box.y + 0.5, box.x + box.width, box.y + 0.5], { colour: theme.grid, width: 1 });
+  }
+  const time = lane.overview === undefined ? '' : ` · ${formatTime(lane.overview.totalNs)}`;
+  surface.text(12, box.y + box.height - 4, `${lane.title}${time}`, { colour: theme.foreground, size: 12, bold: true }, box.width - 24);
+}
+
 /** The parallelism graph of one lane (Paper I, Figure 5, above), and left of it how long each level lasts. */
 export function drawParallelism(surface: Surface, scene: Scene, index: number, theme: Theme): void {
   const lane = scene.lanes[index];
@@ -53,8 +68,7 @@ export function drawParallelism(surface: Surface, scene: Scene, index: number, t
     return;
   }
   const { data } = lane;
-  const peak = data === undefined ? lane.cpus : peakOf(data);
-  const top = Math.min(Math.max(peak, Math.min(lane.cpus, Math.max(4, peak * 2))), mostShown(lane.cpus));
+  const { peak, top } = heightOf(lane);
   if (data !== undefined) {
     surface.clipped(box.x, box.y - 2, box.width, box.height + 4, () => drawArea(surface, data, scene.view, box, top, theme, true));
     surface.clipped(0, box.y - 2, box.x, box.height + 6, () => drawHistogram(surface, data, lane, box, top, theme));
@@ -66,14 +80,21 @@ export function drawParallelism(surface: Surface, scene: Scene, index: number, t
     surface.lines([box.x, y, box.x + box.width, y], { colour: theme.quiet, width: 1, dash: [3, 4] });
     surface.text(box.x + box.width + 4, y + 4, String(lane.cpus), { colour: theme.quiet, size: 11 });
   }
-  if (lane.cpus > top || peak > top) {
-    surface.text(box.x + box.width + 3, box.y + 8, peak > top ? `${peak}` : String(top), { colour: theme.quiet, size: 10 }, 22);
+  // What is cut off reaches up there; or the line of the CPUs would be there.
+  const above = Math.max(peak, lane.cpus);
+  if (above > top) {
+    surface.text(box.x + box.width + 2, box.y + 8, `↑${above}`, { colour: theme.quiet, size: 10 }, 24);
   }
-  const isAlone = scene.lanes.length === 1;
-  surface.text(12, box.y + 9, isAlone ? 'running' : lane.title, { colour: theme.foreground, size: 12, bold: !isAlone }, box.x - 74);
-  if (isAlone) {
+  surface.text(12, box.y + 9, 'running', { colour: theme.foreground, size: 12 }, box.x - 74);
+  if (scene.lanes.length === 1) {
     surface.text(12, box.y + 24, `on ${formatCpus(lane.cpus)}`, { colour: theme.quiet, size: 11 }, 70);
   }
+}
+
+/** The most threads that run or could in what is shown, and how many the graph has room for. */
+export function heightOf({ cpus, data }: Pick<Lane, 'cpus' | 'data'>): { readonly peak: number; readonly top: number } {
+  const peak = data === undefined ? cpus : peakOf(data);
+  return { peak, top: Math.min(Math.max(peak, Math.min(cpus, Math.max(8, peak * 2))), mostShown(cpus)) };
 }
 
 /** Of hundreds that wait for a few CPUs, the CPUs must still be seen: what reaches higher is cut off, and its height written beside. */
@@ -141,14 +162,32 @@ function isSamePixel(parallelism: Parallelism, a: number, b: number): boolean {
   );
 }
 
-/** How long so many threads run or could: bars that grow out of the graph's own axis. */
-function drawHistogram(surface: Surface, data: TimelineData, lane: Lane, box: Box, top: number, theme: Theme): void {
+/** Where the histogram of a graph is. */
+export function histogramBox({ x, y, height }: Box): Box {
+  const width = Math.min(54, x / 2.6);
+  return { x: x - 4 - width, y, width, height: height + 2 };
+}
+
+/** Whose bar is there: the one of level 0 lies on the axis. */
+export function levelAt(graph: Box, top: number, y: number): number {
+  const above = graph.y + graph.height - y;
+  return above < 2 ? 0 : Math.ceil((above / graph.height) * top);
+}
+
+/** How long so many threads run or could, in the interval. */
+export function timesByLevel({ levels }: Pick<TimelineData, 'levels'>): Map<number, number> {
   const times = new Map<number, number>();
-  for (const { running, runnable, timeNs } of data.levels) {
+  for (const { running, runnable, timeNs } of levels) {
     times.set(running + runnable, (times.get(running + runnable) ?? 0) + timeNs);
   }
+  return times;
+}
+
+/** The same as bars that grow out of the graph's own axis. */
+function drawHistogram(surface: Surface, data: TimelineData, lane: Lane, box: Box, top: number, theme: Theme): void {
+  const times = timesByLevel(data);
   const longest = Math.max(...times.values(), 1);
-  const room = Math.min(54, box.x / 2.6);
+  const room = histogramBox(box).width;
   const unit = box.height / Math.max(1, top);
   const within: number[] = [];
   const beyond: number[] = [];
@@ -163,7 +202,7 @@ function drawHistogram(surface: Surface, data: TimelineData, lane: Lane, box: Bo
 }
 
 /** The most threads that run or could at once. */
-export function peakOf(data: TimelineData): number {
+function peakOf(data: TimelineData): number {
   const { mostRunning, mostRunnable, meanRunning, meanRunnable } = data.parallelism;
   let peak = 1;
   for (let pixel = 0; pixel < meanRunning.length; pixel++) {
@@ -182,18 +221,24 @@ function pixelAt(ns: number, data: TimelineData): number {
   return Math.floor(((ns - data.view.fromNs) / lengthOf(data.view)) * data.pixels);
 }
 
-/** An interval while it is being marked. */
+/** An interval while it is being marked: the rest is veiled. */
 export function drawMarked(surface: Surface, scene: Scene, theme: Theme): void {
   const { marked, layout, view } = scene;
   if (marked === undefined) {
     return;
   }
-  const from = layout.plotX + xOf(marked.fromNs, view, layout.plotWidth);
-  const to = layout.plotX + xOf(marked.toNs, view, layout.plotWidth);
+  const { plotX, plotWidth } = layout;
+  const inPlot = (ns: number): number => plotX + Math.min(Math.max(xOf(ns, view, plotWidth), 0), plotWidth);
+  const [from, to] = [inPlot(marked.fromNs), inPlot(marked.toNs)];
   const bottom = layout.axis.y;
   const top = layout.overview.y + layout.overview.height + 4;
-  surface.rects([from, top, to - from, bottom - top], theme.selection, 'dotted');
+  surface.rects([plotX, top, from - plotX, bottom - top, to, top, plotX + plotWidth - to, bottom - top], theme.background, 'veil');
   surface.lines([from, top, from, bottom, to, top, to, bottom], { colour: theme.selection, width: 1 });
+  if (lengthOf(marked) > 0) {
+    const isLeft = to > plotX + plotWidth - 80;
+    const text = { colour: theme.selection, size: 11, bold: true, align: isLeft ? 'right' : 'left' } as const;
+    surface.text(isLeft ? from - 6 : to + 6, top + 12, formatTime(lengthOf(marked)), text);
+  }
 }
 
 /** The time below a place of the plot. */

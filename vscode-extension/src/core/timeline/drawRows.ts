@@ -5,12 +5,15 @@
 import { CpuPainter, drawCpuName } from './drawCpus';
 import { Fillings } from './fillings';
 import { rowMiddle, visibleRows, xInRows, type LaneLayout } from './layout';
-import { State, type Item, type Row, type TimelineData } from './model';
+import { State, type Row, type TimelineData } from './model';
 import { lengthOf } from './scale';
 import { rowCount, type Lane, type Scene } from './scene';
 import type { Surface, Texture } from './surface';
 import { outline, signOf } from './symbols';
 import { categoryOf, heatOf, type Theme } from './theme';
+
+/** Half of a sign. */
+const overhang = 5;
 
 export function drawRows(surface: Surface, scene: Scene, index: number, theme: Theme): void {
   const lane = scene.lanes[index];
@@ -20,9 +23,11 @@ export function drawRows(surface: Surface, scene: Scene, index: number, theme: T
   }
   drawNames(surface, scene, lane, layout, theme);
   const { rows } = layout;
-  surface.clipped(rows.x, rows.y, rows.width, rows.height, () => {
-    new RowPainter(surface, scene, lane, layout, theme).paint();
-  });
+  const painter = new RowPainter(surface, scene, lane, layout, theme);
+  surface.clipped(rows.x, rows.y, rows.width, rows.height, () => painter.paint());
+  // A call where the run begins, or ends, is whole.
+  surface.clipped(rows.x - overhang, rows.y, rows.width + 2 * overhang, rows.height, () => painter.paintCalls());
+  surface.clipped(rows.x, rows.y, rows.width, rows.height, () => painter.paintSelection());
   if (layout.contentHeight > rows.height) {
     const size = Math.max(16, (rows.height / layout.contentHeight) * rows.height);
     const at = rows.y + (layout.scroll / (layout.contentHeight - rows.height)) * (rows.height - size);
@@ -85,18 +90,27 @@ class RowPainter {
       new CpuPainter(this.surface, this.scene, this.lane, this.layout, this.theme).paint(data, first, last);
       return;
     }
-    const seen = data.rows.filter(({ thread }) => {
-      const row = this.rowOf.get(thread);
-      return row !== undefined && row >= first && row < last;
-    });
+    const seen = this.seenRows(data);
     this.paintStretches(seen, data);
     this.paintSummaries(seen, data);
     this.paintFound();
     this.paintPath(data);
-    this.paintEvents(seen, data);
-    if (this.lane.selection !== undefined) {
-      this.paintSelection(this.lane.selection);
+  }
+
+  /** What lies on the stretches. */
+  paintCalls(): void {
+    const { data } = this.lane;
+    if (data !== undefined && this.scene.rowsAre === 'threads') {
+      this.paintEvents(this.seenRows(data), data);
     }
+  }
+
+  private seenRows(data: TimelineData): Row[] {
+    const { first, last } = visibleRows(this.layout, rowCount(this.lane, this.scene.rowsAre));
+    return data.rows.filter(({ thread }) => {
+      const row = this.rowOf.get(thread);
+      return row !== undefined && row >= first && row < last;
+    });
   }
 
   private x(ns: number): number {
@@ -287,7 +301,7 @@ class RowPainter {
       }
       for (let at = 0; at < events.timeNs.length; at++) {
         const x = this.x(events.timeNs[at] ?? 0);
-        if (!this.isOutside(x - size, x + size)) {
+        if (!this.isOutside(x, x)) {
           const { shape, hue } = signOf(data.eventKinds[events.kind[at] ?? 0] ?? '');
           const middle = shape === 'up' ? y + this.bar / 2 : shape === 'down' ? y - this.bar / 2 : y;
           const colour = this.theme.hues[hue];
@@ -303,10 +317,11 @@ class RowPainter {
     }
   }
 
-  private paintSelection(item: Item): void {
+  paintSelection(): void {
     const { surface, theme, bar } = this;
-    const { thread } = item.thread;
-    if (!this.rowOf.has(thread)) {
+    const { data, selection: item } = this.lane;
+    const thread = item?.thread.thread;
+    if (data === undefined || item === undefined || thread === undefined || !this.rowOf.has(thread) || this.scene.rowsAre === 'cpus') {
       return;
     }
     const y = this.y(thread);

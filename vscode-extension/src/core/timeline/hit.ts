@@ -2,11 +2,14 @@
 import { isInside, rowMiddle } from './layout';
 import type { Stretches, TimelineData } from './model';
 import { lengthOf, xOf } from './scale';
-import { timeBelow } from './drawGraphs';
+import { heightOf, histogramBox, levelAt, timeBelow } from './drawGraphs';
 import type { Scene } from './scene';
 
 export type Hit =
-  | { readonly kind: 'overview' | 'graph' | 'axis' | 'none' }
+  | { readonly kind: 'overview' | 'axis' | 'none' }
+  | { readonly kind: 'graph'; readonly lane: number; readonly timeNs: number }
+  /** In the histogram: so many threads run or could. */
+  | { readonly kind: 'level'; readonly lane: number; readonly level: number }
   | { readonly kind: 'name'; readonly lane: number; readonly thread: number }
   | {
       readonly kind: 'cpu';
@@ -40,9 +43,12 @@ export function hitTest(scene: Scene, x: number, y: number): Hit {
   }
   for (const [index, lane] of layout.lanes.entries()) {
     if (isInside(lane.graph, x, y)) {
-      return { kind: 'graph' };
+      return { kind: 'graph', lane: index, timeNs: timeBelow(scene, x) };
     }
     const shown = scene.lanes[index];
+    if (shown !== undefined && isInside(histogramBox(lane.graph), x, y)) {
+      return { kind: 'level', lane: index, level: levelAt(lane.graph, heightOf(shown).top, y) };
+    }
     const row = Math.floor((y - lane.rows.y + lane.scroll) / lane.rowHeight);
     const thread = shown?.threads[row]?.thread.thread;
     if (isInside(lane.names, x, y) && thread !== undefined && scene.rowsAre === 'threads') {

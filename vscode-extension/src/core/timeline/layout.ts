@@ -1,6 +1,7 @@
 // Where what is: from the size of the canvas to the places of graphs and rows. Everything is in pixels from the top left.
 //
 //              ┌ overview: the whole run, and which part is shown ┐
+//    title (of two lanes only)
 //    histogram │ parallelism graph                                │
 //    ──────────┼──────────────────────────────────────────────────┤   a lane; two of them when two runs are compared
 //    names     │ execution flow graph, a row a thread or CPU      │
@@ -17,6 +18,8 @@ export interface Box {
 }
 
 export interface LaneLayout {
+  /** As wide as the picture; without height where there is one lane alone. */
+  readonly title: Box;
   readonly graph: Box;
   readonly names: Box;
   readonly rows: Box;
@@ -46,6 +49,7 @@ export interface LayoutInput {
 
 const overviewHeight = 16;
 const axisHeight = 22;
+const titleHeight = 16;
 const gap = 6;
 const rightMargin = 26;
 const namesWidth = 150;
@@ -56,7 +60,9 @@ export function layOut({ width, height, lanes }: LayoutInput): Layout {
   const plotWidth = Math.max(1, width - plotX - rightMargin);
   const top = 2 + overviewHeight + gap;
   const each = Math.max(40, (height - top - axisHeight) / Math.max(1, lanes.length));
-  const graphHeight = Math.round(Math.min(96, Math.max(36, each * 0.26)));
+  const isAlone = lanes.length < 2;
+  const titled = isAlone ? 0 : titleHeight;
+  const graphHeight = Math.round(Math.min(96, Math.max(isAlone ? 36 : 26, (each - titled) * 0.26)));
   return {
     width,
     height,
@@ -65,12 +71,14 @@ export function layOut({ width, height, lanes }: LayoutInput): Layout {
     overview: { x: plotX, y: 2, width: plotWidth, height: overviewHeight },
     axis: { x: plotX, y: height - axisHeight, width: plotWidth, height: axisHeight },
     lanes: lanes.map(({ rows, scroll }, index) => {
-      const y = top + index * each;
+      const titleY = top + index * each;
+      const y = titleY + titled;
       const rowsY = y + graphHeight + gap + 4;
-      const rowsHeight = Math.max(0, y + each - rowsY - 2);
+      const rowsHeight = Math.max(0, titleY + each - rowsY - 2);
       const rowHeight = rowHeights.find((candidate) => rows * candidate <= rowsHeight) ?? rowHeights.at(-1) ?? 14;
       const contentHeight = rows * rowHeight;
       return {
+        title: { x: 0, y: titleY, width, height: titled },
         graph: { x: plotX, y: y + 4, width: plotWidth, height: graphHeight - 4 },
         names: { x: 0, y: rowsY, width: plotX, height: rowsHeight },
         rows: { x: plotX, y: rowsY, width: plotWidth, height: rowsHeight },

@@ -95,7 +95,7 @@ export type ToPanel =
       readonly problem: string;
     }
   /** In order of time, the first of them under way where the interval begins; of too many, the first. */
-  | { readonly kind: 'calls'; readonly generation: number; readonly thread: number; readonly view: View; readonly calls: readonly Item[] }
+  | { readonly kind: 'calls'; readonly generation: number; readonly lane: number; readonly thread: number; readonly view: View; readonly calls: readonly Item[] }
   | {
       readonly kind: 'found';
       readonly generation: number;

@@ -1,6 +1,7 @@
 // What is on the screen at one moment: everything that the drawing needs to know, and nothing that changes by itself.
 import type { Layout } from './layout';
 import type { CpuRow, Found, Item, TimelineData, View } from './model';
+import { wholeRun } from './scale';
 import type { ColourBy } from './theme';
 import type { ShownThread } from './threads';
 
@@ -34,6 +35,11 @@ export interface Scene {
   readonly marked: View | undefined;
   /** The selection is drawn bright; it flashes when it has been found by a key. */
   readonly bright: boolean;
+}
+
+/** All of the longest run: shorter ones end before it. */
+export function wholeOf({ lanes }: Pick<Scene, 'lanes'>): View {
+  return wholeRun(Math.max(0, ...lanes.map(({ overview }) => overview?.totalNs ?? 0)));
 }
 
 /** A row a CPU; one for all of them where threads are on none. */

@@ -1,7 +1,9 @@
 // What the timeline is drawn on: a canvas in the panel, an SVG document in a picture. Coordinates are pixels from the top left.
 
-/** `hatched` and `dotted` tell states apart for those who do not see the colours. */
-export type Texture = 'solid' | 'hatched' | 'dotted';
+/** `hatched` and `dotted` tell states apart for those who do not see the colours; through a `veil`, what lies below is seen faintly. */
+export type Texture = 'solid' | 'hatched' | 'dotted' | 'veil';
+
+export const veilOpacity = 0.62;
 
 export interface Stroke {
   readonly colour: string;

@@ -1,6 +1,6 @@
 // The timeline as an SVG document: the same picture as on the screen, to be put into a text and scaled.
 import { escapeHtml } from '../html';
-import type { Stroke, Surface, TextStyle, Texture } from './surface';
+import { veilOpacity, type Stroke, type Surface, type TextStyle, type Texture } from './surface';
 
 /** Wide enough for the fonts that a reader may have. */
 const characterWidth = 0.56;
@@ -23,7 +23,9 @@ export class SvgSurface implements Surface {
       path += `M${n(x)} ${n(y)}h${n(width)}v${n(height)}h${n(-width)}z`;
     }
     if (path !== '') {
-      this.parts.push(`<path d="${path}" fill="${texture === 'solid' ? c(colour) : this.pattern(texture, colour)}"/>`);
+      const isPlain = texture === 'solid' || texture === 'veil';
+      const opacity = texture === 'veil' ? ` fill-opacity="${veilOpacity}"` : '';
+      this.parts.push(`<path d="${path}" fill="${isPlain ? c(colour) : this.pattern(texture, colour)}"${opacity}/>`);
     }
   }
 
@@ -78,7 +80,7 @@ export class SvgSurface implements Surface {
     ].join('\n');
   }
 
-  private pattern(texture: Texture, colour: string): string {
+  private pattern(texture: 'hatched' | 'dotted', colour: string): string {
     const id = `${texture}-${colour.replace(/[^\w]/g, '_')}`;
     const inside =
       texture === 'hatched'

@@ -1,0 +1,35 @@
+// What a test, or a person with the developer tools, can see of a canvas: its data attributes; and which buttons lead somewhere.
+import { rowMiddle } from '../core/timeline/layout';
+import { rowCount, type Scene } from '../core/timeline/scene';
+import { page } from './page';
+import type { Timeline } from './timeline';
+
+const mostTold = 20;
+
+/** After a drawing of `scene`; `frameMs` is what the latest ones took. */
+export function tell({ view, lanes, history }: Timeline, scene: Scene, frameMs: readonly number[]): void {
+  const { dataset } = page.canvas;
+  dataset['from'] = String(Math.round(view.fromNs));
+  dataset['to'] = String(Math.round(view.toNs));
+  dataset['settled'] = String(lanes.every((lane) => lane.isOf(view)));
+  dataset['threads'] = scene.lanes.map((lane) => threadNames(lane).join(',')).join(' | ');
+  scene.lanes.forEach((lane, index) => {
+    const box = scene.layout.lanes[index];
+    const cpus = Array.from({ length: Math.min(mostTold, rowCount(lane, scene.rowsAre)) }, (_unused, cpu) => `CPU ${cpu}`);
+    const names = scene.rowsAre === 'cpus' ? cpus : threadNames(lane);
+    const middles = names.map((name, row) => [name, box === undefined ? 0 : rowMiddle(box, row)]);
+    dataset[index === 0 ? 'rows' : 'lowerRows'] = JSON.stringify(Object.fromEntries(middles));
+  });
+  dataset['bound'] = String(scene.lanes[0]?.boundNs ?? '');
+  const drawn = scene.lanes.map(({ data }) => (scene.rowsAre === 'cpus' ? data?.cpuRows : data?.rows));
+  dataset['drawn'] = drawn.map((rows) => rows?.length ?? 'nothing').join(' | ');
+  dataset['frameMs'] = (frameMs.reduce((sum, ms) => sum + ms, 0) / Math.max(1, frameMs.length)).toFixed(2);
+  dataset['worstFrameMs'] = Math.max(...frameMs).toFixed(2);
+  for (const button of document.querySelectorAll<HTMLButtonElement>('[data-action=back], [data-action=forward]')) {
+    button.disabled = !(button.dataset['action'] === 'back' ? history.canGoBack : history.canGoForward);
+  }
+}
+
+function threadNames({ threads }: Scene['lanes'][number]): string[] {
+  return threads.slice(0, mostTold).map(({ thread }) => thread.name.slice(0, 60));
+}
