@@ -10,7 +10,8 @@
 // from another moment of the machine's time each time, and equal threads are compared as the mean of their kind,
 // and one by one in order of what they got, the mean of the first of each run and so on. Beside the kernel's mean
 // stands from where to where its runs went. Where the runs differ so much that the means of the kinds are not known
-// to a quarter of the twentieth below (as a standard error), it is run more often, up to eight times as often.
+// to a quarter of the twentieth below (as a standard error), it is run more often, up to eight times as often. The
+// programs take turns: a machine favours some threads for minutes, and then others.
 //
 // What is off by more than a twentieth is marked, of a single one among equals only where it also lies
 // outside what the kernel's own runs showed. The exit status says whether `linux` is right throughout and the
@@ -206,44 +207,78 @@ struct Measured {
   Runs in_turns;
 };
 
-// Shares of the CPU time over `length`, or, with an end, when each thread ended, in seconds.
-Measured measure(const Program& program, std::int64_t length, std::size_t least_runs,
-                 bool has_end) {
-  Measured measured;
-  std::mt19937 random(1);
-  const auto threads = static_cast<std::int64_t>(program.parts.size());
-  Amount amount{.length = length};
-  if (has_end)
-    amount.cpu_time = length * program.cpus / threads;
-  for (std::size_t run = 0;
-       run < least_runs || (run < 8 * least_runs && !(is_known(program, measured.kernel) &&
-                                                      is_known(program, measured.fair)));
-       ++run) {
-    const KernelTimes real = run_under_kernel(program, amount);
-    const auto numbers = [&](const std::vector<double>& cpu, const std::vector<double>& end,
-                             std::int64_t start) {
-      if (!has_end)
-        return as_shares(cpu);
-      std::vector<double> seconds;
-      for (const double one : end)
-        seconds.push_back((one - static_cast<double>(start)) / nanoseconds_a_second);
-      return seconds;
-    };
-    measured.kernel.push_back(
+// A program whose threads share the CPUs for a while or, with an end, have so much to do, run again and again.
+class Experiment {
+ public:
+  Experiment(Program program, std::int64_t length, bool has_end)
+      : program_(std::move(program)),
+        length_(length),
+        has_end_(has_end),
+        amount_{.length = length} {
+    if (has_end)
+      amount_.cpu_time = length * program_.cpus / static_cast<std::int64_t>(program_.parts.size());
+  }
+
+  [[nodiscard]] const Program& program() const { return program_; }
+  [[nodiscard]] bool has_end() const { return has_end_; }
+  [[nodiscard]] const Measured& measured() const { return measured_; }
+  [[nodiscard]] bool wants_run(std::size_t least_runs) const {
+    const std::size_t runs = measured_.kernel.size();
+    return runs < least_runs || (runs < 8 * least_runs && !(is_known(program_, measured_.kernel) &&
+                                                            is_known(program_, measured_.fair)));
+  }
+
+  // Once under the kernel, and simulated.
+  void run() {
+    const KernelTimes real = run_under_kernel(program_, amount_);
+    measured_.kernel.push_back(
         numbers({real.cpu.begin(), real.cpu.end()}, {real.end.begin(), real.end.end()}, 0));
-    const std::int64_t offset = std::uniform_int_distribution<std::int64_t>(1, most_offset)(random);
-    const Recording recording = recording_of(program, real, has_end, length, offset, random);
+    const std::int64_t offset =
+        std::uniform_int_distribution<std::int64_t>(1, most_offset)(random_);
+    const Recording recording = recording_of(program_, real, has_end_, length_, offset, random_);
     for (const bool round_robin : {false, true}) {
-      TimesOfThreads times(program.parts.size(), offset + length);
+      TimesOfThreads times(program_.parts.size(), offset + length_);
       if (const auto end =
-              simulation::simulate(recording, machine_for(program, round_robin), times);
+              simulation::simulate(recording, machine_for(program_, round_robin), times);
           !end)
         fmt::print(stderr, "{}\n", end.error().text());
-      (round_robin ? measured.in_turns : measured.fair)
+      (round_robin ? measured_.in_turns : measured_.fair)
           .push_back(numbers(times.cpu(), times.end(), offset));
     }
   }
-  return measured;
+
+ private:
+  // Shares of the CPU time or, with an end, when each thread ended, in seconds.
+  [[nodiscard]] std::vector<double> numbers(const std::vector<double>& cpu,
+                                            const std::vector<double>& end,
+                                            std::int64_t start) const {
+    if (!has_end_)
+      return as_shares(cpu);
+    std::vector<double> seconds;
+    for (const double one : end)
+      seconds.push_back((one - static_cast<double>(start)) / nanoseconds_a_second);
+    return seconds;
+  }
+
+  Program program_;
+  std::int64_t length_;
+  bool has_end_;
+  Amount amount_;
+  std::mt19937 random_{1};
+  Measured measured_;
+};
+
+// In rounds, a run of each that wants one: what a machine favours, it does for minutes.
+void run_all(std::vector<Experiment>& experiments, std::size_t least_runs) {
+  for (bool goes_on = true; goes_on;) {
+    goes_on = false;
+    for (Experiment& experiment : experiments) {
+      if (!experiment.wants_run(least_runs))
+        continue;
+      experiment.run();
+      goes_on = true;
+    }
+  }
 }
 
 struct Summary {
@@ -387,13 +422,20 @@ int main(int argc, char** argv) {
     return 2;
   }
   warn_of_groups();
+  std::vector<Experiment> experiments;
+  for (const bool has_end : {false, true}) {
+    for (const Program& program : chosen)
+      experiments.emplace_back(program, seconds * nanoseconds_a_second, has_end);
+  }
+  run_all(experiments, static_cast<std::size_t>(runs));
   std::uint32_t wrong = 0;
   std::uint32_t wrong_in_turns = 0;
   for (const bool has_end : {false, true}) {
     Table table(!has_end);
-    for (const Program& program : chosen)
-      table.add(program, measure(program, seconds * nanoseconds_a_second,
-                                 static_cast<std::size_t>(runs), has_end));
+    for (const Experiment& experiment : experiments) {
+      if (experiment.has_end() == has_end)
+        table.add(experiment.program(), experiment.measured());
+    }
     wrong += table.wrong();
     wrong_in_turns += table.wrong_in_turns();
   }
