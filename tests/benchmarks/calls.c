@@ -1,12 +1,13 @@
 // Makes so many recorded calls that little else is left, ten million a second or so: in one of several ways.
 //
-//   calls locks|apart|readers|semaphores|queue [ROUNDS]
+//   calls locks|apart|readers|semaphores|queue|threads [ROUNDS]
 //
 //   locks        one thread, one mutex, and computing under it
 //   apart        four threads with sixteen mutexes each, and computing outside
 //   readers      four threads that look things up under a read-write lock, and seldom change them
 //   semaphores   one thread hands items to another through two semaphores and a mutex
 //   queue        likewise, through a mutex and two conditions
+//   threads      one thread starts others that do nothing, and joins each before the next
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdio.h>
@@ -145,6 +146,19 @@ static void* take_by_conditions(void* argument) {
   return argument;
 }
 
+static void* do_nothing(void* argument) {
+  return argument;
+}
+
+static void* start_and_join(void* argument) {
+  for (long i = 0; i < rounds; ++i) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, do_nothing, NULL) == 0)
+      pthread_join(thread, NULL);
+  }
+  return argument;
+}
+
 static const struct {
   const char* name;
   void* (*threads[MOST_THREADS])(void*);
@@ -154,6 +168,7 @@ static const struct {
     {"readers", {look_up, look_up, look_up, look_up}},
     {"semaphores", {put_by_semaphores, take_by_semaphores}},
     {"queue", {put_by_conditions, take_by_conditions}},
+    {"threads", {start_and_join}},
 };
 
 int main(int argc, char** argv) {
@@ -173,6 +188,6 @@ int main(int argc, char** argv) {
         pthread_join(threads[t], NULL);
       return 0;
     }
-  fputs("usage: calls locks|apart|readers|semaphores|queue [ROUNDS]\n", stderr);
+  fputs("usage: calls locks|apart|readers|semaphores|queue|threads [ROUNDS]\n", stderr);
   return 2;
 }
