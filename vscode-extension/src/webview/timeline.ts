@@ -268,7 +268,7 @@ export class Timeline {
     if (this.totalNs === 0) {
       return;
     }
-    this.hasNewcomer = false;
+    this.hasNewcomer &&= isSame(view, this.view);
     const now = performance.now();
     if (isBurst && now - this.lastMove < burstMs) {
       this.history.drift(view);
