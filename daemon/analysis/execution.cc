@@ -231,16 +231,17 @@ PartIndex Execution::first_after(std::uint32_t thread, Nanoseconds time) const {
   return end(thread);
 }
 
-double Execution::large_weight(PartIndex index) const {
-  return static_cast<double>(std::lower_bound(large_weights_.begin(), large_weights_.end(),
-                                              std::pair<PartIndex, std::int64_t>(
-                                                  index, std::numeric_limits<std::int64_t>::min()))
-                                 ->second);
+std::int64_t Execution::large_weight(PartIndex index) const {
+  return std::lower_bound(
+             large_weights_.begin(), large_weights_.end(),
+             std::pair<PartIndex, std::int64_t>(index, std::numeric_limits<std::int64_t>::min()))
+      ->second;
 }
 
 void Execution::set_weights(const LargeArray<std::int64_t>& scaled, std::uint32_t scale) {
   weight_scale_ = scale;
-  weights_.resize(scaled.size());
+  weights_.resize(scaled.size() + 1);
+  weights_.back() = 0;
   for (std::size_t i = 0; i < scaled.size(); ++i) {
     const bool fits = scaled[i] > large && scaled[i] <= std::numeric_limits<std::int16_t>::max();
     weights_[i] = fits ? static_cast<std::int16_t>(scaled[i]) : large;
@@ -292,7 +293,7 @@ void Execution::find_path_of_machine(const LargeArray<PartIndex>& place) {
     const bool waited = stretch.start > stretch.ready && stretch.given_by != no_stretch;
     return waited ? stretch.given_by : stretch.released_by;
   };
-  on_path_.assign(run_.stretches.size(), false);
+  on_path_.assign(run_.stretches.size() + 1, false);
   LargeArray<StretchIndex> chain;
   if (!run_.stretches.empty()) {
     for (auto index = static_cast<StretchIndex>(run_.stretches.size() - 1); index != no_stretch;
@@ -364,8 +365,8 @@ SpanIndex Execution::spans_of(std::uint32_t first_thread, std::uint32_t behind,
       if (index == begin(t))
         builder.begin_thread(part.ready.count());
       builder.add(part.ready.count(), part.start.count(), part.end.count(), state_of(part),
-                  scaled_weight(index), part.length.count(), event(part).profile.value + 1,
-                  subject_keys_.of(event(part)));
+                  static_cast<double>(scaled_weight(index)), part.length.count(),
+                  event(part).profile.value + 1, subject_keys_.of(event(part)));
       const EventKind kind = event(part).kind;
       if (part.running && !part.cut && made != part.event) {
         made = part.event;

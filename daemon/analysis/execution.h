@@ -129,15 +129,17 @@ class Execution {
 
   // The change of the completion time per unit of the part's length.
   [[nodiscard]] double weight(PartIndex index) const {
-    return scaled_weight(index) / weight_scale_;
+    return static_cast<double>(scaled_weight(index)) / weight_scale_;
   }
-  // The weight times the scale, a whole number.
-  [[nodiscard]] double scaled_weight(PartIndex index) const {
+  // The weight times the scale; of the part behind the last, anything.
+  [[nodiscard]] std::int64_t scaled_weight(PartIndex index) const {
     if (schedule_ == nullptr)
       return on_path_[index] ? 1 : 0;
     const std::int16_t scaled = weights_[index];
-    return scaled == large ? large_weight(index) : static_cast<double>(scaled);
+    return scaled == large ? large_weight(index) : scaled;
   }
+  // Some scaled weight does not fit 16 bits.
+  [[nodiscard]] bool has_large_weights() const { return !large_weights_.empty(); }
   [[nodiscard]] std::uint32_t weight_scale() const { return weight_scale_; }
   [[nodiscard]] const PathIndex& path() const { return path_; }
 
@@ -178,7 +180,7 @@ class Execution {
   }
 
  private:
-  [[nodiscard]] double large_weight(PartIndex index) const;
+  [[nodiscard]] std::int64_t large_weight(PartIndex index) const;
   // Of the part as it was simulated; `ends`, where there are any, on the stretched axis.
   [[nodiscard]] ExecutionPart simulated(PartIndex index) const;
   [[nodiscard]] SpanState state_of(const ExecutionPart& part) const;

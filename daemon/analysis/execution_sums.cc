@@ -56,7 +56,7 @@ AccountSums Accounts::sum(const Schedule& schedule, const Execution& execution,
   for_each_part(recording_, schedule, execution, selection,
                 [&](PartIndex index, std::uint32_t account, SegmentIndex segment) {
                   // Whole numbers, as kept.
-                  const auto weight = std::llround(execution.scaled_weight(index));
+                  const std::int64_t weight = execution.scaled_weight(index);
                   if (weight == 0)
                     return;
                   sums.critical[account] += TimesCpus{weight} * execution.length_of(index).count();

@@ -59,54 +59,37 @@ SpanCursor::SpanCursor(const Execution& execution, std::uint32_t thread, std::in
       index_(execution.index()),
       thread_(thread),
       weights_(weights),
-      last_part_(execution.end(thread) - 1),
       last_(index_.last_block(thread)),
       start_(index_.block(index_.first_block(thread)).start()),
       end_(index_.end(thread)),
       block_(index_.block_at(thread, from)),
       block_end_(index_.block_end(thread, block_)) {}
 
-const Moment& SpanCursor::go_to(std::int64_t time) {
-  while (block_ < last_ && block_end_ <= time)
-    pass();
-  last_moment_ ^= 1U;
-  Moment& moment = moments_[last_moment_];
-  moment.time = time;
-  moment.before = before_;
-  moment.block = block_;
-  moment.is_there = block_ < last_ && time >= start_;
-  if (moment.is_there) {
-    if (!is_unpacked_)
-      unpack();
-    find_in_block(moment);
-  } else {
-    const bool has_ended = block_ == last_;
-    moment.span_start = has_ended ? end_ : std::numeric_limits<std::int64_t>::min();
-    moment.span_end = has_ended ? std::numeric_limits<std::int64_t>::max() : start_;
-    moment.span = 0;
-    moment.weighted_before = moment.weighted_behind = 0;
-  }
-  return moment;
+void SpanCursor::find_none(Moment& moment) const {
+  const bool has_ended = block_ == last_;
+  moment.span_start = has_ended ? end_ : std::numeric_limits<std::int64_t>::min();
+  moment.span_end = has_ended ? std::numeric_limits<std::int64_t>::max() : start_;
+  moment.span = 0;
+  moment.running = running_;
+  moment.runnable = runnable_;
+  moment.weighted_before = moment.weighted_behind = 0;
 }
 
-void SpanCursor::pass() {
-  const SpanBlock& block = index_.block(block_);
-  if (block.spans == 1) [[unlikely]] {
+// One span, which may be too long for the block's sums, or I/O and sleep beside the rest.
+void SpanCursor::pass_unusual(const SpanBlock& block) {
+  if (block.spans == 1) {
     const SpanTimes times = times_of(block_);
-    for (std::size_t state = 0; state < span_state_count; ++state)
-      before_[state] += times[state];
-  } else {
-    before_[index_of(SpanState::running)] += Nanoseconds{block.running};
-    before_[index_of(SpanState::runnable)] += Nanoseconds{block.runnable};
-    if (block.has_others != 0) {
-      const SpanIndex::Others others = index_.others(block);
-      before_[index_of(SpanState::io)] += Nanoseconds{others.io};
-      before_[index_of(SpanState::sleeping)] += Nanoseconds{others.sleeping};
-    }
+    running_ += times[index_of(SpanState::running)].count();
+    runnable_ += times[index_of(SpanState::runnable)].count();
+    io_ += times[index_of(SpanState::io)].count();
+    sleeping_ += times[index_of(SpanState::sleeping)].count();
+    return;
   }
-  ++block_;
-  block_end_ = block_ < last_ ? index_.block_end(thread_, block_) : end_;
-  is_unpacked_ = false;
+  const SpanIndex::Others others = index_.others(block);
+  running_ += block.running;
+  runnable_ += block.runnable;
+  io_ += others.io;
+  sleeping_ += others.sleeping;
 }
 
 SpanTimes SpanCursor::times_of(std::size_t number) const {
@@ -120,102 +103,88 @@ SpanTimes SpanCursor::times_of(std::size_t number) const {
   return times;
 }
 
-SpanTimes SpanCursor::times_between(const Moment& left, const Moment& right) const {
-  SpanTimes times;
-  Nanoseconds blocked{std::clamp(right.time, start_, end_) - std::clamp(left.time, start_, end_)};
-  for (const SpanState state :
-       {SpanState::running, SpanState::runnable, SpanState::io, SpanState::sleeping}) {
-    times[index_of(state)] = right.before[index_of(state)] - left.before[index_of(state)];
-    blocked -= times[index_of(state)];
-  }
-  times[index_of(SpanState::blocked)] = blocked;
-  return times;
+void SpanCursor::find_in_only_span(Moment& moment) {
+  const SpanState state = spans(moment).state(0);
+  moment.span = 0;
+  moment.span_start = index_.block(block_).start();
+  moment.span_end = block_end_;
+  const std::int64_t part = moment.time - moment.span_start;
+  moment.running = running_ + (state == SpanState::running ? part : 0);
+  moment.runnable = runnable_ + (state == SpanState::runnable ? part : 0);
+  moment.io += state == SpanState::io ? part : 0;
+  moment.sleeping += state == SpanState::sleeping ? part : 0;
+  if (weights_)
+    weigh(moment);
 }
 
-void SpanCursor::unpack() {
-  is_unpacked_ = true;
-  at_ ^= 1U;
+void SpanCursor::add_others(Moment& moment) {
+  const SpanIndex::Unpacked& of = spans(moment);
+  const std::int64_t start = index_.block(block_).start();
+  for (std::uint32_t span = 0; span <= moment.span; ++span) {
+    const std::int64_t time = std::min(start + of.end(span), moment.time) - start - of.start(span);
+    const SpanState state = of.state(span);
+    moment.io += state == SpanState::io ? time : 0;
+    moment.sleeping += state == SpanState::sleeping ? time : 0;
+  }
+}
+
+void SpanCursor::weigh(Moment& moment) {
+  moment.weighted_before = moment.weighted_behind = 0;
   const SpanBlock& block = index_.block(block_);
-  UnpackedBlock& unpacked = unpacked_[at_];
-  unpacked.spans.begin(index_, block);
-  unpacked.weighted_spans = 0;
-  unpacked.part = block.first_part;
-  unpacked.weighted[0] = 0;
+  if (block.has_weights == 0)
+    return;
+  const SpanIndex::Unpacked& of = spans(moment);
+  const auto weight = static_cast<double>(
+      of.runs(moment.span) ? execution_.scaled_weight(of.part(moment.span)) : 0);
+  const bool is_one = of.size() == 1;
+  const double all = is_one ? weight * static_cast<double>(moment.span_end - moment.span_start)
+                            : static_cast<double>(block.weighted);
+  const double before = is_one ? 0 : weighted_before(moment.span);
+  moment.weighted_before = before + weight * static_cast<double>(moment.time - moment.span_start);
+  moment.weighted_behind = all - moment.weighted_before;
+  if (std::abs(moment.weighted_behind) < std::abs(all) * rounding)
+    moment.weighted_behind = 0;
 }
 
 // Of the block at hand, where it has several spans, and weights; of spans that are read.
 double SpanCursor::weighted_before(std::uint32_t span) {
   UnpackedBlock& unpacked = unpacked_[at_];
-  const SpanIndex::Unpacked& spans = unpacked.spans;
-  // A group at a time: how often a loop is taken is guessed right where it is always as often.
-  const auto weigh = [&](std::uint32_t count) {
-    double weighted = unpacked.weighted[unpacked.weighted_spans];
-    for (std::uint32_t i = 0; i < count; ++i) {
-      const std::uint32_t at = unpacked.weighted_spans + i;
-      // 0 of what does not run, as behind the thread's last part.
-      weighted += execution_.scaled_weight(std::min(unpacked.part, last_part_)) *
-                  (spans.running_before(at + 1) - spans.running_before(at));
-      unpacked.part += spans.ends_part(at) ? 1U : 0U;
-      unpacked.weighted[at + 1] = weighted;
-    }
-    unpacked.weighted_spans += count;
-  };
   while (unpacked.weighted_spans < span) {
-    if (unpacked.weighted_spans + SpanIndex::Unpacked::group <= spans.size()) [[likely]]
-      weigh(SpanIndex::Unpacked::group);
+    // Whole numbers are added in less time, and these have room for what fits 16 bits.
+    if (execution_.has_large_weights())
+      weigh_group<double>(unpacked);
     else
-      weigh(spans.size() - unpacked.weighted_spans);
+      weigh_group<std::int64_t>(unpacked);
   }
   return unpacked.weighted[span];
 }
 
-// All but what go_to() knows.
-void SpanCursor::find_in_block(Moment& moment) {
-  const SpanBlock& block = index_.block(block_);
-  SpanIndex::Unpacked& spans = unpacked_[at_].spans;
-  const std::int64_t start = block.start();
-  const bool is_one = spans.size() == 1;  // which may be a long one
-  std::uint32_t span = 0;
-  moment.unpacked = at_;
-  moment.span_start = start;
-  moment.span_end = block_end_;
-  if (!is_one) {
-    const auto passed = static_cast<std::uint32_t>(moment.time - start);
-    spans.read_to(passed);
-    span = spans.count_ended(passed);
-    moment.span_start = start + spans.start(span);
-    moment.span_end = start + spans.end(span);
-    moment.before[index_of(SpanState::running)] += Nanoseconds{spans.running_before(span)};
-    moment.before[index_of(SpanState::runnable)] += Nanoseconds{spans.runnable_before(span)};
-    for (std::uint32_t i = 0; block.has_others != 0 && i < span; ++i) {
-      const SpanState state = spans.state(i);
-      if (state == SpanState::io || state == SpanState::sleeping)
-        moment.before[index_of(state)] += Nanoseconds{spans.end(i) - spans.start(i)};
-    }
-  }
-  moment.span = span;
-  const Nanoseconds part{moment.time - moment.span_start};
-  const SpanState state = spans.state(span);
-  const auto add = [&](SpanState of) {
-    moment.before[index_of(of)] += state == of ? part : Nanoseconds{};
+template <typename Sum>
+void SpanCursor::weigh_group(UnpackedBlock& unpacked) const {
+  const SpanIndex::Unpacked& spans = unpacked.spans;
+  constexpr std::uint32_t group = SpanIndex::Unpacked::group;
+  const std::uint32_t first = unpacked.weighted_spans;
+  std::uint64_t part_ends = spans.part_ends(first / (2 * group)) >> first % (2 * group) * 3;
+  PartIndex part = unpacked.part;
+  auto weighted = static_cast<Sum>(unpacked.weighted[first]);
+  const auto weigh = [&](std::uint32_t span) {
+    // 0 of what does not run, as behind the thread's last part.
+    const std::uint32_t time = spans.running_before(span + 1) - spans.running_before(span);
+    weighted += static_cast<Sum>(execution_.scaled_weight(part)) * static_cast<Sum>(time);
+    part += static_cast<PartIndex>(part_ends & 1U);
+    part_ends >>= 3U;
+    unpacked.weighted[span + 1] = static_cast<double>(weighted);
   };
-  add(SpanState::running);
-  add(SpanState::runnable);
-  if (block.has_others != 0 || is_one) {
-    add(SpanState::io);
-    add(SpanState::sleeping);
+  // How often a loop is taken is guessed right where it is always as often.
+  if (first + group <= spans.size()) [[likely]] {
+    for (std::uint32_t span = first; span < first + group; ++span)
+      weigh(span);
+  } else {
+    for (std::uint32_t span = first; span < spans.size(); ++span)
+      weigh(span);
   }
-  moment.weighted_before = moment.weighted_behind = 0;
-  if (weights_ && block.has_weights != 0) {
-    const double weight = spans.runs(span) ? execution_.scaled_weight(spans.part(span)) : 0;
-    const double all = is_one ? weight * static_cast<double>(block_end_ - start)
-                              : static_cast<double>(block.weighted);
-    moment.weighted_before =
-        (is_one ? 0 : weighted_before(span)) + weight * static_cast<double>(part.count());
-    moment.weighted_behind = all - moment.weighted_before;
-    if (std::abs(moment.weighted_behind) < std::abs(all) * rounding)
-      moment.weighted_behind = 0;
-  }
+  unpacked.part = part;
+  unpacked.weighted_spans = std::min(first + group, spans.size());
 }
 
 PartIndex SpanCursor::first_part_ending_behind(const Moment& moment) const {

@@ -3,6 +3,7 @@
 // and some hundred where it is in another block than the one before.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -18,7 +19,11 @@ struct Moment {
   std::int64_t time = 0;
   std::int64_t span_start = 0;
   std::int64_t span_end = 0;
-  SpanTimes before{};     // since some time; without what is blocked, which is the rest
+  // Nanoseconds in each state since some time. Blocked is the rest.
+  std::int64_t running = 0;
+  std::int64_t runnable = 0;
+  std::int64_t io = 0;
+  std::int64_t sleeping = 0;
   std::size_t block = 0;  // the span's; of none: the thread's first, or the one behind its last
   std::uint32_t span = 0;
   bool is_there = false;  // a span
@@ -70,12 +75,20 @@ class SpanCursor {
     PartIndex part = no_part;  // of the next
   };
 
+  void pass();
+  void pass_unusual(const SpanBlock& block);
+  void unpack();
+  // All but what go_to() knows.
+  void find_in_block(Moment& moment);
+  void find_in_only_span(Moment& moment);
+  void add_others(Moment& moment);
+  void find_none(Moment& moment) const;
+  void weigh(Moment& moment);
+  [[nodiscard]] double weighted_before(std::uint32_t span);
+  template <typename Sum>
+  void weigh_group(UnpackedBlock& unpacked) const;
   // Of a whole block, that does not have to be unpacked.
   [[nodiscard]] SpanTimes times_of(std::size_t number) const;
-  void pass();
-  void unpack();
-  [[nodiscard]] double weighted_before(std::uint32_t span);
-  void find_in_block(Moment& moment);
   template <typename Wanted>
   [[nodiscard]] LongestSpan longest(const Moment& left, const Moment& right,
                                     const Wanted& wanted) const;
@@ -84,19 +97,104 @@ class SpanCursor {
   const SpanIndex& index_;
   std::uint32_t thread_;
   bool weights_;
-  PartIndex last_part_;  // of the thread
   std::size_t last_;
   std::int64_t start_;
   std::int64_t end_;
   std::size_t block_;  // at hand; last_: behind all
   std::int64_t block_end_;
-  SpanTimes before_{};  // the block at hand
+  // Before the block at hand, as in a moment.
+  std::int64_t running_ = 0;
+  std::int64_t runnable_ = 0;
+  std::int64_t io_ = 0;
+  std::int64_t sleeping_ = 0;
   bool is_unpacked_ = false;
   std::uint8_t at_ = 0;  // of unpacked_: the block at hand, or the one before
   std::array<UnpackedBlock, 2> unpacked_;
-  // Not copied: what was just stored in parts is waited for when it is loaded as a whole.
   std::array<Moment, 2> moments_;
   std::size_t last_moment_ = 0;
 };
+
+inline const Moment& SpanCursor::go_to(std::int64_t time) {
+  while (block_ < last_ && block_end_ <= time)
+    pass();
+  last_moment_ ^= 1U;
+  Moment& moment = moments_[last_moment_];
+  moment.time = time;
+  moment.io = io_;
+  moment.sleeping = sleeping_;
+  moment.block = block_;
+  moment.is_there = block_ < last_ && time >= start_;
+  if (!moment.is_there) [[unlikely]] {
+    find_none(moment);
+    return moment;
+  }
+  if (!is_unpacked_)
+    unpack();
+  find_in_block(moment);
+  return moment;
+}
+
+inline void SpanCursor::pass() {
+  const SpanBlock& block = index_.block(block_);
+  if (block.spans == 1 || block.has_others != 0) [[unlikely]] {
+    pass_unusual(block);
+  } else {
+    running_ += block.running;
+    runnable_ += block.runnable;
+  }
+  ++block_;
+  block_end_ = block_ < last_ ? index_.block_end(thread_, block_) : end_;
+  is_unpacked_ = false;
+}
+
+inline void SpanCursor::unpack() {
+  is_unpacked_ = true;
+  at_ ^= 1U;
+  const SpanBlock& block = index_.block(block_);
+  UnpackedBlock& unpacked = unpacked_[at_];
+  unpacked.spans.begin(index_, block);
+  unpacked.weighted_spans = 0;
+  unpacked.part = block.first_part;
+  unpacked.weighted[0] = 0;
+}
+
+inline void SpanCursor::find_in_block(Moment& moment) {
+  const SpanBlock& block = index_.block(block_);
+  SpanIndex::Unpacked& spans = unpacked_[at_].spans;
+  moment.unpacked = at_;
+  if (spans.size() == 1) [[unlikely]] {
+    find_in_only_span(moment);
+    return;
+  }
+  const std::int64_t start = block.start();
+  const auto passed = static_cast<std::uint32_t>(moment.time - start);
+  spans.read_to(passed);
+  const std::uint32_t span = spans.count_ended(passed);
+  moment.span = span;
+  moment.span_start = start + spans.start(span);
+  moment.span_end = start + spans.end(span);
+  // Of the span itself nothing, or as much as has passed.
+  const std::uint32_t part = passed - spans.start(span);
+  moment.running =
+      running_ + std::min(spans.running_before(span) + part, spans.running_before(span + 1));
+  moment.runnable =
+      runnable_ + std::min(spans.runnable_before(span) + part, spans.runnable_before(span + 1));
+  if (block.has_others != 0)
+    add_others(moment);
+  if (weights_)
+    weigh(moment);
+}
+
+inline SpanTimes SpanCursor::times_between(const Moment& left, const Moment& right) const {
+  const std::int64_t running = right.running - left.running;
+  const std::int64_t runnable = right.runnable - left.runnable;
+  const std::int64_t io = right.io - left.io;
+  const std::int64_t sleeping = right.sleeping - left.sleeping;
+  const std::int64_t all =
+      std::clamp(right.time, start_, end_) - std::clamp(left.time, start_, end_);
+  return {Nanoseconds{running}, Nanoseconds{runnable},
+          Nanoseconds{all - running - runnable - io - sleeping}, Nanoseconds{io},
+          Nanoseconds{sleeping}};
+}
 
 }  // namespace longpole::analysis

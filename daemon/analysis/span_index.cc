@@ -4,7 +4,15 @@
 #include <bit>
 #include <cstring>
 
+#include "analysis/span_sums.h"
+
 namespace longpole::analysis {
+namespace {
+
+const bool wide_sums = has_wide_sums();
+constexpr std::size_t bytes_behind_tokens = 16;  // that are read with the last lengths
+
+}  // namespace
 
 SpanTimes SpanIndex::times(std::uint32_t thread, std::size_t index) const {
   const SpanBlock& of = blocks_[index];
@@ -68,34 +76,40 @@ void SpanIndex::Unpacked::begin(const SpanIndex& index, const SpanBlock& block) 
   size_ = block.spans;
   first_part_ = block.first_part;
   read_ = 0;
+  running_[0] = runnable_[0] = 0;
+  if (wide_sums && size_ == block_spans) {
+    ends_[0] = 0;
+    sum_wide({at, sizes_, length_at_}, {&ends_[1], &running_[1], &runnable_[1]});
+    read_ = size_;
+    return;
+  }
   ends_.fill(latest);
   ends_[0] = 0;
-  active_[0] = 0;
 }
 
 void SpanIndex::Unpacked::read_group() {
   // By the bytes of a length less one.
   static constexpr std::array<std::uint32_t, 4> bits_of_length = {0xffU, 0xffffU, 0xffffffU,
                                                                   0xffffffffU};
-  static constexpr std::array<std::uint64_t, 8> active_of = [] {
-    std::array<std::uint64_t, 8> active{};
-    for (std::size_t code = 0; code < active.size(); ++code) {
-      if (Codes::states[code] == SpanState::running)
-        active[code] = 1;
-      else if (Codes::states[code] == SpanState::runnable)
-        active[code] = std::uint64_t{1} << 32U;
-    }
-    return active;
-  }();
+  static constexpr auto mask_of = [](SpanState wanted) {
+    std::array<std::uint32_t, 8> masks{};
+    for (std::size_t code = 0; code < masks.size(); ++code)
+      masks[code] = Codes::states[code] == wanted ? 0xffffffffU : 0;
+    return masks;
+  };
+  static constexpr std::array<std::uint32_t, 8> runs = mask_of(SpanState::running);
+  static constexpr std::array<std::uint32_t, 8> is_runnable = mask_of(SpanState::runnable);
   std::uint32_t codes = 0;
   std::memcpy(&codes, &codes_[std::size_t{read_} * Codes::bits_of_code / 8], sizeof(codes));
   const auto sizes = static_cast<std::uint32_t>(sizes_);
   sizes_ >>= group * Codes::bits_of_size;
   std::uint32_t end = ends_[read_];
-  std::uint64_t active = active_[read_];
+  std::uint32_t running = running_[read_];
+  std::uint32_t runnable = runnable_[read_];
   const std::uint8_t* at = length_at_;
   std::uint32_t* const ends = &ends_[read_] + 1;
-  std::uint64_t* const actives = &active_[read_] + 1;
+  std::uint32_t* const runnings = &running_[read_] + 1;
+  std::uint32_t* const runnables = &runnable_[read_] + 1;
   const auto take = [&](std::uint32_t i) {
     const std::uint32_t more = sizes >> Codes::bits_of_size * i & 3U;
     std::uint32_t length = 0;
@@ -103,9 +117,12 @@ void SpanIndex::Unpacked::read_group() {
     length &= bits_of_length[more];
     at += more + 1;
     end += length;
-    active += active_of[codes >> Codes::bits_of_code * i & 7U] * length;
+    const std::uint32_t code = codes >> Codes::bits_of_code * i & 7U;
+    running += length & runs[code];
+    runnable += length & is_runnable[code];
     ends[i] = end;
-    actives[i] = active;
+    runnings[i] = running;
+    runnables[i] = runnable;
   };
   if (read_ + group <= size_) [[likely]] {
     for (std::uint32_t i = 0; i < group; ++i)
@@ -119,6 +136,8 @@ void SpanIndex::Unpacked::read_group() {
 }
 
 std::uint32_t SpanIndex::Unpacked::count_ended(std::uint32_t time) const {
+  if (wide_sums)
+    return count_up_to_wide(&ends_[1], time);
   std::uint32_t count = 0;
   for (std::uint32_t end = group; end < block_spans; end += group)
     count += ends_[end] <= time ? group : 0;
@@ -128,23 +147,14 @@ std::uint32_t SpanIndex::Unpacked::count_ended(std::uint32_t time) const {
   return count + of_group;
 }
 
-// Of half the codes at once: a bit of each is the third of three.
 std::uint32_t SpanIndex::Unpacked::parts_before(std::uint32_t span) const {
   constexpr std::uint32_t half = block_spans / 2;
-  constexpr std::uint64_t lowest = 01111111111111111;
   constexpr std::uint64_t every_second = 00101010101010101;
-  static_assert(Codes::ending == 0b01111001);
   std::uint32_t parts = 0;
   for (std::uint32_t first = 0; first < block_spans; first += half) {
-    std::uint64_t codes = 0;
-    std::memcpy(&codes, &codes_[first * Codes::bits_of_code / 8], sizeof(codes));
     const std::uint32_t wanted = std::clamp(span, first, first + half) - first;
-    const std::uint64_t low = codes & lowest;
-    const std::uint64_t middle = codes >> 1U & lowest;
-    const std::uint64_t high = codes >> 2U & lowest;
-    // All but 1, 2 and 7.
-    const std::uint64_t ends = ~((low ^ middle ^ high) & (low | middle)) & lowest &
-                               ((std::uint64_t{1} << Codes::bits_of_code * wanted) - 1);
+    const std::uint64_t ends =
+        part_ends(first / half) & ((std::uint64_t{1} << Codes::bits_of_code * wanted) - 1);
     const std::uint64_t pairs =
         (ends & every_second) + (ends >> Codes::bits_of_code & every_second);
     parts += static_cast<std::uint32_t>(pairs * every_second >> 42U & 077U);
@@ -287,7 +297,7 @@ void SpanIndex::Builder::end_thread_blocked_until(std::int64_t time) {
 }
 
 SpanIndex SpanIndex::Builder::take() {
-  index_.tokens_.resize(index_.tokens_.size() + sizeof(std::uint32_t), 0);  // read beyond the last
+  index_.tokens_.resize(index_.tokens_.size() + bytes_behind_tokens, 0);
   return std::move(index_);
 }
 

@@ -274,11 +274,9 @@ class SpanIndex {
     [[nodiscard]] std::uint32_t start(std::uint32_t span) const { return ends_[span]; }
     [[nodiscard]] std::uint32_t end(std::uint32_t span) const { return ends_[span + 1]; }
     // Of all before that one.
-    [[nodiscard]] std::uint32_t running_before(std::uint32_t span) const {
-      return static_cast<std::uint32_t>(active_[span]);
-    }
+    [[nodiscard]] std::uint32_t running_before(std::uint32_t span) const { return running_[span]; }
     [[nodiscard]] std::uint32_t runnable_before(std::uint32_t span) const {
-      return static_cast<std::uint32_t>(active_[span] >> 32U);
+      return runnable_[span];
     }
 
     [[nodiscard]] SpanState state(std::uint32_t span) const { return Codes::states[code(span)]; }
@@ -297,6 +295,19 @@ class SpanIndex {
     }
     // Parts that end in the block before that span.
     [[nodiscard]] std::uint32_t parts_before(std::uint32_t span) const;
+    // Of the 16 spans of that half of the block: bit 3·i is set where the i-th ends a part.
+    [[nodiscard]] std::uint64_t part_ends(std::uint32_t half) const {
+      static_assert(Codes::ending == 0b01111001);
+      std::uint64_t codes = 0;
+      std::memcpy(&codes, &codes_[half * (block_spans / 2) * Codes::bits_of_code / 8],
+                  sizeof(codes));
+      // All but 1, 2 and 7, of all codes at once.
+      constexpr std::uint64_t lowest = 01111111111111111;
+      const std::uint64_t low = codes & lowest;
+      const std::uint64_t middle = codes >> 1U & lowest;
+      const std::uint64_t high = codes >> 2U & lowest;
+      return ~((low ^ middle ^ high) & (low | middle)) & lowest;
+    }
 
    private:
     static constexpr std::uint32_t latest = 0xffffffffU;
@@ -311,9 +322,10 @@ class SpanIndex {
 
     // Of the span before; behind those that were read: latest.
     std::array<std::uint32_t, block_spans + 1> ends_;
-    std::array<std::uint64_t, block_spans + 1> active_;  // running, and 2^32 times runnable
-    std::array<std::uint8_t, 16> codes_;                 // and more, so that two can be looked at
-    std::uint64_t sizes_ = 0;                            // of those that were not read
+    std::array<std::uint32_t, block_spans + 1> running_;
+    std::array<std::uint32_t, block_spans + 1> runnable_;
+    std::array<std::uint8_t, 16> codes_;  // and more, so that two can be looked at
+    std::uint64_t sizes_ = 0;             // of those that were not read
     const std::uint8_t* length_at_ = nullptr;
     std::uint32_t read_ = 0;
     std::uint32_t size_ = 0;

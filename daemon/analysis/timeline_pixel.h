@@ -2,8 +2,11 @@
 // it is what.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
+#include <cstring>
 
 #include "analysis/span_index.h"
 #include "analysis/timeline_view.h"
@@ -13,7 +16,42 @@ namespace longpole::analysis {
 using PixelShares = std::array<std::uint8_t, span_state_count>;
 
 // In parts of whole_pixel: none is lost, and all of it is whole. `scale`: whole_pixel by `width`.
-[[nodiscard]] PixelShares shares_of(const SpanTimes& times, Nanoseconds width, double scale);
+[[nodiscard]] inline PixelShares shares_of(const SpanTimes& times, Nanoseconds width,
+                                           double scale) {
+  // A byte each, in a word: what is computed in registers is not waited for, as what is stored would be.
+  // Without branches, which would be guessed wrongly in every other pixel.
+  static_assert(std::endian::native == std::endian::little);
+  std::uint64_t shares = 0;
+  std::uint32_t sum = 0;
+  std::uint32_t largest = 0;  // share, and behind it where its byte begins
+  Nanoseconds all{};
+  const auto add = [&](SpanState state) {
+    const Nanoseconds time = times[index_of(state)];
+    const auto bits = static_cast<std::uint32_t>(8 * index_of(state));
+    const auto rounded = static_cast<std::uint32_t>(
+        static_cast<std::int32_t>(static_cast<double>(time.count()) * scale));
+    const std::uint32_t share = rounded + (static_cast<std::uint32_t>(rounded == 0) &
+                                           static_cast<std::uint32_t>(time > Nanoseconds{}));
+    shares |= std::uint64_t{share} << bits;
+    sum += share;
+    largest = std::max(largest, share << 8U | bits);
+    all += time;
+  };
+  add(SpanState::running);
+  add(SpanState::runnable);
+  add(SpanState::blocked);
+  // Most threads do neither.
+  if (times[index_of(SpanState::io)] + times[index_of(SpanState::sleeping)] > Nanoseconds{}) {
+    add(SpanState::io);
+    add(SpanState::sleeping);
+  }
+  // May be less than nothing: no byte becomes so, and what is carried is carried back.
+  const std::uint32_t wanted = all == width ? whole_pixel : std::min(sum, whole_pixel - 1);
+  shares += (std::uint64_t{wanted} - sum) << (largest & 0xffU);
+  PixelShares bytes;
+  std::memcpy(bytes.data(), &shares, bytes.size());
+  return bytes;
+}
 
 // The pixel at hand. From one to the next goes without a division, which is dear: there are as many
 // pixels as threads times the width of the picture.

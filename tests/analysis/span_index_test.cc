@@ -1,0 +1,90 @@
+// Blocks of a span index as they are unpacked, against the same spans read one after the other.
+#include "analysis/span_index.h"
+
+#include <gmock/gmock.h>
+
+#include <random>
+
+namespace longpole::analysis {
+namespace {
+
+constexpr std::int64_t start = 1'000'000'007;
+
+// Lengths of one byte to four, and parts that have none. The last thread stands still.
+SpanIndex random_index(std::mt19937_64& random, std::uint32_t threads) {
+  SpanIndex::Builder builder(0, 1000, 1);
+  const auto length = [&] {
+    const std::int64_t longest[] = {0, 0xff, 0xffff, 0x3fffff, 0x1fffffff};
+    return std::uniform_int_distribution<std::int64_t>(
+        0, longest[random() % 16 == 0 ? 4 : random() % 4])(random);
+  };
+  for (std::uint32_t t = 0; t < threads; ++t) {
+    builder.begin_thread(start);
+    std::int64_t at = start;
+    for (std::uint64_t part = random() % 150 + 1; part > 0; --part) {
+      const std::int64_t ready = at + (random() % 2 == 0 ? length() : 0);
+      const std::int64_t begin = ready + (random() % 3 == 0 ? length() : 0);
+      at = begin + length();
+      constexpr SpanState states[] = {SpanState::running, SpanState::running, SpanState::running,
+                                      SpanState::blocked, SpanState::io,      SpanState::sleeping};
+      builder.add(ready, begin, at, states[random() % std::size(states)], 0, 1, 1, 1);
+    }
+    if (t + 1 < threads)
+      builder.end_thread();
+    else
+      builder.end_thread_blocked_until(at + 12345);
+  }
+  return builder.take();
+}
+
+void compare_block(const SpanIndex& index, std::uint32_t thread, std::size_t block) {
+  const std::int64_t from = index.block(block).start();
+  const std::uint32_t spans = index.block(block).spans;
+  SpanIndex::Reader reader(index, thread, block);
+  std::uint32_t running = 0;
+  std::uint32_t runnable = 0;
+  std::uint32_t parts = 0;
+  for (std::uint32_t span = 0; span < spans; ++span) {
+    ASSERT_TRUE(reader.next());
+    const auto length = static_cast<std::uint32_t>(reader.end - reader.start);
+    if (length > 0) {
+      const auto passed = static_cast<std::uint32_t>(reader.start - from);
+      for (const std::uint32_t time : {passed, passed + length / 2, passed + length - 1}) {
+        SpanIndex::Unpacked unpacked(index, index.block(block));
+        unpacked.read_to(time);
+        ASSERT_EQ(unpacked.count_ended(time), span) << time;
+        ASSERT_EQ(unpacked.start(span), passed);
+        ASSERT_EQ(unpacked.end(span), passed + length);
+        ASSERT_EQ(unpacked.running_before(span), running);
+        ASSERT_EQ(unpacked.runnable_before(span), runnable);
+      }
+    }
+    const SpanIndex::Unpacked unpacked(index, index.block(block));
+    ASSERT_EQ(unpacked.state(span), reader.state);
+    ASSERT_EQ(unpacked.part(span), reader.part);
+    ASSERT_EQ(unpacked.ends_part(span), reader.ends_part);
+    ASSERT_EQ(unpacked.parts_before(span), parts);
+    running += reader.state == SpanState::running ? length : 0;
+    runnable += reader.state == SpanState::runnable ? length : 0;
+    parts += reader.ends_part ? 1 : 0;
+  }
+}
+
+TEST(SpanIndex, UnpacksABlockAsItReadsIt) {
+  std::mt19937_64 random(7);
+  for (int round = 0; round < 20; ++round) {
+    constexpr std::uint32_t threads = 5;
+    const SpanIndex index = random_index(random, threads);
+    for (std::uint32_t t = 0; t < threads; ++t) {
+      for (std::size_t block = index.first_block(t); block < index.last_block(t); ++block) {
+        // One alone is as long as its block.
+        if (index.block(block).spans > 1) {
+          ASSERT_NO_FATAL_FAILURE(compare_block(index, t, block)) << "round " << round;
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace longpole::analysis
