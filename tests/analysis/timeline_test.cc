@@ -184,6 +184,32 @@ std::string wrong_names(const PixelSummary& summary, const ExactThread& thread,
   return {};
 }
 
+// A mean over what runs in the pixel. Blocks have sums of few digits, of which a pixel is a difference.
+std::string wrong_weight(const PixelSummary& summary, const Execution& execution, std::uint32_t t,
+                         Time left, Time right) {
+  constexpr double digits = 3e-5;
+  double weighted = 0;
+  double all = 0;
+  double ran = 0;
+  execution.spans(t, Nanoseconds{0}, [&](const Span& span) {
+    if (span.state != SpanState::running)
+      return true;
+    const double weight = execution.weight(span.part);
+    const Time time = std::min(span.end.count(), right) - std::max(span.start.count(), left);
+    all += std::abs(weight) * static_cast<double>((span.end - span.start).count());
+    if (time > 0) {
+      weighted += weight * static_cast<double>(time);
+      ran += static_cast<double>(time);
+    }
+    return true;
+  });
+  const double expected = ran > 0 ? weighted / ran : 0;
+  const auto told = static_cast<double>(summary.weight);
+  if (std::abs(told - expected) <= digits * all / std::max(ran, 1.0))
+    return {};
+  return fmt::format("weight {} in place of {}", told, expected);
+}
+
 constexpr SummaryContent everything{.weight = true, .run = true, .wait = true};
 
 // A broken rule in words; empty: none.
@@ -232,6 +258,9 @@ std::string wrong_row(const Exact& exact, std::uint32_t t, const Timeline& timel
     }
     if ((sum == whole_pixel) != (all == right - left))
       return fmt::format("pixel {}: shares add up to {}", pixel, sum);
+    if (const auto wrong = wrong_weight(*summary->second, timeline.execution(), t, left, right);
+        !wrong.empty())
+      return fmt::format("pixel {}: {}", pixel, wrong);
     if (const auto wrong =
             wrong_names(*summary->second, thread, timeline.execution(), t, left, right);
         !wrong.empty())
