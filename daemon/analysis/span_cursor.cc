@@ -24,8 +24,9 @@ struct Runs {
   [[nodiscard]] static std::int64_t time(const SpanIndex::Unpacked& spans, std::uint32_t span) {
     return spans.running_before(span + 1) - spans.running_before(span);
   }
-  [[nodiscard]] static Nanoseconds time(const SpanTimes& times) {
-    return times[index_of(SpanState::running)];
+  // Of a block of several spans, in which it takes `length`.
+  [[nodiscard]] static std::int64_t time(const SpanBlock& block, std::int64_t /*length*/) {
+    return block.running;
   }
   [[nodiscard]] static std::optional<SpanName> name(const SpanIndex& index, std::uint32_t thread,
                                                     const SpanBlock& block) {
@@ -41,9 +42,8 @@ struct Waits {
     const std::uint32_t runnable = spans.runnable_before(span + 1) - spans.runnable_before(span);
     return spans.end(span) - spans.start(span) - running - runnable;
   }
-  [[nodiscard]] static Nanoseconds time(const SpanTimes& times) {
-    return times[index_of(SpanState::blocked)] + times[index_of(SpanState::io)] +
-           times[index_of(SpanState::sleeping)];
+  [[nodiscard]] static std::int64_t time(const SpanBlock& block, std::int64_t length) {
+    return length - block.running - block.runnable;
   }
   [[nodiscard]] static std::optional<SpanName> name(const SpanIndex& index, std::uint32_t thread,
                                                     const SpanBlock& block) {
@@ -78,11 +78,12 @@ void SpanCursor::find_none(Moment& moment) const {
 // One span, which may be too long for the block's sums, or I/O and sleep beside the rest.
 void SpanCursor::pass_unusual(const SpanBlock& block) {
   if (block.spans == 1) {
-    const SpanTimes times = times_of(block_);
-    running_ += times[index_of(SpanState::running)].count();
-    runnable_ += times[index_of(SpanState::runnable)].count();
-    io_ += times[index_of(SpanState::io)].count();
-    sleeping_ += times[index_of(SpanState::sleeping)].count();
+    const SpanState state = SpanIndex::Unpacked(index_, block).state(0);
+    const std::int64_t time = block_end_ - block.start();
+    running_ += state == SpanState::running ? time : 0;
+    runnable_ += state == SpanState::runnable ? time : 0;
+    io_ += state == SpanState::io ? time : 0;
+    sleeping_ += state == SpanState::sleeping ? time : 0;
     return;
   }
   const SpanIndex::Others others = index_.others(block);
@@ -90,17 +91,6 @@ void SpanCursor::pass_unusual(const SpanBlock& block) {
   runnable_ += block.runnable;
   io_ += others.io;
   sleeping_ += others.sleeping;
-}
-
-SpanTimes SpanCursor::times_of(std::size_t number) const {
-  const SpanBlock& block = index_.block(number);
-  if (block.spans != 1) [[likely]]
-    return index_.times(thread_, number);
-  // It may be too long for the block's sums.
-  SpanTimes times{};
-  times[index_of(SpanIndex::Unpacked(index_, block).state(0))] =
-      Nanoseconds{index_.block_end(thread_, number) - block.start()};
-  return times;
 }
 
 void SpanCursor::find_in_only_span(Moment& moment) {
@@ -134,57 +124,70 @@ void SpanCursor::weigh(Moment& moment) {
   if (block.has_weights == 0)
     return;
   const SpanIndex::Unpacked& of = spans(moment);
-  const auto weight = static_cast<double>(
-      of.runs(moment.span) ? execution_.scaled_weight(of.part(moment.span)) : 0);
-  const bool is_one = of.size() == 1;
-  const double all = is_one ? weight * static_cast<double>(moment.span_end - moment.span_start)
-                            : static_cast<double>(block.weighted);
-  const double before = is_one ? 0 : weighted_before(moment.span);
-  moment.weighted_before = before + weight * static_cast<double>(moment.time - moment.span_start);
+  auto all = static_cast<double>(block.weighted);
+  if (of.size() > 1) [[likely]] {
+    moment.weighted_before =
+        weighted_before(moment.span, static_cast<std::uint32_t>(moment.running - running_));
+  } else if (of.runs(0)) {
+    const auto weight = static_cast<double>(execution_.scaled_weight(of.part(0)));
+    all = weight * static_cast<double>(moment.span_end - moment.span_start);
+    moment.weighted_before = weight * static_cast<double>(moment.time - moment.span_start);
+  }
   moment.weighted_behind = all - moment.weighted_before;
   if (std::abs(moment.weighted_behind) < std::abs(all) * rounding)
     moment.weighted_behind = 0;
 }
 
-// Of the block at hand, where it has several spans, and weights; of spans that are read.
-double SpanCursor::weighted_before(std::uint32_t span) {
+// Of the block at hand, which has several spans, and weights: up to that span, which is read, and in it up to
+// where the block has run for `running`.
+double SpanCursor::weighted_before(std::uint32_t span, std::uint32_t running) {
   UnpackedBlock& unpacked = unpacked_[at_];
-  while (unpacked.weighted_spans < span) {
-    // Whole numbers are added in less time, and these have room for what fits 16 bits.
-    if (execution_.has_large_weights())
-      weigh_group<double>(unpacked);
-    else
-      weigh_group<std::int64_t>(unpacked);
+  // Whole numbers are added in less time, and these have room for what fits 16 bits.
+  const auto weigh = [&](std::uint32_t group, PartIndex& part, std::uint32_t most) {
+    return execution_.has_large_weights()
+               ? weigh_group<double>(unpacked.spans, group, most, part)
+               : static_cast<double>(weigh_group<std::int64_t>(unpacked.spans, group, most, part));
+  };
+  const std::uint32_t wanted = span / SpanIndex::Unpacked::group;
+  for (; unpacked.weighed_groups < wanted; ++unpacked.weighed_groups) {
+    const std::uint32_t group = unpacked.weighed_groups;
+    constexpr std::uint32_t all = 0xffffffff;
+    unpacked.parts[group + 1] = unpacked.parts[group];
+    unpacked.weighted[group + 1] =
+        unpacked.weighted[group] + weigh(group, unpacked.parts[group + 1], all);
   }
-  return unpacked.weighted[span];
+  PartIndex part = unpacked.parts[wanted];
+  return unpacked.weighted[wanted] + weigh(wanted, part, running);
 }
 
+// Of that group of spans, up to where the block has run for `most`. Goes on from the group's first part to the
+// next group's.
 template <typename Sum>
-void SpanCursor::weigh_group(UnpackedBlock& unpacked) const {
-  const SpanIndex::Unpacked& spans = unpacked.spans;
-  constexpr std::uint32_t group = SpanIndex::Unpacked::group;
-  const std::uint32_t first = unpacked.weighted_spans;
-  std::uint64_t part_ends = spans.part_ends(first / (2 * group)) >> first % (2 * group) * 3;
-  PartIndex part = unpacked.part;
-  auto weighted = static_cast<Sum>(unpacked.weighted[first]);
-  const auto weigh = [&](std::uint32_t span) {
-    // 0 of what does not run, as behind the thread's last part.
-    const std::uint32_t time = spans.running_before(span + 1) - spans.running_before(span);
-    weighted += static_cast<Sum>(execution_.scaled_weight(part)) * static_cast<Sum>(time);
+Sum SpanCursor::weigh_group(const SpanIndex::Unpacked& spans, std::uint32_t group,
+                            std::uint32_t most, PartIndex& part) const {
+  constexpr std::uint32_t group_spans = SpanIndex::Unpacked::group;
+  std::uint64_t part_ends = spans.part_ends(group / 2) >> group % 2 * group_spans * 3;
+  const std::uint32_t first = group * group_spans;
+  Sum weighted = 0;
+  std::uint32_t before = std::min(spans.running_before(first), most);
+  const auto add = [&](std::uint32_t span) {
+    // The same of what does not run, as behind the thread's last part.
+    const std::uint32_t behind = std::min(spans.running_before(span + 1), most);
+    weighted +=
+        static_cast<Sum>(execution_.scaled_weight(part)) * static_cast<Sum>(behind - before);
+    before = behind;
     part += static_cast<PartIndex>(part_ends & 1U);
     part_ends >>= 3U;
-    unpacked.weighted[span + 1] = static_cast<double>(weighted);
   };
   // How often a loop is taken is guessed right where it is always as often.
-  if (first + group <= spans.size()) [[likely]] {
-    for (std::uint32_t span = first; span < first + group; ++span)
-      weigh(span);
+  if (first + group_spans <= spans.size()) [[likely]] {
+    for (std::uint32_t span = first; span < first + group_spans; ++span)
+      add(span);
   } else {
     for (std::uint32_t span = first; span < spans.size(); ++span)
-      weigh(span);
+      add(span);
   }
-  unpacked.part = part;
-  unpacked.weighted_spans = std::min(first + group, spans.size());
+  return weighted;
 }
 
 PartIndex SpanCursor::first_part_ending_behind(const Moment& moment) const {
@@ -232,41 +235,48 @@ double SpanCursor::weighted_between(const Moment& left, const Moment& right) con
 }
 
 template <typename Wanted>
+std::int64_t SpanCursor::time_of(std::size_t number, const Wanted& wanted) const {
+  const SpanBlock& block = index_.block(number);
+  const std::int64_t length = index_.block_end(thread_, number) - block.start();
+  if (block.spans == 1) [[unlikely]]  // it may be too long for the block's sums
+    return wanted.is(SpanIndex::Unpacked(index_, block), 0) ? length : 0;
+  return wanted.time(block, length);
+}
+
+template <typename Wanted>
 LongestSpan SpanCursor::longest(const Moment& left, const Moment& right,
                                 const Wanted& wanted) const {
   const SpanIndex::Unpacked& of_left = spans(left);
   const SpanIndex::Unpacked& of_right = spans(right);
-  struct {
-    const SpanIndex::Unpacked* spans = nullptr;
-    std::uint32_t span = 0;
-    std::int64_t time = 0;
-  } found;
-  if (left.is_there && wanted.is(of_left, left.span))
-    found = {&of_left, left.span, left.span_end - left.time};
+  // Of the span that reaches over an edge: nothing, or what is on this side of it. Without branches, which
+  // would be guessed wrongly in every other pixel.
+  const auto part_of = [&](const Moment& moment, std::int64_t part) -> std::int64_t {
+    if (!moment.is_there) [[unlikely]]
+      return 0;
+    const SpanIndex::Unpacked& of = spans(moment);
+    if (of.size() == 1) [[unlikely]]
+      return wanted.is(of, 0) ? part : 0;
+    return std::min(wanted.time(of, moment.span), part);
+  };
+  const std::int64_t at_right = part_of(right, right.time - right.span_start);
+  std::int64_t longest_time = part_of(left, left.span_end - left.time);
+  std::uint32_t longest = left.span;
   if (left.is_there && left.block == right.block) {
-    // Without a branch, which would be guessed wrongly at every other longest one.
-    std::uint32_t longest = left.span;
-    std::int64_t longest_time = found.time;
     for (std::uint32_t span = left.span + 1; span < right.span; ++span) {
       const std::int64_t time = wanted.time(of_left, span);
       longest = time > longest_time ? span : longest;
       longest_time = std::max(longest_time, time);
     }
-    if (longest_time > found.time)
-      found = {&of_left, longest, longest_time};
   }
-  if (right.is_there && wanted.is(of_right, right.span) &&
-      right.time - right.span_start > found.time)
-    found = {&of_right, right.span, right.time - right.span_start};
+  const bool is_at_right = at_right > longest_time;
+  longest_time = std::max(longest_time, at_right);
   // What is longest in a block is dear to find: where there are whole blocks, the one with most of it.
   const std::size_t none = last_;
   std::size_t most = none;
   for (std::size_t block = left.block + (left.is_there ? 1 : 0); block < right.block; ++block) {
-    const std::int64_t time = wanted.time(times_of(block)).count();
-    if (time > found.time) {
-      found.time = time;
-      most = block;
-    }
+    const std::int64_t time = time_of(block, wanted);
+    most = time > longest_time ? block : most;
+    longest_time = std::max(longest_time, time);
   }
   if (most != none) {
     if (const auto name = wanted.name(index_, thread_, index_.block(most)))
@@ -277,8 +287,8 @@ LongestSpan SpanCursor::longest(const Moment& left, const Moment& right,
       ++span;
     return named_by(spans, span);
   }
-  if (found.spans != nullptr)
-    return named_by(*found.spans, found.span);
+  if (longest_time > 0)
+    return is_at_right ? named_by(of_right, right.span) : named_by(of_left, longest);
   // On one side or the other in a block that is not there as a whole: the nearest.
   if (left.is_there) {
     for (std::uint32_t span = left.span + 1; span < of_left.size(); ++span) {
