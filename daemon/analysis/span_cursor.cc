@@ -124,10 +124,14 @@ void SpanCursor::weigh(Moment& moment) {
   if (block.has_weights == 0)
     return;
   const SpanIndex::Unpacked& of = spans(moment);
-  auto all = static_cast<double>(block.weighted);
+  double all = 0;
   if (of.size() > 1) [[likely]] {
-    moment.weighted_before =
-        weighted_before(moment.span, static_cast<std::uint32_t>(moment.running - running_));
+    // Of a span that does not run, no time.
+    const std::int64_t ran = moment.running - running_ - of.running_before(moment.span);
+    const auto weight = static_cast<double>(
+        execution_.scaled_weight(block.first_part + of.parts_before(moment.span)));
+    all = static_cast<double>(block.weighted);
+    moment.weighted_before = weighted_before(moment.span) + weight * static_cast<double>(ran);
   } else if (of.runs(0)) {
     const auto weight = static_cast<double>(execution_.scaled_weight(of.part(0)));
     all = weight * static_cast<double>(moment.span_end - moment.span_start);
@@ -138,56 +142,45 @@ void SpanCursor::weigh(Moment& moment) {
     moment.weighted_behind = 0;
 }
 
-// Of the block at hand, which has several spans, and weights: up to that span, which is read, and in it up to
-// where the block has run for `running`.
-double SpanCursor::weighted_before(std::uint32_t span, std::uint32_t running) {
+// Of the block at hand, where it has several spans, and weights; of spans that are read.
+double SpanCursor::weighted_before(std::uint32_t span) {
   UnpackedBlock& unpacked = unpacked_[at_];
-  // Whole numbers are added in less time, and these have room for what fits 16 bits.
-  const auto weigh = [&](std::uint32_t group, PartIndex& part, std::uint32_t most) {
-    return execution_.has_large_weights()
-               ? weigh_group<double>(unpacked.spans, group, most, part)
-               : static_cast<double>(weigh_group<std::int64_t>(unpacked.spans, group, most, part));
-  };
-  const std::uint32_t wanted = span / SpanIndex::Unpacked::group;
-  for (; unpacked.weighed_groups < wanted; ++unpacked.weighed_groups) {
-    const std::uint32_t group = unpacked.weighed_groups;
-    constexpr std::uint32_t all = 0xffffffff;
-    unpacked.parts[group + 1] = unpacked.parts[group];
-    unpacked.weighted[group + 1] =
-        unpacked.weighted[group] + weigh(group, unpacked.parts[group + 1], all);
+  while (unpacked.weighted_spans < span) {
+    // Whole numbers are added in less time, and these have room for what fits 16 bits.
+    if (execution_.has_large_weights())
+      weigh_group<double>(unpacked);
+    else
+      weigh_group<std::int64_t>(unpacked);
   }
-  PartIndex part = unpacked.parts[wanted];
-  return unpacked.weighted[wanted] + weigh(wanted, part, running);
+  return unpacked.weighted[span];
 }
 
-// Of that group of spans, up to where the block has run for `most`. Goes on from the group's first part to the
-// next group's.
 template <typename Sum>
-Sum SpanCursor::weigh_group(const SpanIndex::Unpacked& spans, std::uint32_t group,
-                            std::uint32_t most, PartIndex& part) const {
-  constexpr std::uint32_t group_spans = SpanIndex::Unpacked::group;
-  std::uint64_t part_ends = spans.part_ends(group / 2) >> group % 2 * group_spans * 3;
-  const std::uint32_t first = group * group_spans;
-  Sum weighted = 0;
-  std::uint32_t before = std::min(spans.running_before(first), most);
-  const auto add = [&](std::uint32_t span) {
-    // The same of what does not run, as behind the thread's last part.
-    const std::uint32_t behind = std::min(spans.running_before(span + 1), most);
-    weighted +=
-        static_cast<Sum>(execution_.scaled_weight(part)) * static_cast<Sum>(behind - before);
-    before = behind;
+void SpanCursor::weigh_group(UnpackedBlock& unpacked) const {
+  const SpanIndex::Unpacked& spans = unpacked.spans;
+  constexpr std::uint32_t group = SpanIndex::Unpacked::group;
+  const std::uint32_t first = unpacked.weighted_spans;
+  std::uint64_t part_ends = spans.part_ends(first / (2 * group)) >> first % (2 * group) * 3;
+  PartIndex part = unpacked.part;
+  auto weighted = static_cast<Sum>(unpacked.weighted[first]);
+  const auto weigh = [&](std::uint32_t span) {
+    // 0 of what does not run, as behind the thread's last part.
+    const std::uint32_t time = spans.running_before(span + 1) - spans.running_before(span);
+    weighted += static_cast<Sum>(execution_.scaled_weight(part)) * static_cast<Sum>(time);
     part += static_cast<PartIndex>(part_ends & 1U);
     part_ends >>= 3U;
+    unpacked.weighted[span + 1] = static_cast<double>(weighted);
   };
   // How often a loop is taken is guessed right where it is always as often.
-  if (first + group_spans <= spans.size()) [[likely]] {
-    for (std::uint32_t span = first; span < first + group_spans; ++span)
-      add(span);
+  if (first + group <= spans.size()) [[likely]] {
+    for (std::uint32_t span = first; span < first + group; ++span)
+      weigh(span);
   } else {
     for (std::uint32_t span = first; span < spans.size(); ++span)
-      add(span);
+      weigh(span);
   }
-  return weighted;
+  unpacked.part = part;
+  unpacked.weighted_spans = std::min(first + group, spans.size());
 }
 
 PartIndex SpanCursor::first_part_ending_behind(const Moment& moment) const {

@@ -69,12 +69,10 @@ class SpanCursor {
  private:
   struct UnpackedBlock {
     SpanIndex::Unpacked spans;
-    // Before each group of spans, up to the end of the first so many: Σ scaled weight · time of what runs, and
-    // the next part.
-    static constexpr std::size_t groups = SpanIndex::block_spans / SpanIndex::Unpacked::group;
-    std::array<double, groups + 1> weighted;
-    std::array<PartIndex, groups + 1> parts;
-    std::uint32_t weighed_groups = 0;
+    // Before each span, up to the end of the first so many.
+    std::array<double, SpanIndex::block_spans + 1> weighted;
+    std::uint32_t weighted_spans = 0;
+    PartIndex part = no_part;  // of the next
   };
 
   void pass();
@@ -86,10 +84,9 @@ class SpanCursor {
   void add_others(Moment& moment);
   void find_none(Moment& moment) const;
   void weigh(Moment& moment);
-  [[nodiscard]] double weighted_before(std::uint32_t span, std::uint32_t running);
+  [[nodiscard]] double weighted_before(std::uint32_t span);
   template <typename Sum>
-  [[nodiscard]] Sum weigh_group(const SpanIndex::Unpacked& spans, std::uint32_t group,
-                                std::uint32_t most, PartIndex& part) const;
+  void weigh_group(UnpackedBlock& unpacked) const;
   // Of a whole block, that does not have to be unpacked.
   template <typename Wanted>
   [[nodiscard]] std::int64_t time_of(std::size_t number, const Wanted& wanted) const;
@@ -157,9 +154,9 @@ inline void SpanCursor::unpack() {
   const SpanBlock& block = index_.block(block_);
   UnpackedBlock& unpacked = unpacked_[at_];
   unpacked.spans.begin(index_, block);
-  unpacked.weighed_groups = 0;
+  unpacked.weighted_spans = 0;
+  unpacked.part = block.first_part;
   unpacked.weighted[0] = 0;
-  unpacked.parts[0] = block.first_part;
 }
 
 inline void SpanCursor::find_in_block(Moment& moment) {
