@@ -83,7 +83,7 @@ export function drawParallelism(surface: Surface, scene: Scene, index: number, t
   // What is cut off reaches up there; or the line of the CPUs would be there.
   const above = Math.max(peak, lane.cpus);
   if (above > top) {
-    surface.text(box.x + box.width + 2, box.y + 8, `↑${above}`, { colour: theme.quiet, size: 10 }, 24);
+    surface.text(scene.layout.width - 2, box.y + 8, `↑${above}`, { colour: theme.quiet, size: 10, align: 'right' });
   }
   surface.text(12, box.y + 9, 'running', { colour: theme.foreground, size: 12 }, box.x - 74);
   if (scene.lanes.length === 1) {
