@@ -15,124 +15,13 @@
 #include "analysis/forecast.h"
 #include "analysis/timeline_find.h"
 #include "analysis/timeline_item.h"
+#include "exact_timeline.h"
 #include "programs.h"
 #include "random_program.h"
 #include "simulation/simulate.h"
 
 namespace longpole::analysis {
 namespace {
-
-using Time = std::int64_t;
-
-struct ExactSpan {
-  Time start;
-  Time end;
-  SpanState state;
-  std::uint32_t event;
-  auto operator<=>(const ExactSpan&) const = default;
-};
-struct ExactCall {
-  Time time;
-  std::uint32_t event;
-  EventKind kind;
-};
-struct ExactThread {
-  std::vector<ExactSpan> spans;
-  std::vector<ExactCall> calls;
-};
-struct Exact {
-  Time total = 0;
-  std::uint32_t shared_cpus = 0;  // 0: every thread that runs has a CPU of its own
-  std::vector<ExactThread> threads;
-};
-
-SpanState waiting_state(const Event& event) {
-  if (event.kind == EventKind::sleep)
-    return SpanState::sleeping;
-  return event.kind == EventKind::io || event.kind == EventKind::external_wait ? SpanState::io
-                                                                               : SpanState::blocked;
-}
-
-void add(ExactThread& thread, Time start, Time end, SpanState state, std::uint32_t event) {
-  if (end > start)
-    thread.spans.push_back({start, end, state, event});
-}
-
-// Threads that never go on are blocked up to the end.
-void stand_still(const Recording& recording, const std::optional<simulation::Deadlock>& deadlock,
-                 const std::vector<std::pair<Time, std::uint32_t>>& last, Exact& exact) {
-  std::set<std::uint32_t> still;
-  if (deadlock) {
-    for (const simulation::Blocked& blocked : deadlock->threads)
-      still.insert(blocked.thread.value);
-  }
-  for (std::uint32_t t = 0; t < last.size(); ++t) {
-    if (last[t].first < 0)
-      continue;
-    if (recording.threads[t].events[last[t].second].outcome == Outcome::unfinished)
-      still.insert(t);
-    if (still.contains(t))
-      add(exact.threads[t], last[t].first, exact.total, SpanState::blocked, last[t].second);
-  }
-}
-
-Exact exact_of(const Recording& recording, const simulation::Schedule& schedule,
-               std::uint32_t shared_cpus) {
-  const auto steps = simulation::concurrency(schedule);
-  const auto on_axis = [&](Nanoseconds time) {
-    if (shared_cpus == 0)
-      return time.count();
-    simulation::TimesCpus sum = 0;
-    for (std::size_t i = 0; i + 1 < steps.size() && steps[i].time < time; ++i)
-      sum += simulation::TimesCpus{(std::min(time, steps[i + 1].time) - steps[i].time).count()} *
-             std::max(steps[i].running, shared_cpus);
-    return static_cast<Time>(sum / shared_cpus);
-  };
-  Exact exact;
-  exact.total = on_axis(schedule.total);
-  exact.shared_cpus = shared_cpus;
-  exact.threads.resize(recording.threads.size());
-  std::vector<std::pair<Time, std::uint32_t>> last(recording.threads.size(), {-1, 0});
-  for (const simulation::Segment& segment : schedule.segments) {
-    const std::uint32_t t = segment.thread.value;
-    const Event& event = recording.threads[t].events[segment.event];
-    const Time start = on_axis(segment.start);
-    const Time end = on_axis(segment.end);
-    if (last[t].first >= 0)
-      add(exact.threads[t], last[t].first, start, SpanState::blocked, last[t].second);
-    add(exact.threads[t], start, end, segment.running ? SpanState::running : waiting_state(event),
-        segment.event);
-    if (segment.running && is_shown_call(event.kind))
-      exact.threads[t].calls.push_back({end, segment.event, event.kind});
-    last[t] = {end, segment.event};
-  }
-  stand_still(recording, schedule.deadlock, last, exact);
-  return exact;
-}
-
-Exact exact_of(const Recording& recording, const simulation::SimulatedRun& run) {
-  Exact exact;
-  exact.total = run.end.total.count();
-  exact.threads.resize(recording.threads.size());
-  std::vector<std::pair<Time, std::uint32_t>> last(recording.threads.size(), {-1, 0});
-  std::vector<std::set<std::uint32_t>> made(recording.threads.size());
-  for (const simulation::Stretch& stretch : run.stretches) {
-    ExactThread& thread = exact.threads[stretch.thread];
-    const Event& event = recording.threads[stretch.thread].events[stretch.event];
-    if (last[stretch.thread].first >= 0)
-      add(thread, last[stretch.thread].first, stretch.ready.count(), SpanState::blocked,
-          last[stretch.thread].second);
-    add(thread, stretch.ready.count(), stretch.start.count(), SpanState::runnable, stretch.event);
-    add(thread, stretch.start.count(), stretch.end.count(),
-        stretch.running() ? SpanState::running : waiting_state(event), stretch.event);
-    if (stretch.running() && stretch.cut == 0 && is_shown_call(event.kind) &&
-        made[stretch.thread].insert(stretch.event).second)
-      thread.calls.push_back({stretch.end.count(), stretch.event, event.kind});
-    last[stretch.thread] = {stretch.end.count(), stretch.event};
-  }
-  stand_still(recording, run.end.deadlock, last, exact);
-  return exact;
-}
 
 std::array<Time, span_state_count> times_in(const std::vector<ExactSpan>& spans, Time from,
                                             Time to) {
@@ -432,15 +321,15 @@ void compare(const Exact& exact, const std::shared_ptr<const Execution>& executi
 }
 
 // Three threads with hundreds of short stretches, for many spans a pixel.
-std::string long_program(std::uint64_t seed) {
+std::string long_program(std::uint64_t seed, const char* unit = "ns") {
   std::mt19937_64 random(seed);
   const auto length = [&] { return std::uniform_int_distribution(1, 5000)(random); };
   std::string text;
   for (int t = 0; t < 3; ++t) {
     text += fmt::format("thread T{}\n", t);
     for (int i = 0; i < 150; ++i) {
-      text += fmt::format("  run f{} {}ns\n  lock M\n  run g {}ns\n  unlock M\n", i % 7, length(),
-                          length());
+      text += fmt::format("  run f{} {}{}\n  lock M\n  run g {}{}\n  unlock M\n", i % 7, length(),
+                          unit, length(), unit);
       if (random() % 8 == 0)
         text += fmt::format("  sleep {}us\n", length() % 40 + 1);
       if (random() % 16 == 0)
@@ -483,6 +372,17 @@ TEST(Timeline, IsTheExactPictureAtEveryZoomOnRandomPrograms) {
 TEST(Timeline, IsTheExactPictureWhereManyStretchesShareAPixel) {
   for (std::uint64_t seed = 1; seed <= 2; ++seed)
     ASSERT_NO_FATAL_FAILURE(compare_all(long_program(seed), seed));
+}
+
+// Some take a block of the index each.
+TEST(Timeline, IsTheExactPictureOfStretchesOfSeconds) {
+  std::mt19937_64 random(1);
+  const auto recording = std::make_shared<const Recording>(read_text(long_program(1, "ms")));
+  const auto schedule =
+      std::make_shared<const simulation::Schedule>(simulation::simulate_ideal(*recording));
+  compare(exact_of(*recording, *schedule, 0),
+          std::make_shared<const Execution>(recording, schedule, 2, Scheduler::ideal), random,
+          "ideal");
 }
 
 // More functions and locks than the blocks of a thread can name.
