@@ -73,6 +73,7 @@ void describe('timelines above each other', () => {
     // Where the upper run has ended, the lower one goes on.
     // The overview is as long: a click in the middle of it goes to the middle of the longer run.
     await panel.press('+', '+');
+    await panel.untilLength(onOneCpu / 1.5 ** 2);
     const middle = await panel.at((await panel.length()) / 2, 10);
     await workbench.page.mouse.click(middle.x, middle.y);
     const half = onOneCpu / 1.5 ** 2 / 2;

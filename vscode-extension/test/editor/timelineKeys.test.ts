@@ -31,8 +31,6 @@ void describe('the timeline by mouse and by keys', () => {
     await panel.press('0');
     await panel.untilView(0, total);
   };
-  const untilLength = async (ns: number): Promise<void> =>
-    eventually(async () => Math.abs((await panel.length()) - ns) < 2 * ms, () => `a view of ${ns} ns`);
 
   void test('a drag moves the view, and so do the arrows and the wheel', async () => {
     await panel.press('+', '+', '+');
@@ -51,11 +49,11 @@ void describe('the timeline by mouse and by keys', () => {
     await workbench.page.mouse.wheel(0, 200);
     await workbench.page.keyboard.up('Shift');
     await eventually(async () => (await panel.view())[0] > 100 * ms, () => 'a view further right');
-    await untilLength(length);
+    await panel.untilLength(length);
     const [before] = await panel.view();
     await workbench.page.mouse.wheel(-100, 0);
     await eventually(async () => (await panel.view())[0] < before - ms, () => 'a view further left');
-    await untilLength(length);
+    await panel.untilLength(length);
     await wholeRun();
   });
 
@@ -85,7 +83,7 @@ void describe('the timeline by mouse and by keys', () => {
   void test('the overview: a click goes there, a drag takes the view along', async () => {
     await panel.press('+', '+', '+');
     const half = total / 1.5 ** 3 / 2;
-    await untilLength(2 * half);
+    await panel.untilLength(2 * half);
     const box = await panel.canvas.boundingBox();
     assert.ok(box);
     // It is as wide as the plot, and always of the whole run.
@@ -102,7 +100,7 @@ void describe('the timeline by mouse and by keys', () => {
     const { x, y } = await panel.spot(300 * ms, 'producer 3');
     await workbench.page.mouse.move(x, y);
     await panel.press('w', 'w', 'w');
-    await untilLength(total / 1.25 ** 3);
+    await panel.untilLength(total / 1.25 ** 3);
     const [fromNs, toNs] = await panel.view();
     assert.ok(Math.abs((300 * ms - fromNs) / (toNs - fromNs) - 300 / 670) < 0.01, 'what is under the pointer stays');
     await panel.press('s', 's', 's');

@@ -51,6 +51,11 @@ export class TimelinePanel {
     return toNs - fromNs;
   }
 
+  /** What a key or the mouse has moved is drawn with the next frame. */
+  async untilLength(ns: number): Promise<void> {
+    await eventually(async () => Math.abs((await this.length()) - ns) < 2 * ms, () => `a view of ${ns} ns`);
+  }
+
   async untilView(fromNs: number, toNs: number, tolerance = 2 * ms): Promise<void> {
     let found: [number, number] = [0, 0];
     await eventually(
