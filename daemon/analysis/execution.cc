@@ -58,15 +58,17 @@ Execution::Execution(std::shared_ptr<const Recording> recording,
   const auto threads = static_cast<std::uint32_t>(std::max<std::size_t>(thread_count(), 1));
   const std::uint32_t useful = shares_ ? std::min(cpus, threads) : threads;
   stretched_ = useful < threads;
-  LargeArray<std::int64_t> ends;
-  if (stretched_)
-    ends = stretched_ends();
+  auto on_axis = std::async(std::launch::async, [&] {
+    return stretched_ ? stretched_ends() : LargeArray<std::int64_t>();
+  });
+  Weights weights = extended_critical_path(*schedule_, useful);
+  const LargeArray<PartIndex> chain = heaviest_chain(*schedule_, weights);
+  const LargeArray<std::int64_t> ends = on_axis.get();
   if (!ends.empty())
     total_ = Nanoseconds{ends[schedule_->by_end.back()]};
   last_part_ = schedule_->by_end.empty() ? no_part : schedule_->by_end.back();
   find_stopped();
-  Weights weights = extended_critical_path(*schedule_, useful);
-  find_path_of_ideal(heaviest_chain(*schedule_, weights), ends);
+  find_path_of_ideal(chain, ends);
   set_weights(weights.scaled, weights.cpus);
   weights.scaled = {};
   make_index(ends);
@@ -89,23 +91,37 @@ Execution::Execution(std::shared_ptr<const Recording> recording, simulation::Sim
   for (std::size_t i = 0; i < run_.stretches.size(); ++i)
     place[i] = next[run_.stretches[i].thread]++;
   last_part_ = run_.stretches.empty() ? no_part : place.back();
-  auto by_thread = std::async(std::launch::async, [&] { return sorted_by_threads(place); });
   find_path_of_machine(place);
-  run_.stretches = by_thread.get();
+  sort_by_threads(place);
   find_stopped();
   make_index({});
 }
 
-LargeArray<Stretch> Execution::sorted_by_threads(const LargeArray<PartIndex>& place) const {
-  LargeArray<Stretch> by_thread(run_.stretches.size());
+// On two CPUs, half of the stretches on each. They are the largest of all that a simulation leaves: memory
+// for twice as many would be slow to get, so that what has been moved is given back at once, to be had again.
+void Execution::sort_by_threads(const LargeArray<PartIndex>& place) {
+  constexpr std::size_t some = std::size_t{1} << 18U;  // 10 MiB
+  LargeArray<Stretch>& by_end = run_.stretches;
+  LargeArray<Stretch> by_thread(by_end.size());
+  simulation::use_small_pages(by_thread);
   const auto moved = [&](PartIndex index) { return index == no_stretch ? no_part : place[index]; };
-  for (std::size_t i = 0; i < run_.stretches.size(); ++i) {
-    Stretch& stretch = by_thread[place[i]];
-    stretch = run_.stretches[i];
-    stretch.released_by = moved(stretch.released_by);
-    stretch.given_by = moved(stretch.given_by);
-  }
-  return by_thread;
+  const auto move_from = [&](std::size_t begin, std::size_t end) {
+    for (std::size_t first = begin; first < end; first += some) {
+      const std::size_t behind = std::min(first + some, end);
+      for (std::size_t i = first; i < behind; ++i) {
+        Stretch& stretch = by_thread[place[i]];
+        stretch = by_end[i];
+        stretch.released_by = moved(stretch.released_by);
+        stretch.given_by = moved(stretch.given_by);
+      }
+      simulation::give_back(by_end, begin, behind);
+    }
+  };
+  const std::size_t half = by_end.size() / 2;
+  auto behind = std::async(std::launch::async, move_from, half, by_end.size());
+  move_from(0, half);
+  behind.get();
+  by_end = std::move(by_thread);
 }
 
 const std::optional<simulation::Deadlock>& Execution::deadlock() const {
@@ -365,8 +381,8 @@ SpanIndex Execution::spans_of(std::uint32_t first_thread, std::uint32_t behind,
       if (index == begin(t))
         builder.begin_thread(part.ready.count());
       builder.add(part.ready.count(), part.start.count(), part.end.count(), state_of(part),
-                  static_cast<double>(scaled_weight(index)), part.length.count(),
-                  event(part).profile.value + 1, subject_keys_.of(event(part)));
+                  scaled_weight(index), part.length.count(), event(part).profile.value + 1,
+                  subject_keys_.of(event(part)));
       const EventKind kind = event(part).kind;
       if (part.running && !part.cut && made != part.event) {
         made = part.event;

@@ -189,8 +189,7 @@ class Execution {
                           const simulation::LargeArray<std::int64_t>& ends);
   // `place`: of a stretch, in the order of ends, among the parts.
   void find_path_of_machine(const simulation::LargeArray<PartIndex>& place);
-  [[nodiscard]] simulation::LargeArray<simulation::Stretch> sorted_by_threads(
-      const simulation::LargeArray<PartIndex>& place) const;
+  void sort_by_threads(const simulation::LargeArray<PartIndex>& place);
   void find_stopped();
   void set_weights(const simulation::LargeArray<std::int64_t>& scaled, std::uint32_t scale);
   void make_index(const simulation::LargeArray<std::int64_t>& ends);

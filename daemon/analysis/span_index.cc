@@ -259,7 +259,7 @@ void SpanIndex::Builder::token(std::int64_t end, std::uint8_t code, SpanName nam
 }
 
 void SpanIndex::Builder::add(std::int64_t ready, std::int64_t start, std::int64_t end,
-                             SpanState main, double scaled_weight, std::int64_t length,
+                             SpanState main, std::int64_t scaled_weight, std::int64_t length,
                              SpanName run, SpanName wait) {
   if (ready > at_)
     token(ready, static_cast<std::uint8_t>(SpanState::blocked), wait_behind_);
@@ -271,10 +271,10 @@ void SpanIndex::Builder::add(std::int64_t ready, std::int64_t start, std::int64_
     token(end, main == SpanState::blocked ? Codes::in_vain : static_cast<std::uint8_t>(main),
           main == SpanState::running ? run : wait);
   if (scaled_weight != 0) {
-    block_.critical +=
-        static_cast<float>(scaled_weight / weight_scale_ * static_cast<double>(length));
+    const auto scaled = static_cast<double>(scaled_weight);
+    block_.critical += static_cast<float>(scaled / weight_scale_ * static_cast<double>(length));
     if (main == SpanState::running) {
-      block_.weighted += static_cast<float>(scaled_weight * static_cast<double>(end - start));
+      block_.weighted += static_cast<float>(scaled * static_cast<double>(end - start));
       block_.has_weights = 1;
     }
   }

@@ -353,7 +353,7 @@ class SpanIndex::Builder {
   // `length`: what its weight is per unit of. `run` and `wait`: its names where it runs, and where it, or
   // the thread behind it, waits.
   void add(std::int64_t ready, std::int64_t start, std::int64_t end, SpanState main,
-           double scaled_weight, std::int64_t length, SpanName run, SpanName wait);
+           std::int64_t scaled_weight, std::int64_t length, SpanName run, SpanName wait);
   void end_thread();
   // In which it never goes on.
   void end_thread_blocked_until(std::int64_t time);

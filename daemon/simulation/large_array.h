@@ -16,6 +16,8 @@
 
 namespace longpole::simulation {
 
+inline constexpr std::size_t huge_page = std::size_t{2} << 20U;
+
 template <typename T>
 class LargeAllocator {
  public:
@@ -54,11 +56,31 @@ class LargeAllocator {
   friend bool operator==(const LargeAllocator&, const LargeAllocator&) { return true; }
 
  private:
-  static constexpr std::size_t huge_page = std::size_t{2} << 20U;
   static constexpr bool is_large(std::size_t n) { return n >= 2 * huge_page / sizeof(T); }
 };
 
 template <typename T>
 using LargeArray = std::vector<T, LargeAllocator<T>>;
+
+// For a large array that nothing has been written to yet, and that will be written in so many places by
+// turns that the first few entries would touch all of its huge pages.
+template <typename T>
+void use_small_pages(LargeArray<T>& array) {
+  if (array.capacity() * sizeof(T) >= 2 * huge_page)
+    static_cast<void>(madvise(array.data(), array.size() * sizeof(T), MADV_NOHUGEPAGE));
+}
+
+// Gives the huge pages of the entries from `first` up to `last` back to the system, but for those that
+// hold other entries, too. The entries must not be read again.
+template <typename T>
+void give_back(LargeArray<T>& array, std::size_t first, std::size_t last) {
+  if (array.capacity() * sizeof(T) < 2 * huge_page)
+    return;
+  const std::size_t begin = (first * sizeof(T) + huge_page - 1) / huge_page * huge_page;
+  const std::size_t end = last * sizeof(T) / huge_page * huge_page;
+  if (begin < end)
+    static_cast<void>(
+        madvise(reinterpret_cast<std::byte*>(array.data()) + begin, end - begin, MADV_DONTNEED));
+}
 
 }  // namespace longpole::simulation
