@@ -147,11 +147,16 @@ void ParallelismIndex::add(std::int64_t time, ActiveThreads active) {
     active_ = active;
     return;
   }
-  if (active != active_)
-    append(time, active);
+  if (active == active_)
+    return;
+  step(time, active);
+  if (++in_block_ == block_steps) {
+    blocks_.push_back({time, tokens_.size(), active, {}});
+    in_block_ = 0;
+  }
 }
 
-void ParallelismIndex::append(std::int64_t time, ActiveThreads active) {
+void ParallelismIndex::step(std::int64_t time, ActiveThreads active) {
   blocks_.back().sum.add(active_, time - last_);
   const ActiveThreads change{active.running - active_.running, active.runnable - active_.runnable};
   const auto step = static_cast<std::uint64_t>(
@@ -163,10 +168,18 @@ void ParallelismIndex::append(std::int64_t time, ActiveThreads active) {
   }
   last_ = time;
   active_ = active;
-  if (++in_block_ == block_steps) {
-    blocks_.push_back({time, tokens_.size(), active, {}});
-    in_block_ = 0;
+}
+
+void ParallelismIndex::append(const ParallelismIndex& behind) {
+  step(behind.blocks_.front().start, behind.blocks_.front().active);
+  for (Block block : behind.blocks_) {
+    block.tokens += tokens_.size();
+    blocks_.push_back(block);
   }
+  tokens_.insert(tokens_.end(), behind.tokens_.begin(), behind.tokens_.end());
+  last_ = behind.last_;
+  active_ = behind.active_;
+  in_block_ = behind.in_block_;
 }
 
 void ParallelismIndex::end(std::int64_t time) {

@@ -1,7 +1,8 @@
 // ParallelismIndex: how many threads run, and how many could run and have no CPU, at each moment of a
 // run, in a few bytes a change, with sums over blocks of changes.
 //
-// Written in order of time by add(), then immutable; safe for any number of threads.
+// Written in order of time by add(), then immutable; safe for any number of threads. Two can be written at
+// a time, of two parts of the run, and joined.
 #pragma once
 
 #include <algorithm>
@@ -47,8 +48,12 @@ struct ParallelismSummary {
 
 class ParallelismIndex {
  public:
-  // From `time` on; the first is at 0, later ones rise. What changes nothing is passed over.
+  // From `time` on; the first is where the run or its part begins, later ones rise. What changes nothing is
+  // passed over.
   void add(std::int64_t time, ActiveThreads active);
+  // Goes on as that one does, which has been added to, first at a later time than all in this one.
+  void append(const ParallelismIndex& behind);
+  // Behind the last, of the whole run.
   void end(std::int64_t time);
 
   // For each of the stretches between neighbouring edges, in order. Behind the end nobody runs.
@@ -75,7 +80,7 @@ class ParallelismIndex {
 
   // A step in the tokens: from `time` on.
   class Reader;
-  void append(std::int64_t time, ActiveThreads active);
+  void step(std::int64_t time, ActiveThreads active);
   void find_checkpoints();
   [[nodiscard]] std::size_t block_at(std::int64_t time) const;
   [[nodiscard]] Histogram until(std::int64_t time) const;

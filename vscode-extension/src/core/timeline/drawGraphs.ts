@@ -217,8 +217,7 @@ function meanPeakOf({ parallelism: { meanRunning, meanRunnable } }: TimelineData
   return meanRunning.reduce((peak, mean, pixel) => Math.max(peak, mean + (meanRunnable[pixel] ?? 0)), 1);
 }
 
-/** In which of its pixels a moment is; of one before or after them, none that there is. */
-export function pixelAt(ns: number, data: Pick<TimelineData, 'view' | 'pixels'>): number {
+function pixelAt(ns: number, data: TimelineData): number {
   return Math.floor(((ns - data.view.fromNs) / lengthOf(data.view)) * data.pixels);
 }
 

@@ -1,12 +1,12 @@
 // What is said of a place in the parallelism graph and in the histogram beside it.
 import { formatShare, formatTime } from '../format';
-import { pixelAt, timesByLevel } from './drawGraphs';
+import { timesByLevel } from './drawGraphs';
 import type { TimelineData, View } from './model';
-import { formatMoment } from './scale';
+import { formatMoment, lengthOf } from './scale';
 
 /** "16.6 ms · 8 running · 12 waiting for a CPU"; of a pixel in which that changes, the mean and the most. */
 export function graphText(data: TimelineData, timeNs: number, view: View): string {
-  const pixel = pixelAt(timeNs, data);
+  const pixel = Math.floor(((timeNs - data.view.fromNs) / lengthOf(data.view)) * data.pixels);
   const { meanRunning, leastRunning, mostRunning, meanRunnable, leastRunnable, mostRunnable } = data.parallelism;
   const running = meanRunning[pixel];
   if (running === undefined) {

@@ -38,7 +38,7 @@ export interface Scene {
 }
 
 /** All of the longest run: shorter ones end before it. */
-export function wholeOf({ lanes }: { readonly lanes: readonly Pick<Lane, 'overview'>[] }): View {
+export function wholeOf({ lanes }: Pick<Scene, 'lanes'>): View {
   return wholeRun(Math.max(0, ...lanes.map(({ overview }) => overview?.totalNs ?? 0)));
 }
 
