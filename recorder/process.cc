@@ -82,10 +82,9 @@ longpole_clock_pair read_clock_pair() {
   return best;
 }
 
-// Behind the part of a chunk in which each is written twice.
-constexpr std::uintptr_t kFirstScratchSlot = LONGPOLE_AGAIN_BYTES + 0x1000;
-constexpr std::uintptr_t kScratchRecords =
-    (kChunkBytes - kFirstScratchSlot) / sizeof(longpole_record);
+// Few enough to stay in the cache that is nearest, as the slots that a thread is about to write do.
+constexpr std::uintptr_t kScratchRecords = 384;
+static_assert(kFirstSlot + kScratchRecords * sizeof(longpole_record) <= kChunkBytes);
 
 // A chunk whose records nobody reads, while it lives. The fastest of several times is what they take.
 class ScratchChunk {
@@ -112,7 +111,7 @@ class ScratchChunk {
         (reinterpret_cast<std::uintptr_t>(memory_) + kPlaceMask) & ~kPlaceMask;
     std::int64_t best = INT64_MAX;
     for (int batch = 0; batch < kBatches; ++batch) {
-      thread_log.next_slot = start + kFirstScratchSlot;
+      thread_log.next_slot = start + kFirstSlot;
       const std::int64_t before = monotonic_now();
       work();
       const std::int64_t elapsed = monotonic_now() - before;

@@ -31,6 +31,8 @@ bool is_slot_of(const longpole_chunk* chunk, std::uintptr_t slot) {
 
 void use_chunk(longpole_chunk* chunk) {
   thread_log.chunk = chunk;
+  thread_log.again_mask =
+      chunk->sequence % LONGPOLE_CHUNKS_PER_AGAIN == 0 ? LONGPOLE_AGAIN_MASK : 0;
   thread_log.next_slot = first_slot(chunk);
 }
 

@@ -45,6 +45,8 @@ struct ThreadLog {
   std::uint32_t number;
   State state;
   bool waits_in_runtime;  // of OpenMP, by yielding for instance: see openmp_hooks.cc
+  // LONGPOLE_AGAIN_MASK in a chunk in which some records are written twice, else 0.
+  std::uintptr_t again_mask;
   // Under the thread clock: of the last record, and of the last that has the CPU time.
   std::uint64_t last_stamp;
   std::uint64_t last_reading;
@@ -201,10 +203,10 @@ inline std::uint64_t stamp_of_acquisition() {
   return on_one_cpu() ? stamp() : stamp_after_acquisition();
 }
 
-// In some places of each chunk a record is written twice, to measure what one costs there (LONGPOLE_AGAIN).
+// In some places of some chunks a record is written twice, to measure what one costs there (LONGPOLE_AGAIN).
 void write_again();
 inline void measure_cost(const longpole_record* record) {
-  if ((reinterpret_cast<std::uintptr_t>(record) & LONGPOLE_AGAIN_MASK) == LONGPOLE_AGAIN_BYTES)
+  if ((reinterpret_cast<std::uintptr_t>(record) & thread_log.again_mask) == LONGPOLE_AGAIN_BYTES)
       [[unlikely]] {
     write_again();
   }

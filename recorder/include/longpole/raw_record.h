@@ -275,8 +275,10 @@ enum longpole_kind {
                                  this program's own instructions */
 };
 
-/* Of each mapped chunk, the bytes in which the records of calls that do not wait are each followed by AGAIN. In the
- * middle: right behind the change of chunks the processor's caches are full of the one before. */
+/* Of a mapped chunk, the bytes in which the records of calls that do not wait are each followed by AGAIN: in a thread's first
+ * chunk and each so many behind it, as a program that does little but call would be 5% longer if it were in all. In the middle:
+ * right behind the change of chunks the processor's caches are full of the one before. */
+#define LONGPOLE_CHUNKS_PER_AGAIN 8u
 #define LONGPOLE_AGAIN_MASK 0x7000u
 #define LONGPOLE_AGAIN_BYTES 0x4000u
 
