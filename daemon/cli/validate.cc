@@ -109,11 +109,10 @@ Expected<Recording> record(const recording::Options& options, const std::string&
   std::optional<ProgressLine> progress;
   progress.emplace("recording");
   recording::Observer observer;
-  observer.output = [](recording::Stream stream, std::string_view text) {
-    if (stream == recording::Stream::standard_error)
-      fmt::print(stderr, "{}", text);
+  observer.output = [](recording::Stream, std::string_view text) {
+    fmt::print(stderr, "{}", text);
   };
-  auto recording = run_recorded(options, recording::Output::piped, std::move(observer));
+  auto recording = run_recorded(options, recording::Output::errors_piped, std::move(observer));
   if (recording)
     recording->run.costs =
         calibration::host_costs([&] { progress->set("measuring this machine, once"); });

@@ -25,6 +25,8 @@ Expected<PipeEnds> make_pipe() {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0)
     return failure("cannot start the launcher", std::strerror(errno), "close some files");
+  // Whoever has too many large pipes gets a small one.
+  static_cast<void>(::fcntl(ends[1], F_SETPIPE_SZ, pipe_size));
   return PipeEnds{Descriptor(ends[0]), Descriptor(ends[1])};
 }
 
@@ -76,17 +78,23 @@ Expected<LauncherProcess> start_launcher(const std::filesystem::path& launcher,
   ::posix_spawn_file_actions_adddup2(&settings.files, its_lifeline.get(), its_lifeline.get());
   Descriptor its_output;
   Descriptor its_error;
-  if (output == Output::piped) {
-    auto standard_output = make_pipe();
-    auto standard_error = make_pipe();
-    if (!standard_output || !standard_error)
-      return tl::unexpected((standard_output ? standard_error : standard_output).error());
-    process.standard_output = std::move(standard_output->read);
-    process.standard_error = std::move(standard_error->read);
-    its_output = std::move(standard_output->write);
-    its_error = std::move(standard_error->write);
+  if (output != Output::inherited) {
     ::posix_spawn_file_actions_addopen(&settings.files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    ::posix_spawn_file_actions_adddup2(&settings.files, its_output.get(), STDOUT_FILENO);
+    if (output == Output::piped) {
+      auto standard_output = make_pipe();
+      if (!standard_output)
+        return tl::unexpected(standard_output.error());
+      process.standard_output = std::move(standard_output->read);
+      its_output = std::move(standard_output->write);
+      ::posix_spawn_file_actions_adddup2(&settings.files, its_output.get(), STDOUT_FILENO);
+    } else {
+      ::posix_spawn_file_actions_addopen(&settings.files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    }
+    auto standard_error = make_pipe();
+    if (!standard_error)
+      return tl::unexpected(standard_error.error());
+    process.standard_error = std::move(standard_error->read);
+    its_error = std::move(standard_error->write);
     ::posix_spawn_file_actions_adddup2(&settings.files, its_error.get(), STDERR_FILENO);
     settings.start_afresh();
   }

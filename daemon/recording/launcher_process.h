@@ -10,6 +10,11 @@
 
 namespace longpole::recording {
 
+// Of the pipes that the program writes into; what an unprivileged process may have (pipe(7),
+// pipe-max-size). Through a small one a program that writes much waits for us again and again, and on
+// a CPU that it shares with us for as long as its other threads run.
+inline constexpr int pipe_size = 1 << 20;
+
 struct LauncherProcess {
   pid_t pid = -1;
   Descriptor exited;           // a pidfd

@@ -102,10 +102,9 @@ Expected<void> RunningSession::launch(const fs::path& launcher, Output output) {
   launcher_ = process->pid;
   exited_.assign(process->exited.release());
   lifeline_.assign(process->lifeline.release());
-  if (output == Output::piped) {
-    for (const auto& [stream, end] :
-         {std::pair(Stream::standard_output, &process->standard_output),
-          std::pair(Stream::standard_error, &process->standard_error)}) {
+  for (const auto& [stream, end] : {std::pair(Stream::standard_output, &process->standard_output),
+                                    std::pair(Stream::standard_error, &process->standard_error)}) {
+    if (*end) {
       pipes_.push_back(std::make_unique<Pipe>(context_, stream));
       pipes_.back()->descriptor.assign(end->release());
       pipes_.back()->descriptor.non_blocking(true);
@@ -189,10 +188,9 @@ void RunningSession::deliver(const Pipe& pipe, std::size_t size) const {
 }
 
 // The program has ended. A child that it left behind may hold the pipe open and go on writing: what
-// is in the pipe now is the program's, and a pipe holds no more than the limit.
+// is in the pipe now is the program's, and a pipe holds no more than its size.
 void RunningSession::read_what_is_left(Pipe& pipe) {
-  constexpr std::size_t largest_pipe = std::size_t{1} << 20;
-  for (std::size_t left = largest_pipe; left > 0 && pipe.descriptor.is_open();) {
+  for (std::size_t left = pipe_size; left > 0 && pipe.descriptor.is_open();) {
     boost::system::error_code error;
     const std::size_t size = pipe.descriptor.read_some(asio::buffer(pipe.buffer), error);
     if (error || size == 0)

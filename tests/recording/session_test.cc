@@ -1,6 +1,7 @@
 // Records real programs, from the first check to the Recording.
+#include <fcntl.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
-
 #include <signal.h>
 #include <time.h>
 
@@ -311,6 +312,13 @@ TEST(Session, PhasesComeInOrderAndTheOutputIsTheProgramsOwn) {
   EXPECT_THAT(recorded.recording->run.command,
               ElementsAre(specimen("environment"), "one", "two words"));
   EXPECT_EQ(recorded.recording->run.directory, "/usr");
+}
+
+// A program that writes much would wait for whoever reads it, as long as its other threads run.
+TEST(Session, PipesTakeAMegabyteBeforeTheProgramWaits) {
+  const Options options =
+      options_for("/usr/bin/perl", {"-e", fmt::format("print fcntl(STDOUT, {}, 0)", F_GETPIPE_SZ)});
+  EXPECT_EQ(record(options).output, fmt::format("{}", 1 << 20));
 }
 
 TEST(Session, APinnedProgramIsToldOfAllCpus) {
