@@ -52,7 +52,7 @@ class Builder {
     last_time_ = std::max(last_time_, context_.time_of(record.tsc));
     const unsigned kind = LONGPOLE_KIND(record.kind_and_flags);
     const unsigned flags = LONGPOLE_FLAGS(record.kind_and_flags);
-    Stretch stretch{before, last_time_, 0, 0};
+    Stretch stretch{before, last_time_, 0, 0, 0};
     const std::int64_t length = last_time_ - before;
     if (kind == LONGPOLE_SAMPLE) {
       const std::uint64_t weight = std::clamp<std::uint64_t>(record.site, 1, 1'000'000);
@@ -60,7 +60,7 @@ class Builder {
       stretch.known = std::min(length, static_cast<std::int64_t>(weight) * period_ns_);
       stretch.possible = length - stretch.known;
     } else if (waiting_) {
-      stretch.possible = 0;
+      stretch.in_wait = length;
     } else if (last_stamp_ - stamp_before <= LONGPOLE_LONG_STRETCH) {
       stretch.known = length;
     } else {
@@ -89,12 +89,14 @@ class Builder {
 
  private:
   // Between two records: CPU time that it must have had, as they are so close to each other or a
-  // sample says so, and that it may have had besides.
+  // sample says so, that it may have had besides, and that it may have had on its way into a wait and
+  // out of it: what all others leave.
   struct Stretch {
     std::int64_t from;
     std::int64_t until;
     std::int64_t known;
     std::int64_t possible;
+    std::int64_t in_wait;
   };
 
   void take_sample(const longpole_record& record, std::uint32_t weight) {
@@ -102,6 +104,13 @@ class Builder {
     if (const std::uint64_t caller = other_of(record); caller != 0)
       addresses.push_back(caller);
     times_.samples.push_back({last_time_, paths_.add(addresses), weight});
+  }
+
+  // What `all` gets of what there is for it.
+  static double part_of(std::int64_t there, std::int64_t all) {
+    return there > 0 && all > 0
+               ? std::min(static_cast<double>(there) / static_cast<double>(all), 1.0)
+               : 0;
   }
 
   // Shares out what was used since the last reading.
@@ -115,22 +124,22 @@ class Builder {
     }
     std::int64_t known = 0;
     std::int64_t possible = 0;
+    std::int64_t in_wait = 0;
     for (const Stretch& stretch : stretches_) {
       known += stretch.known;
       possible += stretch.possible;
+      in_wait += stretch.in_wait;
     }
     std::int64_t at = times_.cpu.total();
     const std::int64_t used = std::max<std::int64_t>(cpu - at, 0);
-    const double of_known =
-        known > used ? static_cast<double>(used) / static_cast<double>(known) : 1;
-    const double of_possible =
-        used > known && possible > 0
-            ? std::min(static_cast<double>(used - known) / static_cast<double>(possible), 1.0)
-            : 0;
+    const double of_known = part_of(used, known);
+    const double of_possible = part_of(used - known, possible);
+    const double of_wait = part_of(used - known - possible, in_wait);
     for (const Stretch& stretch : stretches_) {
       const auto had =
           static_cast<std::int64_t>(of_known * static_cast<double>(stretch.known) +
-                                    of_possible * static_cast<double>(stretch.possible));
+                                    of_possible * static_cast<double>(stretch.possible) +
+                                    of_wait * static_cast<double>(stretch.in_wait));
       times_.cpu.add(stretch.until, at += had);
       const std::int64_t off = stretch.until - stretch.from - had;
       if (stretch.possible > 0 && off >= shortest_portable_wait_ns)

@@ -391,6 +391,22 @@ TEST(MergePortable, CpuTimeComesFromTheThreadClock) {
                           "0 9500 end cpu=500"));
 }
 
+// What the stretches between its other calls cannot have been.
+TEST(MergePortable, TimeOnTheCpuInsideABlockingCallCountsForWhatFollows) {
+  HandMadeRun run;
+  run.result.kernel_source = false;
+  run.events.add_thread(0, 100,
+                        {clocked(call(LONGPOLE_THREAD_START, 500), 400),
+                         clocked(begins(LONGPOLE_SEMAPHORE_WAIT, 1000, lock_address), 900),
+                         returns(LONGPOLE_SEMAPHORE_WAIT, 5100, lock_address),
+                         call(LONGPOLE_SEMAPHORE_POST, 6000, lock_address),
+                         call(LONGPOLE_SEMAPHORE_POST, 7000, lock_address),
+                         clocked(call(LONGPOLE_THREAD_END, 8000), 4400)});
+  EXPECT_THAT(describe(*run.merge()),
+              ElementsAre("0 1000 wait 0 cpu=900 took=4100", "0 6000 post 0 cpu=1500",
+                          "0 7000 post 0 cpu=1000", "0 8000 end cpu=1000"));
+}
+
 TEST(MergePortable, TimeThatNobodyUsedIsAnExternalWait) {
   constexpr std::uint64_t ms = 1'000'000;
   HandMadeRun run;
