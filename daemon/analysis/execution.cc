@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <future>
-#include <limits>
 
 #include "analysis/critical_path.h"
 #include "analysis/path.h"
@@ -69,7 +68,7 @@ Execution::Execution(std::shared_ptr<const Recording> recording,
   last_part_ = schedule_->by_end.empty() ? no_part : schedule_->by_end.back();
   find_stopped();
   find_path_of_ideal(chain, ends);
-  set_weights(weights.scaled, weights.cpus);
+  weights_ = PartWeights(weights.scaled, weights.cpus);
   weights.scaled = {};
   make_index(ends);
 }
@@ -247,25 +246,6 @@ PartIndex Execution::first_after(std::uint32_t thread, Nanoseconds time) const {
   return end(thread);
 }
 
-std::int64_t Execution::large_weight(PartIndex index) const {
-  return std::lower_bound(
-             large_weights_.begin(), large_weights_.end(),
-             std::pair<PartIndex, std::int64_t>(index, std::numeric_limits<std::int64_t>::min()))
-      ->second;
-}
-
-void Execution::set_weights(const LargeArray<std::int64_t>& scaled, std::uint32_t scale) {
-  weight_scale_ = scale;
-  weights_.resize(scaled.size() + 1);
-  weights_.back() = 0;
-  for (std::size_t i = 0; i < scaled.size(); ++i) {
-    const bool fits = scaled[i] > large && scaled[i] <= std::numeric_limits<std::int16_t>::max();
-    weights_[i] = fits ? static_cast<std::int16_t>(scaled[i]) : large;
-    if (!fits)
-      large_weights_.emplace_back(static_cast<PartIndex>(i), scaled[i]);
-  }
-}
-
 // P · time on the stretched axis is a whole number; the axis has its whole nanoseconds.
 LargeArray<std::int64_t> Execution::stretched_ends() const {
   LargeArray<std::int64_t> ends(schedule_->segments.size());
@@ -309,12 +289,12 @@ void Execution::find_path_of_machine(const LargeArray<PartIndex>& place) {
     const bool waited = stretch.start > stretch.ready && stretch.given_by != no_stretch;
     return waited ? stretch.given_by : stretch.released_by;
   };
-  on_path_.assign(run_.stretches.size() + 1, false);
+  weights_ = PartWeights(run_.stretches.size());
   LargeArray<StretchIndex> chain;
   if (!run_.stretches.empty()) {
     for (auto index = static_cast<StretchIndex>(run_.stretches.size() - 1); index != no_stretch;
          index = before(run_.stretches[index])) {
-      on_path_[place[index]] = true;
+      weights_.put_on_path(place[index]);
       chain.push_back(index);
     }
   }
@@ -361,7 +341,7 @@ SpanIndex Execution::spans_of(std::uint32_t first_thread, std::uint32_t behind,
                               const LargeArray<std::int64_t>& ends) {
   const PartIndex first_part = begin(first_thread);
   // Room for those behind, too, which are appended.
-  SpanIndex::Builder builder(first_part, begin_->back() - first_part, weight_scale_);
+  SpanIndex::Builder builder(first_part, begin_->back() - first_part, weights_.scale());
   for (std::uint32_t t = first_thread; t < behind; ++t) {
     ExecutionPart before;
     Nanoseconds ideal_end{};
@@ -381,7 +361,7 @@ SpanIndex Execution::spans_of(std::uint32_t first_thread, std::uint32_t behind,
       if (index == begin(t))
         builder.begin_thread(part.ready.count());
       builder.add(part.ready.count(), part.start.count(), part.end.count(), state_of(part),
-                  scaled_weight(index), part.length.count(), event(part).profile.value + 1,
+                  weights_.scaled(index), part.length.count(), event(part).profile.value + 1,
                   subject_keys_.of(event(part)));
       const EventKind kind = event(part).kind;
       if (part.running && !part.cut && made != part.event) {
@@ -402,9 +382,8 @@ SpanIndex Execution::spans_of(std::uint32_t first_thread, std::uint32_t behind,
 }
 
 std::size_t Execution::bytes() const {
-  return index_.bytes() + calls_.size() + shown_kinds_.size() * 8 +
-         weights_.size() * sizeof(weights_.front()) + on_path_.size() / 8 +
-         large_weights_.capacity() * sizeof(large_weights_.front()) + path_.bytes();
+  return index_.bytes() + calls_.size() + shown_kinds_.size() * 8 + weights_.bytes() +
+         path_.bytes();
 }
 
 }  // namespace longpole::analysis

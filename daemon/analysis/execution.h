@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "analysis/completion.h"
+#include "analysis/part_weights.h"
 #include "analysis/path_index.h"
 #include "analysis/span_index.h"
 #include "analysis/subject_key.h"
@@ -129,18 +130,9 @@ class Execution {
 
   // The change of the completion time per unit of the part's length.
   [[nodiscard]] double weight(PartIndex index) const {
-    return static_cast<double>(scaled_weight(index)) / weight_scale_;
+    return static_cast<double>(weights_.scaled(index)) / weights_.scale();
   }
-  // The weight times the scale; of the part behind the last, anything.
-  [[nodiscard]] std::int64_t scaled_weight(PartIndex index) const {
-    if (schedule_ == nullptr)
-      return on_path_[index] ? 1 : 0;
-    const std::int16_t scaled = weights_[index];
-    return scaled == large ? large_weight(index) : scaled;
-  }
-  // Some scaled weight does not fit 16 bits.
-  [[nodiscard]] bool has_large_weights() const { return !large_weights_.empty(); }
-  [[nodiscard]] std::uint32_t weight_scale() const { return weight_scale_; }
+  [[nodiscard]] const PartWeights& weights() const { return weights_; }
   [[nodiscard]] const PathIndex& path() const { return path_; }
 
   [[nodiscard]] const SpanIndex& index() const { return index_; }
@@ -180,7 +172,6 @@ class Execution {
   }
 
  private:
-  [[nodiscard]] std::int64_t large_weight(PartIndex index) const;
   // Of the part as it was simulated; `ends`, where there are any, on the stretched axis.
   [[nodiscard]] ExecutionPart simulated(PartIndex index) const;
   [[nodiscard]] SpanState state_of(const ExecutionPart& part) const;
@@ -191,7 +182,6 @@ class Execution {
   void find_path_of_machine(const simulation::LargeArray<PartIndex>& place);
   void sort_by_threads(const simulation::LargeArray<PartIndex>& place);
   void find_stopped();
-  void set_weights(const simulation::LargeArray<std::int64_t>& scaled, std::uint32_t scale);
   void make_index(const simulation::LargeArray<std::int64_t>& ends);
   [[nodiscard]] SpanIndex spans_of(std::uint32_t first_thread, std::uint32_t behind,
                                    const simulation::LargeArray<std::int64_t>& ends);
@@ -210,13 +200,7 @@ class Execution {
   simulation::LargeArray<std::uint8_t> calls_;
   static_assert(event_kind_count <= 64);
   std::vector<std::uint64_t> shown_kinds_;  // by thread
-  // Of a machine, whose weights are 0 and 1.
-  std::vector<bool> on_path_;
-  // Of a schedule: weights times the scale; those that do not fit are `large`, and in a table of their own.
-  static constexpr std::int16_t large = -0x8000;
-  simulation::LargeArray<std::int16_t> weights_;
-  std::vector<std::pair<PartIndex, std::int64_t>> large_weights_;
-  std::uint32_t weight_scale_ = 1;
+  PartWeights weights_;
   PartIndex last_part_ = no_part;
   PathIndex path_;
   std::vector<bool> stands_still_;

@@ -51,12 +51,12 @@ void for_each_part(const Recording& recording, const Schedule& schedule, const E
 AccountSums Accounts::sum(const Schedule& schedule, const Execution& execution,
                           const AccountSelection& selection) const {
   const std::size_t accounts = selection.cpu.size();
-  AccountSums sums{execution.weight_scale(), std::vector<TimesCpus>(accounts + 1, 0), {}, {}};
+  AccountSums sums{execution.weights().scale(), std::vector<TimesCpus>(accounts + 1, 0), {}, {}};
   std::vector<bool> weighs(entered_.empty() ? 0 : schedule.segments.size(), false);
   for_each_part(recording_, schedule, execution, selection,
                 [&](PartIndex index, std::uint32_t account, SegmentIndex segment) {
                   // Whole numbers, as kept.
-                  const std::int64_t weight = execution.scaled_weight(index);
+                  const std::int64_t weight = execution.weights().scaled(index);
                   if (weight == 0)
                     return;
                   sums.critical[account] += TimesCpus{weight} * execution.length_of(index).count();

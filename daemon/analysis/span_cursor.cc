@@ -126,14 +126,11 @@ void SpanCursor::weigh(Moment& moment) {
   const SpanIndex::Unpacked& of = spans(moment);
   double all = 0;
   if (of.size() > 1) [[likely]] {
-    // Of a span that does not run, no time.
-    const std::int64_t ran = moment.running - running_ - of.running_before(moment.span);
-    const auto weight = static_cast<double>(
-        execution_.scaled_weight(block.first_part + of.parts_before(moment.span)));
     all = static_cast<double>(block.weighted);
-    moment.weighted_before = weighted_before(moment.span) + weight * static_cast<double>(ran);
+    moment.weighted_before =
+        weighted_before(moment.span, static_cast<std::uint32_t>(moment.running - running_));
   } else if (of.runs(0)) {
-    const auto weight = static_cast<double>(execution_.scaled_weight(of.part(0)));
+    const auto weight = static_cast<double>(execution_.weights().scaled(of.part(0)));
     all = weight * static_cast<double>(moment.span_end - moment.span_start);
     moment.weighted_before = weight * static_cast<double>(moment.time - moment.span_start);
   }
@@ -142,34 +139,36 @@ void SpanCursor::weigh(Moment& moment) {
     moment.weighted_behind = 0;
 }
 
-// Of the block at hand, where it has several spans, and weights; of spans that are read.
-double SpanCursor::weighted_before(std::uint32_t span) {
+// Of the block at hand, where it has several spans, and weights: until it has run for `ran`, which is at
+// that span, or before it.
+double SpanCursor::weighted_before(std::uint32_t span, std::uint32_t ran) {
   UnpackedBlock& unpacked = unpacked_[at_];
-  while (unpacked.weighted_spans < span) {
-    // Whole numbers are added in less time, and these have room for what fits 16 bits.
-    if (execution_.has_large_weights())
-      weigh_group<double>(unpacked);
-    else
-      weigh_group<std::int64_t>(unpacked);
-  }
-  return unpacked.weighted[span];
+  const SpanIndex::Unpacked& spans = unpacked.spans;
+  const PartWeights& weights = execution_.weights();
+  if (spans.is_wide() && !weights.has_large()) [[likely]]
+    return static_cast<double>(weights.weigh(spans, ran));
+  while (unpacked.weighted_spans < span)
+    weigh_group(unpacked);
+  // Of a span that does not run, no time.
+  const auto weight =
+      static_cast<double>(weights.scaled(spans.first_part() + spans.parts_before(span)));
+  return unpacked.weighted[span] + weight * static_cast<double>(ran - spans.running_before(span));
 }
 
-template <typename Sum>
 void SpanCursor::weigh_group(UnpackedBlock& unpacked) const {
   const SpanIndex::Unpacked& spans = unpacked.spans;
   constexpr std::uint32_t group = SpanIndex::Unpacked::group;
   const std::uint32_t first = unpacked.weighted_spans;
   std::uint64_t part_ends = spans.part_ends(first / (2 * group)) >> first % (2 * group) * 3;
   PartIndex part = unpacked.part;
-  auto weighted = static_cast<Sum>(unpacked.weighted[first]);
+  double weighted = unpacked.weighted[first];
   const auto weigh = [&](std::uint32_t span) {
     // 0 of what does not run, as behind the thread's last part.
     const std::uint32_t time = spans.running_before(span + 1) - spans.running_before(span);
-    weighted += static_cast<Sum>(execution_.scaled_weight(part)) * static_cast<Sum>(time);
+    weighted += static_cast<double>(execution_.weights().scaled(part)) * time;
     part += static_cast<PartIndex>(part_ends & 1U);
     part_ends >>= 3U;
-    unpacked.weighted[span + 1] = static_cast<double>(weighted);
+    unpacked.weighted[span + 1] = weighted;
   };
   // How often a loop is taken is guessed right where it is always as often.
   if (first + group <= spans.size()) [[likely]] {

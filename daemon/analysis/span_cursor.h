@@ -84,8 +84,7 @@ class SpanCursor {
   void add_others(Moment& moment);
   void find_none(Moment& moment) const;
   void weigh(Moment& moment);
-  [[nodiscard]] double weighted_before(std::uint32_t span);
-  template <typename Sum>
+  [[nodiscard]] double weighted_before(std::uint32_t span, std::uint32_t ran);
   void weigh_group(UnpackedBlock& unpacked) const;
   // Of a whole block, that does not have to be unpacked.
   template <typename Wanted>

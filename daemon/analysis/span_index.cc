@@ -68,7 +68,14 @@ void SpanIndex::Names::append(const Names& behind) {
     begin.push_back(before + behind.begin[thread]);
 }
 
+bool SpanIndex::Unpacked::is_wide() const {
+  return wide_sums && size_ == block_spans;
+}
+
 void SpanIndex::Unpacked::begin(const SpanIndex& index, const SpanBlock& block) {
+  static_assert(block_spans == FullBlock::spans && Codes::ending == FullBlock::ending &&
+                Codes::states[FullBlock::running] == SpanState::running &&
+                Codes::states[FullBlock::runnable] == SpanState::runnable);
   const std::uint8_t* const at = index.tokens_.data() + block.tokens();
   std::memcpy(codes_.data(), at, codes_.size());
   std::memcpy(&sizes_, at + Codes::bytes_of_codes, sizeof(sizes_));
@@ -77,7 +84,7 @@ void SpanIndex::Unpacked::begin(const SpanIndex& index, const SpanBlock& block) 
   first_part_ = block.first_part;
   read_ = 0;
   running_[0] = runnable_[0] = 0;
-  if (wide_sums && size_ == block_spans) {
+  if (is_wide()) {
     ends_[0] = 0;
     sum_wide({at, sizes_, length_at_}, {&ends_[1], &running_[1], &runnable_[1]});
     read_ = size_;

@@ -262,6 +262,11 @@ class SpanIndex {
     void begin(const SpanIndex& index, const SpanBlock& block);
 
     [[nodiscard]] std::uint32_t size() const { return size_; }
+    [[nodiscard]] PartIndex first_part() const { return first_part_; }
+    // It is full, and this CPU reads eight spans at a time: span_sums.h takes the two below.
+    [[nodiscard]] bool is_wide() const;
+    [[nodiscard]] const std::uint8_t* codes() const { return codes_.data(); }
+    [[nodiscard]] const std::uint32_t* running() const { return running_.data(); }
     // Reads on up to that time, which is after the block's start, and less than the block is long. What has
     // to do with time, below, is for spans up to the one that is there, of a block shorter than
     // long_block.

@@ -13,7 +13,7 @@ namespace longpole::analysis {
 namespace {
 
 constexpr std::uint32_t group = 8;  // lengths of 32 bits in a register
-constexpr std::uint32_t groups = 4;
+constexpr std::uint32_t groups = FullBlock::spans / group;
 
 // Where each byte of four lengths is, by their sizes; 0x80: nowhere, it is 0.
 using Places = std::array<std::uint8_t, 16>;
@@ -25,6 +25,20 @@ alignas(16) constexpr std::array<Places, 256> places_by_sizes = [] {
       const std::size_t more = sizes >> 2 * length & 3U;
       for (std::size_t byte = 0; byte < 4; ++byte)
         all[sizes][4 * length + byte] = byte <= more ? at++ : 0x80;
+    }
+  }
+  return all;
+}();
+
+// By which of eight spans end a part: of which part each is, as a byte, if the first is of part 0.
+using Parts = std::array<std::uint8_t, group>;
+alignas(group) constexpr std::array<Parts, 256> parts_by_ends = [] {
+  std::array<Parts, 256> all{};
+  for (std::size_t ends = 0; ends < all.size(); ++ends) {
+    std::uint8_t part = 0;
+    for (std::size_t span = 0; span < group; ++span) {
+      all[ends][span] = part;
+      part = static_cast<std::uint8_t>(part + (ends >> span & 1U));
     }
   }
   return all;
@@ -73,6 +87,62 @@ LONGPOLE_WIDE inline __m256i sums_behind(__m256i before, __m256i values) {
 LONGPOLE_WIDE inline __m256i last_of(__m256i values) {
   return _mm256_permutevar8x32_epi32(values, _mm256_set1_epi32(7));
 }
+LONGPOLE_WIDE inline __m256i up_to(__m256i limit, const std::uint32_t* at) {
+  return _mm256_min_epu32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(at)), limit);
+}
+// The highest bit of those whose span ends its part.
+LONGPOLE_WIDE inline __m256i part_ends(__m256i codes) {
+  const __m256i ends =
+      _mm256_srlv_epi32(_mm256_set1_epi32(FullBlock::ending), codes);  // as the lowest bit
+  return _mm256_slli_epi32(ends, 31);
+}
+// What it is shifted by, so that products are of numbers without a sign.
+constexpr std::int16_t weight_shift = -0x8000;
+struct ShiftedWeights {
+  LONGPOLE_WIDE __m256i operator()(std::uint32_t part) const {
+    const __m128i eight = _mm_loadu_si128(reinterpret_cast<const __m128i*>(weights + part));
+    return _mm256_cvtepu16_epi32(_mm_xor_si128(eight, _mm_set1_epi16(weight_shift)));
+  }
+  const std::int16_t* weights;
+};
+struct PathWeights {
+  LONGPOLE_WIDE __m256i operator()(std::uint32_t part) const {
+    const std::size_t first = first_part + part;
+    std::uint16_t bits = 0;
+    std::memcpy(&bits, on_path + first / 8, sizeof(bits));
+    const __m256i each = _mm256_srlv_epi32(_mm256_set1_epi32(bits >> first % 8),
+                                           _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+    return _mm256_and_si256(each, _mm256_set1_epi32(1));
+  }
+  const std::uint8_t* on_path;
+  std::size_t first_part;
+};
+// Of eight parts, as they are given by `eight_weights`, those of the spans of a block, each times the time
+// that it runs. Products of 32 bits are made of every second number.
+template <typename EightWeights>
+LONGPOLE_WIDE inline std::uint64_t weigh(const RunningBlock& block,
+                                         const EightWeights& eight_weights) {
+  const __m256i limit = _mm256_set1_epi32(static_cast<int>(block.ran));
+  using Sums = std::uint64_t __attribute__((vector_size(sizeof(__m256i))));
+  Sums sums{};
+  std::uint32_t part = 0;
+  for (std::uint32_t i = 0; i < groups; ++i) {
+    const __m256i codes = eight_codes(block.codes + std::size_t{3} * i);
+    const auto ends =
+        static_cast<std::uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(part_ends(codes))));
+    const __m256i parts = _mm256_cvtepu8_epi32(
+        _mm_loadl_epi64(reinterpret_cast<const __m128i*>(parts_by_ends[ends].data())));
+    const __m256i weights = _mm256_permutevar8x32_epi32(eight_weights(part), parts);
+    const std::uint32_t* const running = block.running + std::size_t{group} * i;
+    const auto time = reinterpret_cast<__m256i>(reinterpret_cast<Lanes>(up_to(limit, running + 1)) -
+                                                reinterpret_cast<Lanes>(up_to(limit, running)));
+    sums += reinterpret_cast<Sums>(_mm256_mul_epu32(time, weights));
+    sums += reinterpret_cast<Sums>(
+        _mm256_mul_epu32(_mm256_srli_epi64(time, 32), _mm256_srli_epi64(weights, 32)));
+    part += static_cast<std::uint32_t>(std::popcount(ends));
+  }
+  return sums[0] + sums[1] + sums[2] + sums[3];
+}
 LONGPOLE_WIDE inline void store(std::uint32_t* at, __m256i values) {
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(at), values);
 }
@@ -94,8 +164,10 @@ LONGPOLE_WIDE void sum_wide(const FullBlock& block, const SpanSums& sums) {
                                              four_lengths(block, begins, 2 * i));
     const __m256i codes = eight_codes(block.codes + std::size_t{3} * i);
     const __m256i ends_here = sums_behind(ends, lengths);
-    const __m256i running_here = sums_behind(running, lengths_of(lengths, codes, 0));
-    const __m256i runnable_here = sums_behind(runnable, lengths_of(lengths, codes, 1));
+    const __m256i running_here =
+        sums_behind(running, lengths_of(lengths, codes, FullBlock::running));
+    const __m256i runnable_here =
+        sums_behind(runnable, lengths_of(lengths, codes, FullBlock::runnable));
     store(sums.ends + std::size_t{group} * i, ends_here);
     store(sums.running + std::size_t{group} * i, running_here);
     store(sums.runnable + std::size_t{group} * i, runnable_here);
@@ -118,6 +190,16 @@ LONGPOLE_WIDE std::uint32_t count_up_to_wide(const std::uint32_t* rising, std::u
   return count;
 }
 
+LONGPOLE_WIDE std::int64_t weigh_wide(const RunningBlock& block, const std::int16_t* weights) {
+  return static_cast<std::int64_t>(weigh(block, ShiftedWeights{weights})) +
+         std::int64_t{weight_shift} * block.ran;
+}
+
+LONGPOLE_WIDE std::int64_t weigh_path_wide(const RunningBlock& block, const std::uint8_t* on_path,
+                                           std::size_t part) {
+  return static_cast<std::int64_t>(weigh(block, PathWeights{on_path, part}));
+}
+
 }  // namespace longpole::analysis
 
 #else
@@ -133,6 +215,13 @@ void sum_wide(const FullBlock& /*block*/, const SpanSums& /*sums*/) {
   std::abort();
 }
 std::uint32_t count_up_to_wide(const std::uint32_t* /*rising*/, std::uint32_t /*most*/) {
+  std::abort();
+}
+std::int64_t weigh_wide(const RunningBlock& /*block*/, const std::int16_t* /*weights*/) {
+  std::abort();
+}
+std::int64_t weigh_path_wide(const RunningBlock& /*block*/, const std::uint8_t* /*on_path*/,
+                             std::size_t /*part*/) {
   std::abort();
 }
 

@@ -133,7 +133,7 @@ class RowBuilder {
     if (content_.weight && ran > Nanoseconds{})
       summary.weight =
           static_cast<float>(cursor_.weighted_between(left, right) /
-                             (static_cast<double>(ran.count()) * execution_.weight_scale()));
+                             (static_cast<double>(ran.count()) * execution_.weights().scale()));
     if (content_.run && ran > Nanoseconds{})
       name(cursor_.longest_run(left, right), unnamed_runs_,
            [&](SpanName name) { summary.run = ProfileId{name - 1}; });
