@@ -19,7 +19,10 @@ namespace longpole::service {
 // Raised by every change that an older peer would misunderstand: proto/README.md.
 inline constexpr std::uint32_t protocol = 1;
 
-class Service final : public v1::Longpole::CallbackService {
+// GetTimeline's answer comes as the bytes that all CPUs made of it.
+using RawService = v1::Longpole::WithRawCallbackMethod_GetTimeline<v1::Longpole::CallbackService>;
+
+class Service final : public RawService {
  public:
   // All outlive the server that this is registered with.
   Service(Recordings& recordings, Runs& runs, boost::asio::thread_pool& requests);
@@ -65,9 +68,10 @@ class Service final : public v1::Longpole::CallbackService {
   grpc::ServerUnaryReactor* WhatIf(grpc::CallbackServerContext* context,
                                    const v1::WhatIfRequest* request,
                                    v1::WhatIfResponse* response) override;
+  using RawService::GetTimeline;
   grpc::ServerUnaryReactor* GetTimeline(grpc::CallbackServerContext* context,
-                                        const v1::GetTimelineRequest* request,
-                                        v1::GetTimelineResponse* response) override;
+                                        const grpc::ByteBuffer* request,
+                                        grpc::ByteBuffer* response) override;
   grpc::ServerUnaryReactor* GetTimelineItem(grpc::CallbackServerContext* context,
                                             const v1::GetTimelineItemRequest* request,
                                             v1::GetTimelineItemResponse* response) override;

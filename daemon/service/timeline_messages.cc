@@ -182,10 +182,12 @@ void write_creation(const OpenRecording& opened, std::uint32_t thread,
 
 }  // namespace
 
-void write_timeline(const OpenRecording& opened, const OpenRecording::Drawn& drawn,
-                    const TimelineView& view, const RowChoice& rows,
-                    const std::vector<std::uint32_t>& cpus, const v1::GetTimelineRequest& request,
-                    v1::GetTimelineResponse& message) {
+std::vector<std::string> write_timeline(const OpenRecording& opened,
+                                        const OpenRecording::Drawn& drawn, const TimelineView& view,
+                                        const RowChoice& rows,
+                                        const std::vector<std::uint32_t>& cpus,
+                                        const v1::GetTimelineRequest& request) {
+  v1::GetTimelineResponse message;
   const Timeline& timeline = *drawn.timeline;
   const Execution& execution = timeline.execution();
   const Recording& recording = opened.recording();
@@ -199,7 +201,8 @@ void write_timeline(const OpenRecording& opened, const OpenRecording::Drawn& dra
   // Beside the rows, which go to whichever CPU is free.
   auto graph = std::async(std::launch::async, [&] { return timeline.parallelism(view); });
   auto path = std::async(std::launch::async, [&] { return timeline.path(view); });
-  write_rows(opened, timeline, view, rows.threads, read_content(request.colour()), message);
+  std::vector<std::string> pieces =
+      write_rows(opened, timeline, view, rows.threads, read_content(request.colour()), message);
   message.set_rows_left(rows.left);
   write_levels(timeline.levels(view), message);
   write_parallelism(graph.get(), *message.mutable_parallelism());
@@ -224,6 +227,8 @@ void write_timeline(const OpenRecording& opened, const OpenRecording::Drawn& dra
   for (std::size_t kind = 0; kind < event_kind_count; ++kind)
     message.add_event_kinds(std::string(event_form(static_cast<EventKind>(kind)).word));
   message.set_event_cell_pixels(analysis::cell_pixels);
+  pieces.insert(pieces.begin(), message.SerializeAsString());
+  return pieces;
 }
 
 void write_item(const OpenRecording& opened, const Timeline& timeline,

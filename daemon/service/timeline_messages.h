@@ -12,10 +12,13 @@
 
 namespace longpole::service {
 
-void write_timeline(const OpenRecording& opened, const OpenRecording::Drawn& drawn,
-                    const analysis::TimelineView& view, const RowChoice& rows,
-                    const std::vector<std::uint32_t>& cpus, const v1::GetTimelineRequest& request,
-                    v1::GetTimelineResponse& message);
+// Answers the bytes of the GetTimelineResponse, in pieces.
+[[nodiscard]] std::vector<std::string> write_timeline(const OpenRecording& opened,
+                                                      const OpenRecording::Drawn& drawn,
+                                                      const analysis::TimelineView& view,
+                                                      const RowChoice& rows,
+                                                      const std::vector<std::uint32_t>& cpus,
+                                                      const v1::GetTimelineRequest& request);
 
 // With the calls of the thread that follow, as many as are asked for.
 void write_item(const OpenRecording& opened, const analysis::Timeline& timeline,

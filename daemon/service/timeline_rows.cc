@@ -1,6 +1,7 @@
 #include "service/timeline_rows.h"
 
 #include <algorithm>
+#include <atomic>
 #include <string>
 
 #include "service/all_cpus.h"
@@ -34,51 +35,87 @@ class Keys {
   const analysis::SubjectKeys& subject_keys_;
 };
 
-// The tables of one answer, of what its rows name.
-class Tables {
+// What of one kind the rows of an answer name: a table in the answer, in the order of its keys, whatever the
+// order in which they were found.
+class Table {
  public:
-  Tables(const Recording& recording, v1::GetTimelineResponse& message)
-      : recording_(recording),
-        message_(message),
-        objects_(recording.objects.size() + recording.threads.size() + 1, 0),
-        places_(recording.stacks.size() + 1, 0) {}
+  explicit Table(std::size_t keys) : is_named_(keys + 1), numbers_(keys + 1, 0) {}
 
-  // From keys to indexes plus one.
-  void number_objects(google::protobuf::RepeatedField<std::uint32_t>& keys) {
-    for (std::uint32_t& key : keys) {
-      if (objects_[key] == 0 && key != 0)
-        add_object(key);
-      key = objects_[key];
+  // From any thread.
+  void note(const google::protobuf::RepeatedField<std::uint32_t>& keys) {
+    for (const std::uint32_t key : keys) {
+      // Read first: what only one CPU writes to is not taken from the others.
+      if (!is_named_[key].load(std::memory_order_relaxed))
+        is_named_[key].store(true, std::memory_order_relaxed);
     }
   }
-  void number_places(google::protobuf::RepeatedField<std::uint32_t>& keys) {
-    for (std::uint32_t& key : keys) {
-      if (places_[key] == 0 && key != 0)
-        add_place(key);
-      key = places_[key];
+  // Once all are there: `add(key)` for each.
+  template <typename Add>
+  void number(const Add& add) {
+    std::uint32_t number = 0;
+    for (std::uint32_t key = 1; key < is_named_.size(); ++key) {
+      if (!is_named_[key].load(std::memory_order_relaxed))
+        continue;
+      add(key);
+      numbers_[key] = ++number;
     }
+  }
+  // From keys to indexes plus one.
+  void replace(google::protobuf::RepeatedField<std::uint32_t>& keys) const {
+    for (std::uint32_t& key : keys)
+      key = numbers_[key];
   }
 
  private:
-  void add_object(std::uint32_t key) {
-    v1::TimelineObject& object = *message_.add_objects();
+  std::vector<std::atomic<bool>> is_named_;  // by key
+  std::vector<std::uint32_t> numbers_;       // likewise
+};
+
+// The tables of one answer.
+class Tables {
+ public:
+  explicit Tables(const Recording& recording)
+      : recording_(recording),
+        objects_(recording.objects.size() + recording.threads.size()),
+        places_(recording.stacks.size()) {}
+
+  // What the row names.
+  void note(const v1::TimelineRow& row) {
+    objects_.note(row.stretches().object());
+    objects_.note(row.summaries().object());
+    objects_.note(row.events().object());
+    places_.note(row.stretches().place());
+    places_.note(row.summaries().place());
+    places_.note(row.events().place());
+  }
+  void write(v1::GetTimelineResponse& message) {
+    objects_.number([&](std::uint32_t key) { write_object_of(key, *message.add_objects()); });
+    places_.number([&](std::uint32_t key) {
+      write_place(recording_, StackId{key - 1}, *message.add_places());
+    });
+  }
+  // Once they are written.
+  void replace(v1::TimelineRow& row) const {
+    objects_.replace(*row.mutable_stretches()->mutable_object());
+    objects_.replace(*row.mutable_summaries()->mutable_object());
+    objects_.replace(*row.mutable_events()->mutable_object());
+    places_.replace(*row.mutable_stretches()->mutable_place());
+    places_.replace(*row.mutable_summaries()->mutable_place());
+    places_.replace(*row.mutable_events()->mutable_place());
+  }
+
+ private:
+  void write_object_of(std::uint32_t key, v1::TimelineObject& object) const {
     const auto objects = static_cast<std::uint32_t>(recording_.objects.size());
     if (key <= objects)
       write_object(recording_.objects[key - 1], key - 1, object);
     else
       write_thread_end(recording_.threads[key - 1 - objects], key - 1 - objects, object);
-    objects_[key] = static_cast<std::uint32_t>(message_.objects_size());
-  }
-  void add_place(std::uint32_t key) {
-    write_place(recording_, StackId{key - 1}, *message_.add_places());
-    places_[key] = static_cast<std::uint32_t>(message_.places_size());
   }
 
   const Recording& recording_;
-  v1::GetTimelineResponse& message_;
-  // By key: index plus one.
-  std::vector<std::uint32_t> objects_;
-  std::vector<std::uint32_t> places_;
+  Table objects_;
+  Table places_;
 };
 
 // With keys in place of what will be in the tables.
@@ -181,30 +218,29 @@ class RowWriter {
   v1::TimelineRow& message_;
 };
 
-void number_names(Tables& tables, v1::TimelineRow& row) {
-  tables.number_objects(*row.mutable_stretches()->mutable_object());
-  tables.number_places(*row.mutable_stretches()->mutable_place());
-  tables.number_places(*row.mutable_summaries()->mutable_place());
-  tables.number_objects(*row.mutable_summaries()->mutable_object());
-  tables.number_objects(*row.mutable_events()->mutable_object());
-  tables.number_places(*row.mutable_events()->mutable_place());
-}
-
 }  // namespace
 
-void write_rows(const OpenRecording& opened, const analysis::Timeline& timeline,
-                const analysis::TimelineView& view, const std::vector<std::uint32_t>& threads,
-                const analysis::SummaryContent& content, v1::GetTimelineResponse& message) {
+std::vector<std::string> write_rows(const OpenRecording& opened, const analysis::Timeline& timeline,
+                                    const analysis::TimelineView& view,
+                                    const std::vector<std::uint32_t>& threads,
+                                    const analysis::SummaryContent& content,
+                                    v1::GetTimelineResponse& message) {
   const Keys keys(opened, timeline.execution());
-  for (std::size_t i = 0; i < threads.size(); ++i)
-    message.add_rows();
+  Tables tables(opened.recording());
+  std::vector<v1::GetTimelineResponse> rows(threads.size());
   on_all_cpus(threads.size(), [&](std::size_t i) {
-    RowWriter(timeline.execution(), keys, threads[i], *message.mutable_rows(static_cast<int>(i)))
+    v1::TimelineRow& row = *rows[i].add_rows();
+    RowWriter(timeline.execution(), keys, threads[i], row)
         .write(timeline.row(threads[i], view, content), content);
+    tables.note(row);
   });
-  Tables tables(opened.recording(), message);
-  for (v1::TimelineRow& row : *message.mutable_rows())
-    number_names(tables, row);
+  tables.write(message);
+  std::vector<std::string> written(threads.size());
+  on_all_cpus(threads.size(), [&](std::size_t i) {
+    tables.replace(*rows[i].mutable_rows(0));
+    written[i] = rows[i].SerializeAsString();
+  });
+  return written;
 }
 
 }  // namespace longpole::service
