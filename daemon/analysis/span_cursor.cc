@@ -17,12 +17,14 @@ LongestSpan named_by(const SpanIndex::Unpacked& spans, std::uint32_t span) {
           .is_of_part = spans.ends_part(span)};
 }
 
-struct Runs {
+}  // namespace
+
+struct SpanCursor::Runs {
   [[nodiscard]] static bool is(const SpanIndex::Unpacked& spans, std::uint32_t span) {
     return spans.runs(span);
   }
   [[nodiscard]] static std::int64_t time(const SpanIndex::Unpacked& spans, std::uint32_t span) {
-    return spans.running_before(span + 1) - spans.running_before(span);
+    return spans.run_time(span);
   }
   // Of a block of several spans, in which it takes `length`.
   [[nodiscard]] static std::int64_t time(const SpanBlock& block, std::int64_t /*length*/) {
@@ -32,15 +34,19 @@ struct Runs {
                                                     const SpanBlock& block) {
     return index.run_name(thread, block);
   }
+  [[nodiscard]] static std::uint32_t longest(UnpackedBlock& block) {
+    if (!block.longest_run)
+      block.longest_run = block.spans.longest_run();
+    return *block.longest_run;
+  }
 };
-struct Waits {
+
+struct SpanCursor::Waits {
   [[nodiscard]] static bool is(const SpanIndex::Unpacked& spans, std::uint32_t span) {
     return spans.waits(span);
   }
   [[nodiscard]] static std::int64_t time(const SpanIndex::Unpacked& spans, std::uint32_t span) {
-    const std::uint32_t running = spans.running_before(span + 1) - spans.running_before(span);
-    const std::uint32_t runnable = spans.runnable_before(span + 1) - spans.runnable_before(span);
-    return spans.end(span) - spans.start(span) - running - runnable;
+    return spans.wait_time(span);
   }
   [[nodiscard]] static std::int64_t time(const SpanBlock& block, std::int64_t length) {
     return length - block.running - block.runnable;
@@ -49,9 +55,12 @@ struct Waits {
                                                     const SpanBlock& block) {
     return index.wait_name(thread, block);
   }
+  [[nodiscard]] static std::uint32_t longest(UnpackedBlock& block) {
+    if (!block.longest_wait)
+      block.longest_wait = block.spans.longest_wait();
+    return *block.longest_wait;
+  }
 };
-
-}  // namespace
 
 SpanCursor::SpanCursor(const Execution& execution, std::uint32_t thread, std::int64_t from,
                        bool weights)
@@ -235,9 +244,36 @@ std::int64_t SpanCursor::time_of(std::size_t number, const Wanted& wanted) const
   return wanted.time(block, length);
 }
 
+// Of the blocks at both edges, what is longest in the whole block, if it is between the edges: its name is at
+// hand, while those of other spans are far away in memory.
 template <typename Wanted>
-LongestSpan SpanCursor::longest(const Moment& left, const Moment& right,
-                                const Wanted& wanted) const {
+std::optional<LongestSpan> SpanCursor::longest_of_blocks(const Moment& left, const Moment& right,
+                                                         const Wanted& wanted) {
+  std::int64_t longest_time = 0;
+  const Moment* edge = nullptr;
+  const auto consider = [&](const Moment& moment, std::uint32_t first, std::uint32_t behind) {
+    UnpackedBlock& block = unpacked_[moment.unpacked];
+    if (!moment.is_there || block.spans.size() == 1)
+      return;
+    const std::uint32_t span = wanted.longest(block);
+    const std::int64_t time = wanted.time(block.spans, span);
+    if (span >= first && span < behind && time > longest_time) {
+      longest_time = time;
+      edge = &moment;
+    }
+  };
+  consider(left, left.span + 1, SpanIndex::block_spans);
+  consider(right, 0, right.span);
+  if (edge == nullptr)
+    return std::nullopt;
+  if (const auto name = wanted.name(index_, thread_, index_.block(edge->block)))
+    return LongestSpan{.name = name};
+  UnpackedBlock& block = unpacked_[edge->unpacked];
+  return named_by(block.spans, wanted.longest(block));
+}
+
+template <typename Wanted>
+LongestSpan SpanCursor::longest(const Moment& left, const Moment& right, const Wanted& wanted) {
   const SpanIndex::Unpacked& of_left = spans(left);
   const SpanIndex::Unpacked& of_right = spans(right);
   // Of the span that reaches over an edge: nothing, or what is on this side of it. Without branches, which
@@ -279,6 +315,10 @@ LongestSpan SpanCursor::longest(const Moment& left, const Moment& right,
       ++span;
     return named_by(spans, span);
   }
+  if (left.block != right.block) {
+    if (const auto found = longest_of_blocks(left, right, wanted))
+      return *found;
+  }
   if (longest_time > 0)
     return is_at_right ? named_by(of_right, right.span) : named_by(of_left, longest);
   // On one side or the other in a block that is not there as a whole: the nearest.
@@ -294,11 +334,11 @@ LongestSpan SpanCursor::longest(const Moment& left, const Moment& right,
   return named_by(of_right, span);
 }
 
-LongestSpan SpanCursor::longest_run(const Moment& left, const Moment& right) const {
+LongestSpan SpanCursor::longest_run(const Moment& left, const Moment& right) {
   return longest(left, right, Runs{});
 }
 
-LongestSpan SpanCursor::longest_wait(const Moment& left, const Moment& right) const {
+LongestSpan SpanCursor::longest_wait(const Moment& left, const Moment& right) {
   return longest(left, right, Waits{});
 }
 

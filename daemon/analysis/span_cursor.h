@@ -63,8 +63,8 @@ class SpanCursor {
   // Between neighbouring moments, likewise: Σ scaled weight · time of what runs.
   [[nodiscard]] double weighted_between(const Moment& left, const Moment& right) const;
   // The longest run and the longest wait, or a long one where there are many. There must be one.
-  [[nodiscard]] LongestSpan longest_run(const Moment& left, const Moment& right) const;
-  [[nodiscard]] LongestSpan longest_wait(const Moment& left, const Moment& right) const;
+  [[nodiscard]] LongestSpan longest_run(const Moment& left, const Moment& right);
+  [[nodiscard]] LongestSpan longest_wait(const Moment& left, const Moment& right);
 
  private:
   struct UnpackedBlock {
@@ -73,7 +73,12 @@ class SpanCursor {
     std::array<double, SpanIndex::block_spans + 1> weighted;
     std::uint32_t weighted_spans = 0;
     PartIndex part = no_part;  // of the next
+    // Once they were asked for.
+    std::optional<std::uint32_t> longest_run;
+    std::optional<std::uint32_t> longest_wait;
   };
+  struct Runs;
+  struct Waits;
 
   void pass();
   void pass_unusual(const SpanBlock& block);
@@ -90,8 +95,11 @@ class SpanCursor {
   template <typename Wanted>
   [[nodiscard]] std::int64_t time_of(std::size_t number, const Wanted& wanted) const;
   template <typename Wanted>
-  [[nodiscard]] LongestSpan longest(const Moment& left, const Moment& right,
-                                    const Wanted& wanted) const;
+  [[nodiscard]] LongestSpan longest(const Moment& left, const Moment& right, const Wanted& wanted);
+  template <typename Wanted>
+  [[nodiscard]] std::optional<LongestSpan> longest_of_blocks(const Moment& left,
+                                                             const Moment& right,
+                                                             const Wanted& wanted);
 
   const Execution& execution_;
   const SpanIndex& index_;
@@ -156,6 +164,7 @@ inline void SpanCursor::unpack() {
   unpacked.weighted_spans = 0;
   unpacked.part = block.first_part;
   unpacked.weighted[0] = 0;
+  unpacked.longest_run = unpacked.longest_wait = {};
 }
 
 inline void SpanCursor::find_in_block(Moment& moment) {

@@ -154,6 +154,30 @@ std::uint32_t SpanIndex::Unpacked::count_ended(std::uint32_t time) const {
   return count + of_group;
 }
 
+template <typename Time>
+std::uint32_t SpanIndex::Unpacked::first_longest(const Time& time) {
+  while (read_ < size_)
+    read_group();
+  std::uint32_t longest = 0;
+  for (std::uint32_t span = 1; span < size_; ++span) {
+    if (time(span) > time(longest))
+      longest = span;
+  }
+  return longest;
+}
+
+std::uint32_t SpanIndex::Unpacked::longest_run() {
+  if (is_wide())
+    return longest_run_wide(running_.data());
+  return first_longest([&](std::uint32_t span) { return run_time(span); });
+}
+
+std::uint32_t SpanIndex::Unpacked::longest_wait() {
+  if (is_wide())
+    return longest_wait_wide(ends_.data(), running_.data(), runnable_.data());
+  return first_longest([&](std::uint32_t span) { return wait_time(span); });
+}
+
 std::uint32_t SpanIndex::Unpacked::parts_before(std::uint32_t span) const {
   constexpr std::uint32_t half = block_spans / 2;
   constexpr std::uint64_t every_second = 00101010101010101;

@@ -263,6 +263,10 @@ class SpanIndex {
 
     [[nodiscard]] std::uint32_t size() const { return size_; }
     [[nodiscard]] PartIndex first_part() const { return first_part_; }
+    // The first of the longest runs, and of the longest waits, whose names SpanIndex::run_name() and
+    // wait_name() are; of a block of several spans. Any, where there is none.
+    [[nodiscard]] std::uint32_t longest_run();
+    [[nodiscard]] std::uint32_t longest_wait();
     // It is full, and this CPU reads eight spans at a time: span_sums.h takes the two below.
     [[nodiscard]] bool is_wide() const;
     [[nodiscard]] const std::uint8_t* codes() const { return codes_.data(); }
@@ -282,6 +286,14 @@ class SpanIndex {
     [[nodiscard]] std::uint32_t running_before(std::uint32_t span) const { return running_[span]; }
     [[nodiscard]] std::uint32_t runnable_before(std::uint32_t span) const {
       return runnable_[span];
+    }
+    // Of the span itself.
+    [[nodiscard]] std::uint32_t run_time(std::uint32_t span) const {
+      return running_[span + 1] - running_[span];
+    }
+    [[nodiscard]] std::uint32_t wait_time(std::uint32_t span) const {
+      return ends_[span + 1] - ends_[span] - run_time(span) -
+             (runnable_[span + 1] - runnable_[span]);
     }
 
     [[nodiscard]] SpanState state(std::uint32_t span) const { return Codes::states[code(span)]; }
@@ -318,6 +330,8 @@ class SpanIndex {
     static constexpr std::uint32_t latest = 0xffffffffU;
 
     void read_group();
+    template <typename Time>
+    [[nodiscard]] std::uint32_t first_longest(const Time& time);
     [[nodiscard]] std::uint32_t code(std::uint32_t span) const {
       const std::uint32_t bit = span * Codes::bits_of_code;
       std::uint16_t codes = 0;

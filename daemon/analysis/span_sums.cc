@@ -74,6 +74,7 @@ LONGPOLE_WIDE inline __m256i lengths_of(__m256i lengths, __m256i codes, int code
 }
 
 using Lanes = std::uint32_t __attribute__((vector_size(sizeof(__m256i))));
+using Sums = std::uint64_t __attribute__((vector_size(sizeof(__m256i))));
 LONGPOLE_WIDE inline __m256i plus(__m256i a, __m256i b) {
   return reinterpret_cast<__m256i>(reinterpret_cast<Lanes>(a) + reinterpret_cast<Lanes>(b));
 }
@@ -87,8 +88,35 @@ LONGPOLE_WIDE inline __m256i sums_behind(__m256i before, __m256i values) {
 LONGPOLE_WIDE inline __m256i last_of(__m256i values) {
   return _mm256_permutevar8x32_epi32(values, _mm256_set1_epi32(7));
 }
-LONGPOLE_WIDE inline __m256i up_to(__m256i limit, const std::uint32_t* at) {
-  return _mm256_min_epu32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(at)), limit);
+LONGPOLE_WIDE inline Lanes load(const std::uint32_t* at) {
+  return reinterpret_cast<Lanes>(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(at)));
+}
+// What is between neighbouring sums.
+LONGPOLE_WIDE inline Lanes steps(const std::uint32_t* sums) {
+  return load(sums + 1) - load(sums);
+}
+LONGPOLE_WIDE inline Lanes up_to(Lanes limit, const std::uint32_t* at) {
+  const Lanes values = load(at);
+  return values < limit ? values : limit;
+}
+LONGPOLE_WIDE inline Lanes larger(Lanes a, Lanes b) {
+  return a > b ? a : b;
+}
+// A bit for each that is equal.
+LONGPOLE_WIDE inline std::uint32_t equal(Lanes a, Lanes b) {
+  return static_cast<std::uint32_t>(
+      _mm256_movemask_ps(_mm256_castsi256_ps(reinterpret_cast<__m256i>(a == b))));
+}
+// Of so many times as there are spans in a block: the first of the longest.
+LONGPOLE_WIDE inline std::uint32_t first_longest(const std::array<Lanes, groups>& times) {
+  Lanes longest = larger(larger(times[0], times[1]), larger(times[2], times[3]));
+  longest = larger(longest, __builtin_shufflevector(longest, longest, 4, 5, 6, 7, 0, 1, 2, 3));
+  longest = larger(longest, __builtin_shufflevector(longest, longest, 2, 3, 0, 1, 6, 7, 4, 5));
+  longest = larger(longest, __builtin_shufflevector(longest, longest, 1, 0, 3, 2, 5, 4, 7, 6));
+  std::uint32_t are_longest = 0;
+  for (std::uint32_t i = 0; i < groups; ++i)
+    are_longest |= equal(times[i], longest) << group * i;
+  return static_cast<std::uint32_t>(std::countr_zero(are_longest));
 }
 // The highest bit of those whose span ends its part.
 LONGPOLE_WIDE inline __m256i part_ends(__m256i codes) {
@@ -117,13 +145,18 @@ struct PathWeights {
   const std::uint8_t* on_path;
   std::size_t first_part;
 };
+// Of every second number of 32 bits, in 64. Vectors have no product but that of all 64 bits.
+LONGPOLE_WIDE inline Sums products(__m256i a, __m256i b) {
+  using Numbers = int __attribute__((vector_size(sizeof(__m256i))));
+  return reinterpret_cast<Sums>(
+      __builtin_ia32_pmuludq256(reinterpret_cast<Numbers>(a), reinterpret_cast<Numbers>(b)));
+}
 // Of eight parts, as they are given by `eight_weights`, those of the spans of a block, each times the time
-// that it runs. Products of 32 bits are made of every second number.
+// that it runs.
 template <typename EightWeights>
 LONGPOLE_WIDE inline std::uint64_t weigh(const RunningBlock& block,
                                          const EightWeights& eight_weights) {
-  const __m256i limit = _mm256_set1_epi32(static_cast<int>(block.ran));
-  using Sums = std::uint64_t __attribute__((vector_size(sizeof(__m256i))));
+  const Lanes limit = Lanes{} + block.ran;
   Sums sums{};
   std::uint32_t part = 0;
   for (std::uint32_t i = 0; i < groups; ++i) {
@@ -134,11 +167,9 @@ LONGPOLE_WIDE inline std::uint64_t weigh(const RunningBlock& block,
         _mm_loadl_epi64(reinterpret_cast<const __m128i*>(parts_by_ends[ends].data())));
     const __m256i weights = _mm256_permutevar8x32_epi32(eight_weights(part), parts);
     const std::uint32_t* const running = block.running + std::size_t{group} * i;
-    const auto time = reinterpret_cast<__m256i>(reinterpret_cast<Lanes>(up_to(limit, running + 1)) -
-                                                reinterpret_cast<Lanes>(up_to(limit, running)));
-    sums += reinterpret_cast<Sums>(_mm256_mul_epu32(time, weights));
-    sums += reinterpret_cast<Sums>(
-        _mm256_mul_epu32(_mm256_srli_epi64(time, 32), _mm256_srli_epi64(weights, 32)));
+    const auto time = reinterpret_cast<__m256i>(up_to(limit, running + 1) - up_to(limit, running));
+    sums += products(time, weights);
+    sums += products(_mm256_srli_epi64(time, 32), _mm256_srli_epi64(weights, 32));
     part += static_cast<std::uint32_t>(std::popcount(ends));
   }
   return sums[0] + sums[1] + sums[2] + sums[3];
@@ -190,6 +221,24 @@ LONGPOLE_WIDE std::uint32_t count_up_to_wide(const std::uint32_t* rising, std::u
   return count;
 }
 
+LONGPOLE_WIDE std::uint32_t longest_run_wide(const std::uint32_t* running) {
+  std::array<Lanes, groups> times{};
+  for (std::uint32_t i = 0; i < groups; ++i)
+    times[i] = steps(running + std::size_t{group} * i);
+  return first_longest(times);
+}
+
+LONGPOLE_WIDE std::uint32_t longest_wait_wide(const std::uint32_t* ends,
+                                              const std::uint32_t* running,
+                                              const std::uint32_t* runnable) {
+  std::array<Lanes, groups> times{};
+  for (std::uint32_t i = 0; i < groups; ++i) {
+    const std::size_t at = std::size_t{group} * i;
+    times[i] = steps(ends + at) - steps(running + at) - steps(runnable + at);
+  }
+  return first_longest(times);
+}
+
 LONGPOLE_WIDE std::int64_t weigh_wide(const RunningBlock& block, const std::int16_t* weights) {
   return static_cast<std::int64_t>(weigh(block, ShiftedWeights{weights})) +
          std::int64_t{weight_shift} * block.ran;
@@ -215,6 +264,13 @@ void sum_wide(const FullBlock& /*block*/, const SpanSums& /*sums*/) {
   std::abort();
 }
 std::uint32_t count_up_to_wide(const std::uint32_t* /*rising*/, std::uint32_t /*most*/) {
+  std::abort();
+}
+std::uint32_t longest_run_wide(const std::uint32_t* /*running*/) {
+  std::abort();
+}
+std::uint32_t longest_wait_wide(const std::uint32_t* /*ends*/, const std::uint32_t* /*running*/,
+                                const std::uint32_t* /*runnable*/) {
   std::abort();
 }
 std::int64_t weigh_wide(const RunningBlock& /*block*/, const std::int16_t* /*weights*/) {

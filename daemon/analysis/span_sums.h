@@ -44,6 +44,12 @@ struct RunningBlock {
 void sum_wide(const FullBlock& block, const SpanSums& sums);
 // How many of the 32 are not greater than `most`.
 [[nodiscard]] std::uint32_t count_up_to_wide(const std::uint32_t* rising, std::uint32_t most);
+// The first of those that run longest, and of those that neither run nor are runnable; of SpanSums, with a 0
+// before each.
+[[nodiscard]] std::uint32_t longest_run_wide(const std::uint32_t* running);
+[[nodiscard]] std::uint32_t longest_wait_wide(const std::uint32_t* ends,
+                                              const std::uint32_t* running,
+                                              const std::uint32_t* runnable);
 // Σ weight · time. The weights are those of the block's parts, in order, and of up to eight behind them.
 [[nodiscard]] std::int64_t weigh_wide(const RunningBlock& block, const std::int16_t* weights);
 // The same, where a weight is a bit, the lowest of a byte first; `part`: that of the block's first part.

@@ -3,7 +3,10 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <random>
+
+#include "analysis/part_weights.h"
 
 namespace longpole::analysis {
 namespace {
@@ -70,6 +73,62 @@ void compare_block(const SpanIndex& index, std::uint32_t thread, std::size_t blo
   }
 }
 
+void compare_longest(const SpanIndex& index, std::uint32_t thread, std::size_t block) {
+  SpanIndex::Reader reader(index, thread, block);
+  std::int64_t longest_run = 0;
+  std::int64_t longest_wait = 0;
+  std::uint32_t run = 0;
+  std::uint32_t wait = 0;
+  for (std::uint32_t span = 0; span < index.block(block).spans; ++span) {
+    ASSERT_TRUE(reader.next());
+    const std::int64_t length = reader.end - reader.start;
+    if (reader.state == SpanState::running && length > longest_run) {
+      longest_run = length;
+      run = span;
+    } else if (reader.state != SpanState::running && reader.state != SpanState::runnable &&
+               length > longest_wait) {
+      longest_wait = length;
+      wait = span;
+    }
+  }
+  SpanIndex::Unpacked unpacked(index, index.block(block));
+  if (longest_run > 0) {
+    ASSERT_EQ(unpacked.longest_run(), run);
+    ASSERT_EQ(unpacked.run_time(run), longest_run);
+  }
+  if (longest_wait > 0) {
+    ASSERT_EQ(unpacked.longest_wait(), wait);
+    ASSERT_EQ(unpacked.wait_time(wait), longest_wait);
+  }
+}
+
+// Each part of the block runs in one span, or in none.
+std::int64_t weighed(const SpanIndex& index, std::uint32_t thread, std::size_t block,
+                     std::uint32_t ran, const PartWeights& weights) {
+  SpanIndex::Reader reader(index, thread, block);
+  std::int64_t sum = 0;
+  std::int64_t left = ran;
+  for (std::uint32_t span = index.block(block).spans; span > 0; --span) {
+    static_cast<void>(reader.next());
+    if (reader.state != SpanState::running)
+      continue;
+    const std::int64_t time = std::min(reader.end - reader.start, left);
+    sum += weights.scaled(reader.part) * time;
+    left -= time;
+  }
+  return sum;
+}
+
+void compare_weights(const SpanIndex& index, std::uint32_t thread, std::size_t block,
+                     const PartWeights& weights, std::mt19937_64& random) {
+  const SpanIndex::Unpacked unpacked(index, index.block(block));
+  if (!unpacked.is_wide())
+    return;
+  const std::uint32_t all = unpacked.running()[SpanIndex::block_spans];
+  for (const std::uint32_t ran : {0U, all, static_cast<std::uint32_t>(random() % (all + 1))})
+    ASSERT_EQ(weights.weigh(unpacked, ran), weighed(index, thread, block, ran, weights)) << ran;
+}
+
 TEST(SpanIndex, UnpacksABlockAsItReadsIt) {
   std::mt19937_64 random(7);
   for (int round = 0; round < 20; ++round) {
@@ -80,7 +139,32 @@ TEST(SpanIndex, UnpacksABlockAsItReadsIt) {
         // One alone is as long as its block.
         if (index.block(block).spans > 1) {
           ASSERT_NO_FATAL_FAILURE(compare_block(index, t, block)) << "round " << round;
+          ASSERT_NO_FATAL_FAILURE(compare_longest(index, t, block)) << "round " << round;
         }
+      }
+    }
+  }
+}
+
+TEST(SpanIndex, BlocksAreWeighedAsTheirSpansAre) {
+  std::mt19937_64 random(8);
+  for (int round = 0; round < 20; ++round) {
+    constexpr std::uint32_t threads = 5;
+    const SpanIndex index = random_index(random, threads);
+    simulation::LargeArray<std::int64_t> scaled(1000);
+    for (std::int64_t& weight : scaled)
+      weight = std::uniform_int_distribution<std::int64_t>(-0x7fff, 0x7fff)(random);
+    const PartWeights of_ideal(scaled, 3);
+    ASSERT_FALSE(of_ideal.has_large());
+    PartWeights of_path(scaled.size());
+    for (PartIndex part = 0; part < scaled.size(); ++part) {
+      if (random() % 2 == 0)
+        of_path.put_on_path(part);
+    }
+    for (std::uint32_t t = 0; t < threads; ++t) {
+      for (std::size_t block = index.first_block(t); block < index.last_block(t); ++block) {
+        ASSERT_NO_FATAL_FAILURE(compare_weights(index, t, block, of_ideal, random));
+        ASSERT_NO_FATAL_FAILURE(compare_weights(index, t, block, of_path, random));
       }
     }
   }
