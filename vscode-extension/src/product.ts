@@ -21,6 +21,7 @@ import { recordExample } from './editor/example';
 import { FunctionTree, type FunctionNode } from './editor/functionTree';
 import { Hovers } from './editor/hover';
 import { LockTree } from './editor/lockTree';
+import { MachineCheck } from './editor/machineCheck';
 import { pickMachine, pickScheduler } from './editor/machinePicker';
 import { QuartzTree } from './editor/quartzTree';
 import { Recorder } from './editor/recordCommand';
@@ -59,6 +60,7 @@ export class Product implements vscode.Disposable {
     const log = vscode.window.createOutputChannel('Longpole', { log: true });
     const daemon = new Daemon(context, log);
     const session = new Session(daemon, context.workspaceState);
+    const machineCheck = new MachineCheck(session);
     const documents = new Documents(session, new Sources(context, log), log);
     const annotations = new Annotations(session, documents, context.workspaceState);
     const recordings = new Recordings(context);
@@ -120,7 +122,8 @@ export class Product implements vscode.Disposable {
       session,
       documents,
       annotations,
-      new StatusBar(shell.status, session, documents, daemon),
+      machineCheck,
+      new StatusBar(shell.status, session, documents, daemon, machineCheck),
       recordings,
       this.functions,
       recordingTree,

@@ -1,7 +1,8 @@
 // The machine that a recording is simulated on, besides its number of CPUs: as it is kept, typed, shown and sent.
 //
 // What is left out is as it was recorded, or as the scheduler has it.
-import { formatTime } from './format';
+import { formatCpus, formatSpeedup, formatTime } from './format';
+import type { Prediction } from '../protocol/longpole/v1/simulation';
 import type { Machine } from '../protocol/longpole/v1/simulation';
 
 export interface ThreadChoice {
@@ -112,6 +113,24 @@ export function replacedModel(settings: MachineSettings, model: string): string 
   return settings.model !== '' || model === '' || model === 'direct'
     ? ''
     : `Simulated by the model ${model}: by the direct one, where ${description('direct')}, the program stands still.`;
+}
+
+/** Two predictions of a speed-up that are less apart say the same. */
+const alike = 1.15;
+
+/**
+ * Of a prediction in which threads share the CPUs evenly, beside one on a machine of as many: that the machine would be much slower, or
+ * faster; empty: it would not.
+ */
+export function machineRemark(prediction: Pick<Prediction, 'speedup' | 'deadlock'>, onMachine: Pick<Prediction, 'cpus' | 'totalNs' | 'speedup' | 'deadlock'>): string {
+  const ratio = prediction.speedup / onMachine.speedup;
+  if (prediction.deadlock !== undefined || onMachine.deadlock !== undefined || Math.max(ratio, 1 / ratio) < alike) {
+    return '';
+  }
+  return (
+    `With what the machine takes to wake threads up and to switch between them, by the scheduler linux, it is ` +
+    `${formatTime(onMachine.totalNs)} at ${formatCpus(onMachine.cpus)}, ${formatSpeedup(onMachine.speedup)} as fast as at one.`
+  );
 }
 
 function description(model: string): string {

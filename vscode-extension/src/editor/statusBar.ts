@@ -11,6 +11,7 @@ import type { Daemon } from '../daemon/daemon';
 import { commandLink } from './commandLink';
 import type { Documents } from './documents';
 import { drawIdle } from './idleStatus';
+import type { MachineCheck } from './machineCheck';
 import type { Session, ShownRecording } from './session';
 
 const functionsInTooltip = 5;
@@ -23,12 +24,14 @@ export class StatusBar implements vscode.Disposable {
     private readonly session: Session,
     private readonly documents: Documents,
     private readonly daemon: Daemon,
+    private readonly machineCheck: MachineCheck,
   ) {
     const draw = (): void => this.draw();
     this.subscriptions = [
       session.onDidChange(draw),
       documents.onDidChange(draw),
       daemon.onDidChangeState(draw),
+      machineCheck.onDidChange(draw),
       vscode.window.onDidChangeActiveTextEditor(draw),
       vscode.window.onDidChangeVisibleTextEditors(draw),
     ];
@@ -54,6 +57,7 @@ export class StatusBar implements vscode.Disposable {
     if (prediction !== undefined) {
       parts.push(prediction.deadlock === undefined ? formatSpeedup(prediction.speedup) : 'deadlock');
     }
+    const { remark } = this.machineCheck;
     if (recording.change !== '') {
       parts.push('what if');
     }
@@ -65,10 +69,11 @@ export class StatusBar implements vscode.Disposable {
     if (stale !== undefined) {
       parts.push('stale');
     }
-    this.item.text = `${icon} ${parts.join(' · ')}`;
-    this.item.tooltip = tooltip(recording, cpus, stale, this.session.machine, this.session.threadWords);
+    const words = parts.join(' · ');
+    this.item.text = `${icon} ${words}${remark === '' ? '' : ' $(info)'}`;
+    this.item.tooltip = tooltip(recording, cpus, stale, this.session.machine, this.session.threadWords, remark);
     this.item.command = 'longpole.setCpuCount';
-    this.item.accessibilityInformation = { label: this.item.text.replace(/\$\([^)]*\)\s*/, 'Longpole: ') };
+    this.item.accessibilityInformation = { label: `Longpole: ${words}${remark === '' ? '' : `. ${remark}`}` };
     this.item.show();
   }
 
@@ -86,7 +91,14 @@ export class StatusBar implements vscode.Disposable {
   }
 }
 
-function tooltip(recording: ShownRecording, cpus: number, stale: string | undefined, settings: MachineSettings, threads: string): vscode.MarkdownString {
+function tooltip(
+  recording: ShownRecording,
+  cpus: number,
+  stale: string | undefined,
+  settings: MachineSettings,
+  threads: string,
+  machineRemark: string,
+): vscode.MarkdownString {
   const { info, weights } = recording;
   const name = info.command[0] === undefined ? basename(recording.path) : basename(info.command[0]);
   const when = info.startedAtUnixNs > 0n ? `, recorded ${formatAge(Date.now() - Number(info.startedAtUnixNs / 1_000_000n))}` : '';
@@ -114,6 +126,9 @@ function tooltip(recording: ShownRecording, cpus: number, stale: string | undefi
     lines.push(
       `${formatTime(prediction.totalNs)} at ${formatCpus(cpus)}, ${formatSpeedup(prediction.speedup)} as fast as at one.`,
     );
+  }
+  if (machineRemark !== '') {
+    lines.push(`$(info) ${escapeMarkdown(machineRemark)} [Simulate so](command:longpole.setScheduler)`);
   }
   const otherModel = replacedModel(settings, prediction?.model ?? '');
   if (otherModel !== '') {
@@ -149,6 +164,7 @@ function tooltip(recording: ShownRecording, cpus: number, stale: string | undefi
       'longpole.showTimeline',
       'longpole.setCpuCount',
       'longpole.setMachine',
+      'longpole.setScheduler',
       'longpole.whatIf',
       'longpole.takeBackWhatIf',
       'longpole.showOnlyThreads',

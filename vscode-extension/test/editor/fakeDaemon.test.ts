@@ -119,6 +119,18 @@ void describe('with a daemon that works', () => {
     await workbench.page.getByText('A whole number from 1 to 65536').waitFor();
     await workbench.answer(cpusTitle, '3');
     await workbench.untilStatus('3 CPUs · 1.5×');
+    const told = (): Promise<string> => workbench.statusItem.getByRole('button').getAttribute('aria-label').then((label) => label ?? '');
+    assert.match(await told(), /3 CPUs · 1\.5×$/);
+    // Where it would be much slower on a machine as it is, there is a sign, and words for whoever asks.
+    await workbench.runCommand('Longpole: Set CPU Count');
+    await workbench.untilAsked(cpusTitle);
+    await workbench.quickInput.fill('Other');
+    await workbench.page.keyboard.press('Enter');
+    await eventually(async () => (await workbench.quickInput.inputValue()) === '3', () => 'the input box');
+    await workbench.answer(cpusTitle, '11');
+    await workbench.untilStatus('11 CPUs · 1.6×');
+    await eventually(async () => / by the scheduler linux, it is [\d.]+ m?s at 11 CPUs, /.test(await told()), () => 'what a machine would take');
+    await workbench.statusItem.locator('.codicon-info').waitFor();
     await workbench.runCommand('Longpole: Set CPU Count');
     await workbench.untilAsked(cpusTitle);
     await workbench.quickInput.fill('8 CPUs');

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import {
   isUsual,
   machineOf,
+  machineRemark,
   machineSummary,
   rankedScheduler,
   replacedModel,
@@ -88,6 +89,21 @@ void test('a model that nobody chose is said, and why', () => {
     replacedModel(usualMachine, 'client-server'),
     'Simulated by the model client-server: by the direct one, where a wait ends by whatever release comes first, the program stands still.',
   );
+});
+
+void test('a machine that would be much slower is told of, or one that would be much faster', () => {
+  const here = { speedup: 3.1, deadlock: undefined };
+  const onMachine = { cpus: 4, totalNs: 175e6, speedup: 1.2, deadlock: undefined };
+  assert.equal(
+    machineRemark(here, onMachine),
+    'With what the machine takes to wake threads up and to switch between them, by the scheduler linux, it is 175 ms at 4 CPUs, 1.2× as fast as at one.',
+  );
+  assert.match(machineRemark({ ...here, speedup: 1 }, onMachine), / 1\.2× as fast/);
+  assert.equal(machineRemark({ ...here, speedup: 1.35 }, onMachine), '', 'nearly the same');
+  assert.equal(machineRemark({ ...here, speedup: 1.1 }, onMachine), '', 'nearly the same');
+  const deadlock = { atNs: 1n, threads: ['main'] };
+  assert.equal(machineRemark({ ...here, deadlock }, onMachine), '');
+  assert.equal(machineRemark(here, { ...onMachine, deadlock }), '');
 });
 
 void test('a ranking follows the paper’s schedulers, and says what else it leaves out', () => {
