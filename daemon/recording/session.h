@@ -38,9 +38,9 @@ struct Progress {
 enum class Stream : bool { standard_output, standard_error };
 
 // inherited: the program has our standard input, output and error, as if it had been run without
-// us. piped: its input is /dev/null, its output comes through Observer::output. errors_piped: so do
-// its errors, and what else it writes is thrown away, as run_measured does: whoever compares the two
-// must not have one of them wait for a reader.
+// us. piped: its input is /dev/null, both its outputs come through Observer::output. errors_piped: its
+// standard error alone does, and its standard output is thrown away, as run_measured does: of two that
+// are compared, one must not wait for a reader.
 enum class Output : std::uint8_t { inherited, piped, errors_piped };
 
 // Of a process other than the first, where children are followed.
