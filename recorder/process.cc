@@ -311,8 +311,7 @@ void start() {
   }
   const SignalsBlocked blocked;
   begin_recording();
-  const std::uint64_t now = stamp();
-  write_record(now, LONGPOLE_OVERHEAD, 0, now - begin, 0, 0, 0);
+  record_overhead(begin);
 }
 
 __attribute__((constructor)) void construct() {

@@ -31,8 +31,10 @@ longpole_chunk* chunk_for_new_thread(std::uintptr_t address, void* argument) {
     thread_log.spare = nullptr;
     chunk->start_function = address;
   } else {
+    const std::uint64_t begin = stamp();
     const std::uint32_t number = __atomic_fetch_add(&control().next_thread, 1, __ATOMIC_RELAXED);
     chunk = make_chunk(number, 0, thread_log.number, address);
+    record_overhead(begin);
   }
   if (chunk != nullptr) {
     chunk->reserved[kArgument] = reinterpret_cast<std::uintptr_t>(argument);
@@ -45,12 +47,12 @@ longpole_chunk* chunk_for_new_thread(std::uintptr_t address, void* argument) {
 template <typename Function, typename Start, typename ErrorOf>
 inline int create(Function* function, void* argument, const void* site, const void* frame,
                   Start start, ErrorOf error_of) {
-  record_call_path(frame);
   longpole_chunk* chunk =
       chunk_for_new_thread(reinterpret_cast<std::uintptr_t>(function), argument);
   if (chunk == nullptr) {
     return start(function, argument);
   }
+  record_call_path(frame);
   const auto* number = reinterpret_cast<const void*>(std::uintptr_t{chunk->thread});
   longpole_record* record = record_releasing({LONGPOLE_CREATE, number, site});
   using Result = decltype(function(argument));

@@ -132,12 +132,14 @@ bool register_thread() {
 }
 
 void begin_created_thread(longpole_chunk* chunk) {
+  const std::uint64_t begin = stamp();
   const SignalsBlocked blocked;
   if (thread_log.state == ThreadLog::State::kUnknown) {
     adopt_chunk(chunk);
   } else {
     exchange_identity(chunk);
   }
+  record_overhead(begin);
 }
 
 void end_thread_log(bool ends_process) {
@@ -145,8 +147,10 @@ void end_thread_log(bool ends_process) {
   if (log.state != ThreadLog::State::kLive) {
     return;
   }
+  const std::uint64_t begin = stamp();
   stop_sampling();
   if (recording()) {
+    record_overhead(begin);
     record(stamp(),
            {LONGPOLE_THREAD_END,
             reinterpret_cast<const void*>(std::uintptr_t{ends_process ? 1U : 0U}), log.exit_site},
@@ -231,17 +235,14 @@ __attribute__((noinline, cold)) longpole_record* claim_slot_slowly() {
         break;
       case ThreadLog::State::kLive:
         // A handler may have made room since the claim that ran over.
-        ready = is_slot_of(log.chunk, log.next_slot);
-        if (!ready && make_room()) {
-          ready = true;
-          const std::uint64_t now = stamp();
-          write_record(now, LONGPOLE_OVERHEAD, 0, now - begin, 0, 0, 0);
-        }
+        ready = is_slot_of(log.chunk, log.next_slot) || make_room();
         break;
       case ThreadLog::State::kEnded:
         break;
     }
-    if (!ready) {
+    if (ready) {
+      record_overhead(begin);
+    } else {
       __atomic_fetch_add(&control().dropped, 1, __ATOMIC_RELAXED);
     }
   }

@@ -157,6 +157,12 @@ inline longpole_record* write_record(std::uint64_t tsc, longpole_kind kind, unsi
   return record;
 }
 
+// What recording itself did since `begin`, a stamp: what of it took CPU time or slept is not the program's.
+inline void record_overhead(std::uint64_t begin) {
+  const std::uint64_t now = stamp();
+  write_record(now, LONGPOLE_OVERHEAD, 0, now - begin, 0, 0, 0);
+}
+
 // 0: the clock need not be read, which costs as much as ten records.
 inline std::uint64_t thread_cpu_time_if_due(std::uint64_t tsc, longpole_kind kind, unsigned flags) {
   ThreadLog& log = thread_log;

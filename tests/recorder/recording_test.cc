@@ -10,7 +10,9 @@
 #include <fstream>
 #include <map>
 #include <set>
+#include <span>
 #include <sstream>
+#include <tuple>
 
 #include "specimen.h"
 
@@ -408,7 +410,26 @@ TEST(Recording, CountsItsOwnBeginningAmongWhatRecordingCosts) {
   run_recorded({"many_locks", {"10"}}, directory);
   const auto threads = directory.threads();
   const longpole_record& first = threads.at(0).records.at(0);
-  EXPECT_GT(threads[0].overhead, first.tsc - directory.control().start.tsc);
+  EXPECT_GT(threads[0].overheads.at(0).object, first.tsc - directory.control().start.tsc);
+}
+
+TEST(Recording, CountsBeginningAndEndingThreadsAmongWhatRecordingCosts) {
+  RunDirectory directory;
+  run_recorded({"brief_threads"}, directory);
+  const auto threads = directory.threads();
+  ASSERT_EQ(threads.size(), 101U);
+  // Its own beginning, and the first chunk of each thread that it creates; its end is that of the process.
+  EXPECT_GE(threads[0].overheads.size(), threads.size());
+  for (const RawThread& thread : std::span(threads).subspan(1)) {
+    ASSERT_EQ(thread.overheads.size(), 2U) << "thread " << thread.number;
+    const auto& [begins, ends] = std::tie(thread.overheads[0], thread.overheads[1]);
+    const std::uint64_t first = thread.records.front().tsc;
+    EXPECT_LE(begins.tsc - begins.object, first);
+    EXPECT_GE(begins.tsc, first);
+    EXPECT_EQ(kind_of(thread.records.back()), LONGPOLE_THREAD_END);
+    EXPECT_GE(ends.tsc - ends.object, begins.tsc);
+    EXPECT_LE(ends.tsc, thread.records.back().tsc);
+  }
 }
 
 TEST(PinnedProgram, IsToldTheCpusItWouldHaveHad) {

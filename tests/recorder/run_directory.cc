@@ -126,7 +126,7 @@ std::vector<RawThread> RunDirectory::threads() const {
   struct Chunk {
     longpole_chunk header;
     std::vector<longpole_record> records;
-    std::uint64_t overhead = 0;
+    std::vector<longpole_record> overheads;
   };
   std::map<std::uint32_t, std::map<std::uint32_t, Chunk>> chunks;
   const std::size_t claimed = std::size_t{control_->next_unit} * LONGPOLE_UNIT_BYTES;
@@ -154,7 +154,7 @@ std::vector<RawThread> RunDirectory::threads() const {
     }
     for (std::size_t slot = 0; slot < slots.size(); ++slot) {
       if (kind_of(slots[slot]) == LONGPOLE_OVERHEAD) {
-        chunk.overhead += slots[slot].object;
+        chunk.overheads.push_back(slots[slot]);
       } else if (kind_of(slots[slot]) != LONGPOLE_NOTHING) {
         EXPECT_TRUE(chunk.header.used == 0 ||
                     sizeof(chunk.header) + slot * sizeof(longpole_record) < chunk.header.used)
@@ -180,7 +180,8 @@ std::vector<RawThread> RunDirectory::threads() const {
       thread.creator = chunk.header.creator;
       thread.start_function = chunk.header.start_function;
       thread.handle = chunk.header.handle;
-      thread.overhead += chunk.overhead;
+      thread.overheads.insert(thread.overheads.end(), chunk.overheads.begin(),
+                              chunk.overheads.end());
       thread.records.insert(thread.records.end(), chunk.records.begin(), chunk.records.end());
     }
     threads.push_back(std::move(thread));

@@ -20,8 +20,8 @@ struct RawThread {
   std::uint64_t start_function = 0;
   std::uint64_t handle = 0;
   std::uint32_t chunks = 0;
-  std::vector<longpole_record> records;  // without empty slots
-  std::uint64_t overhead = 0;            // stamps that recording took, as far as it says
+  std::vector<longpole_record> records;    // without empty slots
+  std::vector<longpole_record> overheads;  // what recording itself did, as far as it says
 };
 
 std::uint64_t other_of(const longpole_record& record);
