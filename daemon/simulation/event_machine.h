@@ -379,9 +379,10 @@ class EventMachine {
     CpuState& place = on_cpu_[cpu];
     state.doing = Doing::running;
     state.cpu = cpu;
-    if (std::exchange(state.wakes_cpu, false) && state.ready == now_)
-      state.ready += wake_up_;
-    state.start = std::max(now_, state.ready);
+    state.wakes_cpu = state.wakes_cpu && state.ready == now_;
+    if (state.wakes_cpu)
+      place.awake = now_ + wake_up_;
+    state.start = std::max(now_, place.awake);
     // It did not wait for a CPU that was idle all the time, but until the scheduler moved it there.
     const bool was_given = state.start > state.ready && place.last_end > state.ready;
     state.given_by = was_given ? place.last_stretch : no_stretch;
@@ -411,6 +412,7 @@ class EventMachine {
     }
     if (state.start >= now_) {
       state.ready = std::min(state.ready, now_);
+      state.wakes_cpu = false;
       state.spins = false;
       return;
     }
@@ -430,9 +432,10 @@ class EventMachine {
   }
 
   StretchIndex emit(std::uint32_t thread, std::uint32_t cpu, bool cut) {
-    const ThreadState& state = threads_[thread];
+    ThreadState& state = threads_[thread];
     Stretch stretch;
-    stretch.ready = Nanoseconds{state.ready};
+    // Until its CPU had woken up it was not ready either.
+    stretch.ready = Nanoseconds{std::exchange(state.wakes_cpu, false) ? state.start : state.ready};
     stretch.start = Nanoseconds{state.start};
     stretch.end = Nanoseconds{now_};
     stretch.released_by = state.released_by;

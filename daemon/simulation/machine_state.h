@@ -35,7 +35,7 @@ struct ThreadState {
   bool retries = false;          // its call found nothing free before
   bool spins = false;            // it has a CPU, and is in a call that finds nothing free
   bool comes_from_afar = false;  // woken from another CPU than the one it is placed on
-  bool wakes_cpu = false;        // likewise, and that CPU was idle
+  bool wakes_cpu = false;        // likewise, and that CPU was idle; until its stretch ends
   OffCpu was = OffCpu::created;  // why it could not run
 };
 struct CpuState {
@@ -43,6 +43,7 @@ struct CpuState {
   std::uint32_t last_thread = no_thread;
   StretchIndex last_stretch = no_stretch;
   std::int64_t last_end = 0;  // of that
+  std::int64_t awake = 0;     // since it was last woken up: before, it runs nobody
 };
 
 }  // namespace longpole::simulation

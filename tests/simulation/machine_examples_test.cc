@@ -227,6 +227,26 @@ thread C cpu=1
 B: wait@0, blocked 0-2 by A, runnable 2-4 after C, cpu1 4-5 run, end@5
 C: cpu1 0-3 run, wait@3, cpu1 3-4 run, end@4
 )"},
+        // Who takes it from the one that woke it up waits until it is awake, too.
+        Example{
+            "ACpuWakesUpForAll", R"(
+thread A cpu=0
+  run f 2
+  post S
+  run f 1
+  post R
+thread B cpu=1
+  wait S
+  run f 1
+thread C cpu=1 priority=1
+  wait R
+  run f 1
+)",
+            with(fifo(2), [](Machine& machine) { machine.wake_up = std::chrono::milliseconds(3); }),
+            R"(A: cpu0 0-2 run, post@2, cpu0 2-3 run, post@3, end@3
+B: wait@0, blocked 0-2 by A, runnable 2-6 after C, cpu1 6-7 run, end@7
+C: wait@0, blocked 0-3 by A, runnable 3-5, cpu1 5-6 run, end@6
+)"},
         Example{"CallsCost", R"(
 thread A
   run f 1

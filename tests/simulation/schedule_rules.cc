@@ -8,6 +8,45 @@
 namespace longpole::simulation {
 namespace {
 
+struct Busy {
+  Nanoseconds start;
+  Nanoseconds end;
+};
+using BusyTimes = std::vector<std::vector<Busy>>;  // per CPU
+
+Nanoseconds wake_up_of(const Machine& machine) {
+  return machine.wake_up.value_or(Nanoseconds{});
+}
+
+bool may_use(const Recording& recording, const Machine& machine, std::uint32_t thread,
+             std::uint32_t cpu) {
+  const auto& bound_to = recording.threads[thread].bound_to;
+  return cpu < machine.cpus && (!bound_to || *bound_to % machine.cpus == cpu);
+}
+
+// At a time.
+Nanoseconds longest_idle(const Machine& machine) {
+  if (machine.scheduler != SchedulerKind::linux_fair || wake_up_of(machine) == Nanoseconds{})
+    return wake_up_of(machine);
+  const auto between_looks = 2 * machine.cpus * Nanoseconds{1'000'000};
+  const auto until_told = 16 * machine.cpus * Nanoseconds{1'000'000};
+  return until_told +
+         3 * ((between_looks + machine.tick - Nanoseconds{1}) / machine.tick * machine.tick);
+}
+
+// For longer at a time than that, while the thread of `waits` had no CPU.
+bool is_idle_too_long(const std::vector<Busy>& cpu, const Stretch& waits, Nanoseconds most) {
+  Nanoseconds from = waits.ready;
+  for (const Busy& busy : cpu) {
+    if (busy.end <= from)
+      continue;
+    if (busy.start >= waits.start || busy.start > from + most)
+      break;
+    from = busy.end;
+  }
+  return from + most < waits.start;
+}
+
 class RuleBook {
  public:
   RuleBook(const Recording& recording, const Machine& machine, const SimulatedRun& run)
@@ -35,7 +74,7 @@ class RuleBook {
         return say("it hangs on the wrong stretch");
       if (!stretch.running())
         continue;
-      if (!may_use(stretch.thread, stretch.cpu))
+      if (!may_use(recording_, machine_, stretch.thread, stretch.cpu))
         return say("its thread may not use that CPU");
       std::vector<Busy>& busy = on_[stretch.cpu];
       if (!busy.empty() && busy.back().end > stretch.start)
@@ -57,28 +96,10 @@ class RuleBook {
         return say("it was not computed for as long as recorded");
       spent[stretch.thread] = Nanoseconds{};
     }
-    for (const Stretch& stretch : run_.stretches) {
-      for (std::uint32_t cpu = 0; cpu < machine_.cpus; ++cpu) {
-        if (stretch.running() && may_use(stretch.thread, cpu) && is_idle_too_long(cpu, stretch))
-          return fmt::format("{} waits from {} to {} beside idle CPU {}",
-                             recording_.threads[stretch.thread].name, stretch.ready.count(),
-                             stretch.start.count(), cpu);
-      }
-    }
-    return {};
+    return idle_beside_waiting(recording_, machine_, run_);
   }
 
  private:
-  struct Busy {
-    Nanoseconds start;
-    Nanoseconds end;
-  };
-
-  [[nodiscard]] bool may_use(std::uint32_t thread, std::uint32_t cpu) const {
-    const auto& bound_to = recording_.threads[thread].bound_to;
-    return cpu < machine_.cpus && (!bound_to || *bound_to % machine_.cpus == cpu);
-  }
-
   [[nodiscard]] bool has_right_causes(StretchIndex index) const {
     const Stretch& stretch = run_.stretches[index];
     if (stretch.released_by == no_stretch) {
@@ -88,7 +109,7 @@ class RuleBook {
       if (stretch.released_by >= index)
         return false;
       const Nanoseconds since = stretch.ready - run_.stretches[stretch.released_by].end;
-      if (since != Nanoseconds{} && since != wake_up())
+      if (since != Nanoseconds{} && since != wake_up_of(machine_))
         return false;
     }
     if (stretch.start == stretch.ready)
@@ -101,34 +122,10 @@ class RuleBook {
            giver.end > stretch.ready;
   }
 
-  [[nodiscard]] Nanoseconds wake_up() const { return machine_.wake_up.value_or(Nanoseconds{}); }
-
-  // For longer at a time than the scheduler may leave a CPU idle beside a thread.
-  [[nodiscard]] bool is_idle_too_long(std::uint32_t cpu, const Stretch& waits) const {
-    const Nanoseconds most = longest_idle();
-    Nanoseconds from = waits.ready;
-    for (const Busy& busy : on_[cpu]) {
-      if (busy.end <= from)
-        continue;
-      if (busy.start >= waits.start || busy.start > from + most)
-        break;
-      from = busy.end;
-    }
-    return from + most < waits.start;
-  }
-  [[nodiscard]] Nanoseconds longest_idle() const {
-    if (machine_.scheduler != SchedulerKind::linux_fair || wake_up() == Nanoseconds{})
-      return {};
-    const auto between_looks = 2 * machine_.cpus * Nanoseconds{1'000'000};
-    const auto until_told = 16 * machine_.cpus * Nanoseconds{1'000'000};
-    return until_told +
-           3 * ((between_looks + machine_.tick - Nanoseconds{1}) / machine_.tick * machine_.tick);
-  }
-
   const Recording& recording_;
   const Machine& machine_;
   const SimulatedRun& run_;
-  std::vector<std::vector<Busy>> on_;  // per CPU
+  BusyTimes on_;
 };
 
 }  // namespace
@@ -136,6 +133,26 @@ class RuleBook {
 std::string broken_rule(const Recording& recording, const Machine& machine,
                         const SimulatedRun& run) {
   return RuleBook(recording, machine, run).broken();
+}
+
+std::string idle_beside_waiting(const Recording& recording, const Machine& machine,
+                                const SimulatedRun& run) {
+  BusyTimes busy(machine.cpus);
+  for (const Stretch& stretch : run.stretches) {
+    if (stretch.running())
+      busy[stretch.cpu].push_back({stretch.start, stretch.end});
+  }
+  const Nanoseconds most = longest_idle(machine);
+  for (const Stretch& stretch : run.stretches) {
+    for (std::uint32_t cpu = 0; cpu < machine.cpus; ++cpu) {
+      if (stretch.running() && may_use(recording, machine, stretch.thread, cpu) &&
+          is_idle_too_long(busy[cpu], stretch, most))
+        return fmt::format("{} waits from {} to {} beside idle CPU {}",
+                           recording.threads[stretch.thread].name, stretch.ready.count(),
+                           stretch.start.count(), cpu);
+    }
+  }
+  return {};
 }
 
 }  // namespace longpole::simulation
