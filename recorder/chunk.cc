@@ -114,55 +114,59 @@ bool write_all(int descriptor, const void* data, std::size_t bytes, std::int64_t
   return true;
 }
 
-}  // namespace
-
-longpole_chunk* make_chunk(std::uint32_t thread, std::uint32_t sequence, std::uint32_t creator,
-                           std::uint64_t start_function) {
+longpole_chunk* map_new_chunk() {
   const std::int64_t offset = claim_bytes(kChunkBytes);
   const int descriptor = offset < 0 ? -1 : descriptor_or_stop();
-  if (descriptor < 0) {
-    return nullptr;
-  }
-  if (!write_all(descriptor, zeros, kChunkBytes, offset)) {
+  if (descriptor < 0 || !write_all(descriptor, zeros, kChunkBytes, offset)) {
     return nullptr;
   }
   void* mapping = map_aligned(descriptor, offset);
   if (mapping == nullptr) {
     stop_recording(LONGPOLE_STOP_NO_MAPPING, errno);
-    return nullptr;
   }
-  auto* chunk = static_cast<longpole_chunk*>(mapping);
-  chunk->thread = thread;
-  chunk->sequence = sequence;
-  chunk->creator = creator;
-  chunk->start_function = start_function;
-  __atomic_store_n(&chunk->bytes, kChunkBytes, __ATOMIC_RELEASE);
-  return chunk;
+  return static_cast<longpole_chunk*>(mapping);
 }
 
-unsigned char* make_scratch() {
-  void* scratch = mmap(nullptr, LONGPOLE_LARGEST_CHUNK, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (scratch == MAP_FAILED) {
-    stop_recording(LONGPOLE_STOP_NO_MAPPING, errno);
-    return nullptr;
+// Those of threads that have ended, for others: to map one takes longer than all that a short thread does. Without a lock; whoever
+// takes one out of its place has it alone.
+longpole_chunk* free_chunks[64];
+
+longpole_chunk* take_free_chunk() {
+  for (longpole_chunk*& place : free_chunks) {
+    if (__atomic_load_n(&place, __ATOMIC_RELAXED) != nullptr) {
+      if (longpole_chunk* chunk = __atomic_exchange_n(&place, nullptr, __ATOMIC_ACQUIRE);
+          chunk != nullptr) {
+        return chunk;
+      }
+    }
   }
-  return static_cast<unsigned char*>(scratch);
+  return nullptr;
 }
 
-Emptied empty_chunk(longpole_chunk* chunk, unsigned char* scratch) {
-  constexpr std::size_t kRecords = (kChunkBytes - kFirstSlot) / sizeof(longpole_record);
-  static_assert(sizeof(longpole_chunk) + kRecords * kLongestEncoding <= LONGPOLE_LARGEST_CHUNK);
+bool keep_free_chunk(longpole_chunk* chunk) {
+  for (longpole_chunk*& place : free_chunks) {
+    longpole_chunk* nobody = nullptr;
+    if (__atomic_compare_exchange_n(&place, &nobody, chunk, false, __ATOMIC_RELEASE,
+                                    __ATOMIC_RELAXED)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// The first `records` of a chunk, all that it has, go to one that is written, through `scratch`; it holds nothing then.
+Emptied move_away(longpole_chunk* chunk, std::size_t records, unsigned char* scratch) {
   const auto* first = reinterpret_cast<const longpole_record*>(
       reinterpret_cast<const unsigned char*>(chunk) + kFirstSlot);
   const std::size_t encoded =
-      encode_records(first, first + kRecords, scratch + sizeof(longpole_chunk));
+      encode_records(first, first + records, scratch + sizeof(longpole_chunk));
   if (encoded == 0) {
     return Emptied::kNo;
   }
   const std::size_t used = sizeof(longpole_chunk) + encoded;
   longpole_chunk header = *chunk;
-  header.used = sizeof(longpole_chunk) + kRecords * sizeof(longpole_record);
+  header.used =
+      static_cast<std::uint32_t>(sizeof(longpole_chunk) + records * sizeof(longpole_record));
   header.bytes = static_cast<std::uint32_t>((used + LONGPOLE_UNIT_BYTES - 1) / LONGPOLE_UNIT_BYTES *
                                             LONGPOLE_UNIT_BYTES);
   // SIGKILL does not come in the middle of a page that is written. Otherwise the form comes last, so
@@ -187,10 +191,67 @@ Emptied empty_chunk(longpole_chunk* chunk, unsigned char* scratch) {
   // While it is being emptied the chunk holds nothing; the copy counts.
   __atomic_store_n(&chunk->form, LONGPOLE_FORM_NOTHING, __ATOMIC_RELEASE);
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
-  std::memset(chunk + 1, 0, kChunkBytes - sizeof(longpole_chunk));
-  chunk->sequence = header.sequence + 1;
-  __atomic_store_n(&chunk->form, LONGPOLE_FORM_RECORDS, __ATOMIC_RELEASE);
+  std::memset(chunk + 1, 0,
+              kFirstSlot - sizeof(longpole_chunk) + records * sizeof(longpole_record));
   return Emptied::kYes;
+}
+
+}  // namespace
+
+longpole_chunk* make_chunk(std::uint32_t thread, std::uint32_t sequence, std::uint32_t creator,
+                           std::uint64_t start_function) {
+  longpole_chunk* chunk = take_free_chunk();
+  if (chunk == nullptr) {
+    chunk = map_new_chunk();
+  }
+  if (chunk == nullptr) {
+    return nullptr;
+  }
+  chunk->thread = thread;
+  chunk->sequence = sequence;
+  chunk->tid = 0;
+  chunk->used = 0;
+  chunk->start_function = start_function;
+  chunk->creator = creator;
+  chunk->handle = 0;
+  __atomic_store_n(&chunk->bytes, kChunkBytes, __ATOMIC_RELEASE);
+  __atomic_store_n(&chunk->form, LONGPOLE_FORM_RECORDS, __ATOMIC_RELEASE);
+  return chunk;
+}
+
+unsigned char* make_scratch() {
+  void* scratch = mmap(nullptr, LONGPOLE_LARGEST_CHUNK, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (scratch == MAP_FAILED) {
+    stop_recording(LONGPOLE_STOP_NO_MAPPING, errno);
+    return nullptr;
+  }
+  return static_cast<unsigned char*>(scratch);
+}
+
+Emptied empty_chunk(longpole_chunk* chunk, unsigned char* scratch) {
+  constexpr std::size_t kRecords = (kChunkBytes - kFirstSlot) / sizeof(longpole_record);
+  static_assert(sizeof(longpole_chunk) + kRecords * kLongestEncoding <= LONGPOLE_LARGEST_CHUNK);
+  const Emptied emptied = move_away(chunk, kRecords, scratch);
+  if (emptied == Emptied::kYes) {
+    ++chunk->sequence;
+    __atomic_store_n(&chunk->form, LONGPOLE_FORM_RECORDS, __ATOMIC_RELEASE);
+  }
+  return emptied;
+}
+
+void retire_chunk(longpole_chunk* chunk, std::size_t records) {
+  unsigned char page[LONGPOLE_UNIT_BYTES];
+  const bool are_few = sizeof(longpole_chunk) + records * kLongestEncoding <= sizeof(page);
+  if (!are_few || move_away(chunk, records, page) != Emptied::kYes || !keep_free_chunk(chunk)) {
+    unmap_chunk(chunk);
+  }
+}
+
+void forget_free_chunks() {
+  while (longpole_chunk* chunk = take_free_chunk()) {
+    unmap_chunk(chunk);
+  }
 }
 
 void unmap_chunk(longpole_chunk* chunk) {

@@ -7,6 +7,7 @@
 // stopped.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "longpole/raw_record.h"
@@ -16,7 +17,7 @@ namespace longpole::recorder {
 inline constexpr std::uint32_t kChunkBytes = LONGPOLE_CHUNK_BYTES;
 
 // An empty chunk whose header is written but for `tid` and `handle`; it lies at a multiple of its
-// length.
+// length. One of a thread that has ended, where there is one.
 longpole_chunk* make_chunk(std::uint32_t thread, std::uint32_t sequence, std::uint32_t creator,
                            std::uint64_t start_function);
 
@@ -35,6 +36,13 @@ enum class Emptied : std::uint8_t {
 
 // Moves the records away and leaves the chunk empty, the next in sequence.
 Emptied empty_chunk(longpole_chunk* chunk, unsigned char* scratch);
+
+// Of a thread that has ended, with all that it recorded last. Where that is little it moves away, and the chunk is kept for
+// another thread, 64 of them at most; otherwise it stays where it is, in the file alone.
+void retire_chunk(longpole_chunk* chunk, std::size_t records);
+
+// In a child after fork(): they are its parent's.
+void forget_free_chunks();
 
 // Null is allowed.
 void unmap_chunk(longpole_chunk* chunk);

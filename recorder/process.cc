@@ -256,6 +256,7 @@ void go_on_in_child() {
   }
   const SignalsBlocked blocked;
   forget_thread_log();
+  forget_free_chunks();
   forget_functions();
   forget_timers();
   longpole_control* own = claim_directory_of_child(LONGPOLE_BEGINNING_FORK);

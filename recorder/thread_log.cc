@@ -158,14 +158,16 @@ void end_thread_log(bool ends_process) {
   }
   lockstep::end_thread();
   const SignalsBlocked blocked;
+  log.state = ThreadLog::State::kEnded;
+  unmap_chunk(log.previous);
   if (recording() && is_slot_of(log.chunk, log.next_slot - sizeof(longpole_record))) {
     log.chunk->used =
         static_cast<std::uint32_t>(log.next_slot - reinterpret_cast<std::uintptr_t>(log.chunk));
+    retire_chunk(log.chunk, (log.next_slot - first_slot(log.chunk)) / sizeof(longpole_record));
+  } else {
+    unmap_chunk(log.chunk);
   }
-  log.state = ThreadLog::State::kEnded;
   log.next_slot = 0;
-  unmap_chunk(log.previous);
-  unmap_chunk(log.chunk);
   unmap_chunk(log.spare);
   unmap_scratch(log.scratch);
   log.scratch = nullptr;

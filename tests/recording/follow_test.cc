@@ -51,10 +51,10 @@ std::vector<std::string> notices(const Recording& recording, const std::string& 
 
 // Work of its own, within the time that it was there.
 void expect_sound(const Recording& recording) {
-  EXPECT_THAT(locks(recording), ElementsAre(0, 100));
+  EXPECT_THAT(locks(recording), ElementsAre(0, 30));
   EXPECT_GT(recording.run.cpu_time.count(), 0);
   EXPECT_LE(recording.run.cpu_time, recording.run.elapsed) << "it had one CPU";
-  EXPECT_EQ(recording.threads[1].name, "lock_a_hundred_times.1");
+  EXPECT_EQ(recording.threads[1].name, "lock_thirty_times.1");
 }
 
 TEST_P(FollowedRun, HasForkedChildrenWithWhatTheyDidThemselves) {
@@ -142,7 +142,7 @@ TEST_P(FollowedRun, StartsSanitizedPrograms) {
 TEST(UnfollowedRun, LeavesChildrenAlone) {
   const Recorded recorded = record(options_for(recorder_specimen("family"), {"forked", "2"}));
   EXPECT_THAT(recorded.children, IsEmpty());
-  EXPECT_THAT(locks(*recorded.recording), ElementsAre(0, 100));
+  EXPECT_THAT(locks(*recorded.recording), ElementsAre(0, 30));
 }
 
 }  // namespace

@@ -19,7 +19,8 @@
  * A thread appends to a chunk that it has mapped. When that is full, its records move to a chunk of
  * their own further on in the file, encoded, and the mapped one is empty again, the next in `sequence`:
  * a thread touches the same few pages for ever, and the rest of the file, a few bytes a record, is
- * written once. (Pages that are new cost more than all else: 10 us for 32 KiB.)
+ * written once. (Pages that are new cost more than all else: 10 us for 32 KiB.) The few records of a short
+ * thread move so when it ends; the mapped chunk holds nothing then, until it is another thread's.
  *
  *   ┌──────────────┬─────┬─────┬─────┬─ ─ ─ ─ ┬─────┐┌──────────────┬─────┬─ ─
  *   │ chunk header │ rec │ rec │  0  │        │  0  ││ chunk header │ rec │
