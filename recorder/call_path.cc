@@ -67,6 +67,7 @@ int mark_calls(dl_phdr_info* object, std::size_t /*size*/, void* argument) {
 __attribute__((noinline)) void record_call_path(const void* frame) {
   // Past the caller's frame pointer and the return address, which the record itself has.
   constexpr std::uintptr_t kOwnPart = 2 * sizeof(void*);
+  const std::uint64_t begin = stamp();
   const int errno_before = errno;
   Stack stack;
   const iovec to{stack.words, sizeof(stack.words)};
@@ -94,6 +95,7 @@ __attribute__((noinline)) void record_call_path(const void* frame) {
     const std::uint64_t second = c + 1 < found ? candidates[c + 1] : 0;
     write_record(stamp(), LONGPOLE_FRAMES, 0, candidates[c], 0, second, 0);
   }
+  record_overhead(begin);
 }
 
 }  // namespace longpole::recorder

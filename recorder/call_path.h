@@ -6,7 +6,7 @@
 
 namespace longpole::recorder {
 
-// Writes LONGPOLE_FRAMES for the call whose hook has the given frame. Takes tens of microseconds: for
+// Writes LONGPOLE_FRAMES for the call whose hook has the given frame. Takes microseconds, and says so: for
 // rare calls. The stack is read through the kernel, so that no guess about its bounds can fault.
 void record_call_path(const void* frame);
 
