@@ -1,5 +1,5 @@
-// Becoming another program, starting one, and leaving. Recorded only where children are followed, so that each
-// process's recording ends when it does, and what was started and could not record is known.
+// Becoming another program, starting one, and leaving. Where children are followed, each process's recording ends when it
+// does, and what was started and could not record is known; where they are not, a recording ends with the program.
 #include <spawn.h>
 #include <unistd.h>
 #include <cerrno>
@@ -18,15 +18,17 @@ namespace {
 template <auto kBecome, typename... Arguments>
 int become(const char* program, Arguments... arguments) {
   const auto function = next().*kBecome;
-  if (!follows_children()) {
-    return function(program, arguments...);
+  const bool is_followed = follows_children();
+  if (is_followed) {
+    note_launch(getpid(), program, false);
   }
-  note_launch(getpid(), program, false);
   mark_ending(LONGPOLE_ENDING_EXEC);
   const int result = function(program, arguments...);
   const int errno_before = errno;
   mark_ending(LONGPOLE_ENDING_UNKNOWN);
-  note_launch(getpid(), program, true);
+  if (is_followed) {
+    note_launch(getpid(), program, true);
+  }
   errno = errno_before;
   return result;
 }

@@ -341,8 +341,9 @@ bool follows_children() {
 }
 
 void mark_ending(longpole_ending ending) {
-  // A child of vfork() shares our memory, and this end is not ours.
-  if (!follows_children() || mapped_control->pid != getpid()) {
+  // A child of vfork() shares our memory, and this end is not ours. The launcher sees its own child exit.
+  if (!recording() || mapped_control->pid != getpid() ||
+      (ending == LONGPOLE_ENDING_EXIT && mapped_control->follow == 0)) {
     return;
   }
   longpole_control& control = *mapped_control;

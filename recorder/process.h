@@ -59,8 +59,8 @@ longpole_control& control();
 // Whether the processes that this one starts record as well.
 bool follows_children();
 
-// How the process is about to end; UNKNOWN: it did not after all. Nothing where children are not followed, or in
-// a child of vfork(). Async-signal-safe.
+// How the process is about to end; UNKNOWN: it did not after all. Nothing in a child of vfork(), and of an exit where
+// children are not followed. Async-signal-safe.
 void mark_ending(longpole_ending ending);
 
 // Sticky: the first reason stays. The program goes on unrecorded. Any thread, any context.

@@ -396,10 +396,9 @@ Expected<MergedRun> Merger::merge() {
   run_.functions = context_.functions.take();
   run_.function_depth = input_.control.function_depth;
   fill_run_info();
-  const bool created = std::any_of(run_.threads.begin(), run_.threads.end(),
-                                   [](const MergedThread& t) { return t.creator.known(); });
-  run_.notices = notices_of(input_, {raw_.damaged, created, !run_.functions.empty(), futex_waits_,
-                                     context_.unexplained_waits, context_.unexplained_ns});
+  run_.notices =
+      notices_of(input_, {raw_.damaged, run_.threads.size() > 1, !run_.functions.empty(),
+                          futex_waits_, context_.unexplained_waits, context_.unexplained_ns});
   if (input_.result.cpus == 1 && input_.control.lockstep_cpus == 0)
     for (Notice& notice : lockstep_advice(run_))
       run_.notices.push_back(std::move(notice));

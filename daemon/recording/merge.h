@@ -31,6 +31,7 @@ struct MergeInput {
   std::string directory;
   Ending ending = Ending::seen;
   std::int64_t cpu_before_ns = 0;  // that its first thread had used when its recording began
+  bool follow = false;             // RunDescription::follow
   std::vector<std::string>
       unfollowed;                // programs that the recorded ones started, and why they are not
   bool may_wait_unseen = false;  // see waits_in_ways_of_its_own()

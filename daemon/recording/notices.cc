@@ -120,7 +120,7 @@ std::vector<Notice> notices_of(const MergeInput& input, const Losses& losses) {
                        input.kernel.lost});
   // The user's own, for there is no other in step; what was asked for is what is done.
   if (const std::uint32_t better_hz = out_of_step_hz(result.sample_hz, result.ticks_hz);
-      result.kernel_source && losses.created_threads && better_hz != 0 &&
+      result.kernel_source && losses.several_threads && better_hz != 0 &&
       better_hz != result.sample_hz)
     notices.push_back({"samples-in-step",
                        fmt::format("{} samples a second are in step with the {} ticks of the "
@@ -139,7 +139,7 @@ std::vector<Notice> notices_of(const MergeInput& input, const Losses& losses) {
          "in for the standard ones and is recorded exactly.",
          losses.futex_waits});
   constexpr std::int64_t worth_saying = 100;  // a part in so many of the run
-  if (!input.kernel.has_wakes &&
+  if (losses.several_threads && !input.kernel.has_wakes &&
       losses.unexplained_ns * worth_saying > result.ended_ns - result.started_ns)
     notices.push_back({"wakers-unknown",
                        fmt::format("Threads waited in no recorded call, {} in all, and who "
@@ -153,7 +153,9 @@ std::vector<Notice> notices_of(const MergeInput& input, const Losses& losses) {
                        "The run was so long that its later samples have call paths from frame "
                        "pointers alone; record with a lower --rate.",
                        0});
-  if (!losses.created_threads)
+  const bool was_replaced =
+      input.kernel.execs > 1 || (control.ending == LONGPOLE_ENDING_EXEC && !input.follow);
+  if (!losses.several_threads && !was_replaced)
     notices.push_back(
         {"no-threads-created",
          "The program created no thread with pthread_create, so more CPUs cannot make "
@@ -166,11 +168,11 @@ std::vector<Notice> notices_of(const MergeInput& input, const Losses& losses) {
          "come from samples and their calls are not counted; compile and link it with "
          "-finstrument-functions.",
          0});
-  if (input.kernel.execs > 1)
+  if (was_replaced)
     notices.push_back({"program-replaced",
                        "The program replaced itself by another one (exec), whose calls were not "
-                       "recorded; record that one directly.",
-                       input.kernel.execs - 1});
+                       "recorded; record that one directly, or with --follow.",
+                       std::max<std::uint64_t>(input.kernel.execs, 2) - 1});
   return notices;
 }
 

@@ -9,10 +9,11 @@ namespace longpole::recording {
 
 struct Losses {
   std::uint64_t damaged_chunks = 0;
-  bool created_threads = false;
+  bool several_threads = false;
   bool entered_functions = false;
-  std::uint64_t futex_waits = 0;        // by the program's own system calls
-  std::uint64_t unexplained_waits = 0;  // in no recorded call, that nobody is known to have ended
+  std::uint64_t futex_waits = 0;  // by the program's own system calls
+  std::uint64_t unexplained_waits =
+      0;  // in no recorded call, that no thread is known to have ended
   std::int64_t unexplained_ns = 0;
 };
 

@@ -163,6 +163,7 @@ Expected<Recording> read_process(Source source, const std::function<void()>& sym
   }
   input.command = source.run.command;
   input.directory = source.run.directory;
+  input.follow = source.run.follow;
   input.unfollowed = source.run.unfollowed;
   input.cpu_before_ns =
       source.child ? static_cast<std::int64_t>(source.control.start_thread_cpu_ns) : 0;
@@ -226,7 +227,8 @@ Expected<Recording> read_child(const RunDescription& run, const ChildProcess& ch
   result->exit_status.reset();
   result->exit_signal.reset();
   result->stopped = false;
-  const RunDescription own{run.run_directory, child.program, child.command, child.directory, {}};
+  const RunDescription own{run.run_directory, child.program, child.command,
+                           child.directory,   run.follow,    {}};
   return read_process({own, child.run_directory, std::move(*result), control, true}, [] {});
 }
 

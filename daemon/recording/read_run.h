@@ -14,9 +14,10 @@ namespace longpole::recording {
 
 struct RunDescription {
   std::filesystem::path run_directory;
-  std::filesystem::path program;        // the file that was run
-  std::vector<std::string> command;     // as the user gave it
-  std::string directory;                // where it was run
+  std::filesystem::path program;     // the file that was run
+  std::vector<std::string> command;  // as the user gave it
+  std::string directory;             // where it was run
+  bool follow = false;  // processes that it starts or becomes have recordings of their own
   std::vector<std::string> unfollowed;  // Family::unfollowed
 };
 

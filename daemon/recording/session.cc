@@ -381,11 +381,9 @@ Expected<std::shared_ptr<Session>> Session::start(asio::io_context& context,
   if (auto written = write_request(directory->path(), request); !written)
     return tl::unexpected(written.error());
 
-  RunDescription description{directory->path(),
-                             fs::canonical(program->path, error),
-                             request.argv,
-                             request.directory.string(),
-                             {}};
+  RunDescription description{directory->path(), fs::canonical(program->path, error),
+                             request.argv,      request.directory.string(),
+                             request.follow,    {}};
   auto session = std::make_shared<RunningSession>(context, workers, std::move(*directory),
                                                   std::move(description), std::move(observer));
   if (auto launched = session->launch(options.launcher, output); !launched)

@@ -358,6 +358,21 @@ TEST(Session, AProgramWithoutThreadsIsRecordedAndSaysSo) {
   EXPECT_EQ(recorded.recording->threads.size(), 1U);
 }
 
+// What comes behind is another program: its threads and times would be told of one that had none.
+TEST_P(SessionOfSource, EndsWhereTheProgramBecomesAnotherAndSaysSo) {
+  Options options = options_of("no_threads");
+  options.program = "/bin/sh";
+  options.arguments = {"-c", "exec " + specimen("compute")};
+  const Recorded recorded = record(options);
+  ASSERT_TRUE(recorded.recording.has_value()) << recorded.recording.error().text();
+  const Recording& recording = *recorded.recording;
+  EXPECT_EQ(notice_codes(recording).front(), "program-replaced");
+  EXPECT_THAT(notice_codes(recording), testing::Not(Contains("no-threads-created")));
+  EXPECT_EQ(recording.threads.size(), 1U);
+  EXPECT_EQ(recording.run.exit_status, 7) << "that of what it became";
+  EXPECT_LT(cpu_of(recording), std::strtod(recorded.output.c_str(), nullptr) / 2);
+}
+
 TEST(Session, AnAddressSanitizedProgramRuns) {
   const Recorded recorded = record(options_for(specimen("address_sanitized")));
   ASSERT_TRUE(recorded.recording.has_value()) << recorded.recording.error().text();

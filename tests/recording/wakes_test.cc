@@ -71,6 +71,18 @@ TEST(Wakes, WithoutPrivilegesItIsSaidThatTheWakerIsUnknown) {
   EXPECT_THAT(notice_codes(*merged), Contains("wakers-unknown"));
 }
 
+TEST(Wakes, AThreadThatIsAloneIsWokenByNobodyWhoCouldBeKnown) {
+  HandMadeRun run;
+  run.events.add_thread(0, 100, {call(LONGPOLE_THREAD_END, 800'000)});
+  run.spool.out(200'000, 100);
+  run.spool.in(600'000, 100);
+  run.spool.exit(800'000, 100);
+  const auto merged = run.merge();
+  ASSERT_TRUE(merged.has_value());
+  EXPECT_THAT(describe(*merged), Contains("0 200000 external cpu=200000 took=400000"));
+  EXPECT_THAT(notice_codes(*merged), ElementsAre("no-threads-created"));
+}
+
 TEST(Wakes, AWakeUpInsideARecordedWaitIsThatOfTheCall) {
   HandMadeRun run;
   run.result.tracepoints = PerfSpool::tracepoints;

@@ -127,7 +127,7 @@ struct longpole_control {
   uint32_t next_child; /* atomic: children numbered, in the control of the first process */
   int32_t parent;      /* of a child: the process that started it */
   uint32_t beginning;  /* enum longpole_beginning */
-  uint32_t ending;     /* enum longpole_ending, where follow is set; so below */
+  uint32_t ending;     /* enum longpole_ending; an exit only where follow is set; so below */
   uint32_t one_cpu;    /* set by the launcher: not 0: all threads run on one CPU, ever */
   struct longpole_clock_pair end; /* where the ending is known */
   uint64_t start_thread_cpu_ns;   /* what the first thread had used at the start, */
