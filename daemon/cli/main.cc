@@ -8,6 +8,7 @@
 #include <exception>
 #include <memory>
 #include <new>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -67,6 +68,17 @@ Error parse_error(const CLI::App& app, const CLI::ParseError& error) {
     why[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(why[0])));
   return {ErrorKind::bad_input, "cannot understand the command line", why,
           fmt::format("see `{} --help`", command)};
+}
+
+// Of a variable that a script has not set, most often: nobody knows what is asked for. --against '' asks for the defaults.
+std::optional<Error> find_empty_value(const CLI::App& app) {
+  for (const CLI::App* sub : app.get_subcommands())
+    for (const CLI::Option* option : sub->get_options())
+      if (!option->get_positional() && option->get_name() != "--against" &&
+          std::ranges::count(option->results(), "") != 0)
+        return Error{ErrorKind::bad_input, option->get_name() + " ''", "its value is empty",
+                     "give one, or leave the option out"};
+  return std::nullopt;
 }
 
 Error unknown_command(const std::string& name) {
@@ -144,6 +156,8 @@ int run(std::vector<std::string> arguments) {
     }
     return report_error(parse_error(app, error));
   }
+  if (const std::optional<Error> error = find_empty_value(app))
+    return report_error(*error);
   const Expected<int> status = chosen.run();
   return status ? *status : report_error(status.error());
 }
