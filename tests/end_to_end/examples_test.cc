@@ -29,6 +29,7 @@ TEST(Sorter, MergingAndReadingLeadOnEightCpusAndBubbleSortOnOne) {
   const auto led_by_merging = [](const Recorded& sorter) {
     return sorter.functions(8)[0]["function"] == "merge" &&
            sorter.functions(8)[1]["function"] == "read_wrapper" &&
+           sorter.critical_share("merge", 8) + reading_share(sorter, 8) > 0.9 &&
            sorter.functions(1)[0]["function"] == "bubble_sort";
   };
   const auto sorter = recorded_until(sorter_command("sorter"), led_by_merging);

@@ -110,7 +110,6 @@ TEST_P(SessionOfSource, CpuTimeIsThatOfTheProcessClock) {
   for (const Cpus cpus : {Cpus::one, Cpus::all}) {
     Options options = options_of("compute");
     options.cpus = cpus;
-    options.rate_hz = 1000;
     const Recorded recorded = record(options);
     ASSERT_TRUE(recorded.recording.has_value()) << recorded.recording.error().text();
     const Recording& recording = *recorded.recording;
