@@ -21,16 +21,18 @@ void describe('typing', () => {
     const recorded = readFileSync('test/editor/fixture/pipeline.c', 'utf8');
     writeFileSync(join(source, 'pipeline.c'), recorded + '// a line of no weight\n'.repeat(5000));
     writeFileSync(join(source, 'run.lptrace'), JSON.stringify({ file: 'pipeline.c', args: [] }));
-    const workbench = await Workbench.start({ folder: source, settings: fakeSettings('usual') });
+    const workbench = await Workbench.start({ folder: source, settings: { ...fakeSettings('usual'), 'longpole.cpus': 11 } });
     opened = workbench;
     await workbench.openRecording('run.lptrace');
-    await workbench.webview().getByText('1.6× on 8 CPUs').waitFor();
+    await workbench.webview().getByText('1.6× on 11 CPUs').waitFor();
     await workbench.openFile('pipeline.c');
     await workbench.untilAnnotations((found) => found.size === 2, 'annotations');
-    const asked = (): number => readFileSync(join(workbench.folder, '..', 'calls'), 'utf8').split('\n').length;
+    const calls = (): string[] => readFileSync(join(workbench.folder, '..', 'calls'), 'utf8').split('\n');
+    // The last question about a recording that was opened is what a machine would take; the sign says that it was answered.
+    await workbench.statusItem.locator('.codicon-info').waitFor();
     await workbench.goToLine(1);
     await workbench.page.keyboard.press('Home');
-    const before = asked();
+    const before = calls();
     const took: number[] = [];
     for (const letter of '// typed at some speed') {
       const start = performance.now();
@@ -41,7 +43,7 @@ void describe('typing', () => {
     // Once the lines below have moved the edit has been taken in.
     await workbench.untilAnnotations((found) => found.get(6) !== undefined, 'line 5 on line 6');
     await workbench.untilAnnotations((found) => found.size === 2, 'both');
-    assert.equal(asked(), before, 'the daemon was asked something');
+    assert.deepEqual(calls(), before, 'the daemon was asked something');
     context.diagnostic(`a key in a file of 5,000 annotated lines: median ${median(took).toFixed(1)} ms, worst ${Math.max(...took).toFixed(1)} ms`);
     await workbench.revertFile();
   });

@@ -19,7 +19,17 @@ void describe('views', () => {
 
   const pane = (name: string): Locator => workbench.page.locator(`.pane:has(> .pane-header[aria-label^="${name} "])`);
   const row = (view: string, text: string): Locator => pane(view).locator('.monaco-list-row', { hasText: text });
-  const words = async (locator: Locator): Promise<string> => (await locator.innerText()).replace(/\s+/g, ' ').trim();
+  /** The words of a row, which is written anew when other numbers are known. */
+  const untilWords = async (locator: Locator, wanted: RegExp): Promise<void> => {
+    let found = '';
+    await eventually(
+      async () => {
+        found = (await locator.innerText()).replace(/\s+/g, ' ').trim();
+        return wanted.test(found);
+      },
+      () => `${String(wanted)}; it is ${found}`,
+    );
+  };
   /** Unfolds one view and folds the others, so that its rows can be seen. */
   const open = async (name: string): Promise<void> => {
     for (const other of ['Functions', 'Locks', 'Threads', 'Top Down', 'Recordings']) {
@@ -76,8 +86,8 @@ void describe('views', () => {
   void test('locks are ranked by what it would bring if nobody waited; a row leads to where most is waited', async () => {
     await open('Locks');
     await row('Locks', 'items').waitFor();
-    assert.match(await words(row('Locks', 'items').first()), /^items ?−25% ━━ 4\.10 s waited/);
-    assert.match(await words(row('Locks', 'buffer').first()), /^buffer ?10\.0 ms waited/);
+    await untilWords(row('Locks', 'items').first(), /^items ?−25% ━━ 4\.10 s waited/);
+    await untilWords(row('Locks', 'buffer').first(), /^buffer ?10\.0 ms waited/);
     await row('Locks', 'items').first().click();
     await untilLine(10);
     await row('Locks', 'items').first().locator('.monaco-tl-twistie').click();
@@ -102,7 +112,7 @@ void describe('views', () => {
   void test('threads lead to where they were created, and into the timeline', async () => {
     await open('Threads');
     await row('Threads', 'consumer').waitFor();
-    assert.match(await words(row('Threads', 'consumer')), /^consumer ?30% ━━╸? consume/);
+    await untilWords(row('Threads', 'consumer'), /^consumer ?30% ━━╸? consume/);
     await row('Threads', '3 more are not listed').waitFor();
     await row('Threads', 'consumer').click();
     await untilLine(15);
@@ -121,7 +131,7 @@ void describe('views', () => {
     const program = row('Top Down', 'the whole program').first();
     await program.waitFor();
     await row('Top Down', 'produce').first().waitFor();
-    assert.match(await words(row('Top Down', 'produce').first()), /^produce ?70% ━+╸? 2 calls/);
+    await untilWords(row('Top Down', 'produce').first(), /^produce ?70% ━+╸? 2 calls/);
     await row('Top Down', 'consumer').first().locator('.monaco-tl-twistie').click();
     await row('Top Down', 'consume').nth(1).waitFor();
     await spoken('Top Down');
@@ -163,7 +173,7 @@ void describe('views', () => {
     await workbench.untilStatus('8 CPUs · 1.6× · 1 of 4 threads');
     await open('Functions');
     await pane('Functions').getByText('at 8 CPUs, 1 of 4 threads').waitFor();
-    await eventually(async () => /^produce ?20% /.test(await words(row('Functions', 'produce').first())), () => 'produce with 20%');
+    await untilWords(row('Functions', 'produce').first(), /^produce ?20% /);
     // In force in the next window, for another CPU count, and for the next recording as long as that has such a thread.
     await page.reload();
     await page.locator('.monaco-workbench').waitFor();

@@ -3,6 +3,7 @@
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { chromium, type BrowserContext, type FrameLocator, type Locator, type Page } from 'playwright-core';
 import { EditorServer, type ServerOptions } from './editorServer';
 import { eventually, patience } from './eventually';
@@ -290,7 +291,9 @@ export class Workbench {
 
   /** What stands at the ends of the lines that can be seen, by line number; in one of the editors side by side. */
   async annotations(editor = 0): Promise<Map<number, Annotation>> {
-    const found = await this.page.evaluate((index) => {
+    const found = await this.page.evaluate(async (index) => {
+      // What the window has been told is in the page with its next frame.
+      await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
       const root = document.querySelectorAll('.editor-instance')[index];
       if (root === undefined) {
         return [];
@@ -342,6 +345,11 @@ export class Workbench {
       return wanted(annotations);
     }, () => `${what}; there are ${JSON.stringify([...annotations])}`);
     return annotations;
+  }
+
+  /** Waits until the annotations are those of before, to the last pixel: text, bar and colour are painted one after the other. */
+  async untilSameAnnotations(before: Map<number, Annotation>): Promise<void> {
+    await this.untilAnnotations((found) => isDeepStrictEqual(found, before), `the annotations of before, ${JSON.stringify([...before])}`);
   }
 
   /** Puts the pointer on a word of a line that can be seen, and returns the hover that appears. */
