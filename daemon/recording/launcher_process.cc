@@ -12,28 +12,18 @@
 #include <cerrno>
 #include <cstring>
 #include <string>
+#include <vector>
 
 namespace longpole::recording {
 namespace {
 
-struct PipeEnds {
-  Descriptor read;
-  Descriptor write;
-};
-
-Expected<PipeEnds> make_pipe() {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0)
-    return failure("cannot start the launcher", std::strerror(errno), "close some files");
-  // Whoever has too many large pipes gets a small one.
-  static_cast<void>(::fcntl(ends[1], F_SETPIPE_SZ, pipe_size));
-  return PipeEnds{Descriptor(ends[0]), Descriptor(ends[1])};
-}
+constexpr const char* what = "cannot start the launcher";
 
 // posix_spawn's settings, which have to be destroyed.
 struct SpawnSettings {
   posix_spawn_file_actions_t files{};
   posix_spawnattr_t attributes{};
+  std::vector<Descriptor> its_ends;  // of pipes
 
   SpawnSettings() {
     ::posix_spawn_file_actions_init(&files);
@@ -45,6 +35,19 @@ struct SpawnSettings {
   }
   SpawnSettings(const SpawnSettings&) = delete;
   SpawnSettings& operator=(const SpawnSettings&) = delete;
+
+  // What the process writes to `descriptor` can be read from the end that is returned. The other one is
+  // closed here with the settings, so that the end of the process is the end of what there is to read.
+  Expected<Descriptor> pipe_from(int descriptor) {
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0)
+      return failure(what, std::strerror(errno), "close some files");
+    // Whoever has too many large pipes gets a small one.
+    static_cast<void>(::fcntl(ends[1], F_SETPIPE_SZ, pipe_size));
+    ::posix_spawn_file_actions_adddup2(&files, ends[1], descriptor);
+    its_ends.emplace_back(ends[1]);
+    return Descriptor(ends[0]);
+  }
 
   void start_afresh() {
     sigset_t none;
@@ -65,7 +68,6 @@ struct SpawnSettings {
 Expected<LauncherProcess> start_launcher(const std::filesystem::path& launcher,
                                          const std::filesystem::path& run_directory,
                                          Output output) {
-  const char* what = "cannot start the launcher";
   std::array<int, 2> lifeline{};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, lifeline.data()) != 0)
     return failure(what, std::strerror(errno), "close some files");
@@ -76,26 +78,20 @@ Expected<LauncherProcess> start_launcher(const std::filesystem::path& launcher,
   SpawnSettings settings;
   // To itself: the copy in the child is open across exec.
   ::posix_spawn_file_actions_adddup2(&settings.files, its_lifeline.get(), its_lifeline.get());
-  Descriptor its_output;
-  Descriptor its_error;
   if (output != Output::inherited) {
     ::posix_spawn_file_actions_addopen(&settings.files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     if (output == Output::piped) {
-      auto standard_output = make_pipe();
+      auto standard_output = settings.pipe_from(STDOUT_FILENO);
       if (!standard_output)
         return tl::unexpected(standard_output.error());
-      process.standard_output = std::move(standard_output->read);
-      its_output = std::move(standard_output->write);
-      ::posix_spawn_file_actions_adddup2(&settings.files, its_output.get(), STDOUT_FILENO);
+      process.standard_output = *std::move(standard_output);
     } else {
       ::posix_spawn_file_actions_addopen(&settings.files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
     }
-    auto standard_error = make_pipe();
+    auto standard_error = settings.pipe_from(STDERR_FILENO);
     if (!standard_error)
       return tl::unexpected(standard_error.error());
-    process.standard_error = std::move(standard_error->read);
-    its_error = std::move(standard_error->write);
-    ::posix_spawn_file_actions_adddup2(&settings.files, its_error.get(), STDERR_FILENO);
+    process.standard_error = *std::move(standard_error);
     settings.start_afresh();
   }
   std::array<std::string, 4> arguments = {"longpole", "launch", run_directory.string(),
