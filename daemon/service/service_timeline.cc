@@ -39,11 +39,11 @@ grpc::ServerUnaryReactor* Service::GetTimeline(grpc::CallbackServerContext* cont
                                                grpc::ByteBuffer* response) {
   const auto asked = std::make_shared<v1::GetTimelineRequest>();
   grpc::ByteBuffer bytes = *request;
-  const grpc::Status is_read =
-      grpc::SerializationTraits<v1::GetTimelineRequest>::Deserialize(&bytes, asked.get());
-  if (!is_read.ok()) {
+  if (!grpc::SerializationTraits<v1::GetTimelineRequest>::Deserialize(&bytes, asked.get()).ok()) {
     grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
-    reactor->Finish(is_read);
+    reactor->Finish({grpc::StatusCode::INVALID_ARGUMENT,
+                     "cannot read the request: its bytes are no GetTimelineRequest of "
+                     "longpole/v1/timeline.proto"});
     return reactor;
   }
   return answer_about(recordings_, *asked, requests_, context, [=](auto& opened) -> Expected<void> {

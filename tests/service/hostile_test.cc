@@ -7,6 +7,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <future>
@@ -178,6 +179,68 @@ TEST(Hostile, HundredsOfRandomRequests) {
   EXPECT_EQ(statuses[grpc::StatusCode::UNAVAILABLE], 0);
 }
 
+class DamagedTimelineRequest : public ::testing::Test {
+ protected:
+  DamagedTimelineRequest() {
+    request.set_handle(
+        client.open(directory.write("small.prog", "thread T\n  run f 5\n")).handle());
+    request.mutable_simulation()->set_cpus(2);
+    request.mutable_simulation()->set_scheduler("shared");
+    request.mutable_view()->set_pixels(100);
+    request.add_rows(0);
+    whole = request.SerializeAsString();
+  }
+  // Whatever was sent, the daemon goes on.
+  void TearDown() override { EXPECT_EQ(code_of(whole), grpc::StatusCode::OK) << daemon.errors(); }
+  [[nodiscard]] grpc::StatusCode code_of(const std::string& bytes) const {
+    return call_with_bytes(client, "GetTimeline", bytes).error_code();
+  }
+
+  TemporaryDirectory directory;
+  Daemon daemon;
+  const Client client{daemon};
+  v1::GetTimelineRequest request;
+  std::string whole;  // its bytes
+};
+
+TEST_F(DamagedTimelineRequest, WhatIsNoMessageIsRefusedInWords) {
+  Random random(7);
+  std::string noise(1000, '\0');
+  std::generate(noise.begin(), noise.end(), [&] { return static_cast<char>(random()); });
+  // A field's number that goes on for ever, one that is 0, an interval of more bytes than there are.
+  for (const std::string& bytes :
+       {std::string(1000, '\xff'), std::string(3, '\0'), std::string("\x1a\x7f\x08"), noise}) {
+    const grpc::Status status = call_with_bytes(client, "GetTimeline", bytes);
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+    EXPECT_THAT(status.error_message(), ::testing::HasSubstr("no GetTimelineRequest"));
+  }
+}
+
+TEST_F(DamagedTimelineRequest, CutOffAnywhere) {
+  int no_message = 0;
+  for (std::size_t length = 0; length < whole.size(); ++length) {
+    const std::string cut = whole.substr(0, length);
+    if (v1::GetTimelineRequest().ParseFromString(cut)) {
+      // What is left is a message: without a handle, or with too little of what to draw.
+      EXPECT_THAT(code_of(cut), ::testing::AnyOf(grpc::StatusCode::OK, grpc::StatusCode::NOT_FOUND,
+                                                 grpc::StatusCode::INVALID_ARGUMENT))
+          << length << " bytes";
+    } else {
+      EXPECT_EQ(code_of(cut), grpc::StatusCode::INVALID_ARGUMENT) << length << " bytes";
+      ++no_message;
+    }
+  }
+  EXPECT_GT(no_message, 0);
+}
+
+TEST_F(DamagedTimelineRequest, FieldsThatAreOthersThanTheyShouldBeCountAsNotThere) {
+  const std::string unknown = "\xfa\x01\x03xyz";  // of field 31
+  EXPECT_EQ(code_of(whole + unknown), grpc::StatusCode::OK);
+  const std::string handle_as_text = "\x0a\x03xyz";
+  request.clear_handle();
+  EXPECT_EQ(code_of(request.SerializeAsString() + handle_as_text), grpc::StatusCode::NOT_FOUND);
+}
+
 TEST(Hostile, ARequestThatIsTooLargeIsRefused) {
   Daemon daemon;
   const Client client(daemon);
@@ -189,7 +252,7 @@ TEST(Hostile, ARequestThatIsTooLargeIsRefused) {
 TEST(Hostile, ALongNameMakesAMessageThatStillArrives) {
   Daemon daemon;
   const Client client(daemon);
-  const grpc::Status status = client.try_open("/" + std::string(100'000, 'x'));
+  const grpc::Status status = client.try_open(std::string("/").append(100'000, 'x'));
   EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT) << status.error_message();
   EXPECT_GT(status.error_message().size(), 1000U);
   EXPECT_LT(status.error_message().size(), 3000U);
