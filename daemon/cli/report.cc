@@ -12,6 +12,7 @@
 #include "cli/computer_options.h"
 #include "cli/human.h"
 #include "cli/input.h"
+#include "cli/machine_note.h"
 #include "cli/progress_line.h"
 #include "cli/report_concurrency.h"
 #include "cli/report_quartz.h"
@@ -87,6 +88,18 @@ Expected<int> finish(const std::string& text, const Recording& recording, bool j
   if (json)
     fmt::print(stderr, "{}", notices_text(recording));
   return 0;
+}
+
+// Nobody waits for the report while this is simulated.
+void tell_machine(const std::shared_ptr<const analysis::Study>& study,
+                  const analysis::Prediction& prediction) {
+  std::string note;
+  {
+    const ProgressLine progress("simulating by the scheduler linux");
+    const std::shared_ptr<const Recording> recording(study, &study->recording());
+    note = machine_note(analysis::Forecaster(recording), {}, prediction.cpus, prediction.speedup);
+  }
+  fmt::print(stderr, "{}", note);
 }
 
 // Of what there is a report on a run on a machine.
@@ -190,10 +203,10 @@ Expected<int> report(const Options& options) {
   if (*cpus == 0)
     cpus = recording.run.machine_cpus;
 
+  const analysis::Prediction prediction = (*study)->predict(*cpus, *scheduler);
   std::string text;
   {
     const ProgressLine progress("analysing");
-    const analysis::Prediction prediction = (*study)->predict(*cpus, *scheduler);
     if (prediction.deadlock)
       return tl::unexpected(deadlock_error(recording, *prediction.deadlock, options.file));
     const TableView view{*top, terminal_width()};
@@ -221,7 +234,10 @@ Expected<int> report(const Options& options) {
     else
       text = render((*study)->segments(*cpus, *scheduler), recording, options, prediction, view);
   }
-  return finish(text, recording, options.json);
+  auto finished = finish(text, recording, options.json);
+  if (finished && !options.json && *scheduler == analysis::Scheduler::shared)
+    tell_machine(*study, prediction);
+  return finished;
 }
 
 }  // namespace

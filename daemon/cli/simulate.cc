@@ -21,6 +21,7 @@
 #include "cli/human.h"
 #include "cli/input.h"
 #include "cli/json_document.h"
+#include "cli/machine_note.h"
 #include "cli/progress_line.h"
 #include "cli/text_table.h"
 
@@ -193,11 +194,12 @@ Expected<int> simulate(const Options& options) {
   if (!models)
     return tl::unexpected(models.error());
 
+  const analysis::Forecaster forecaster(recording);
   Expected<std::vector<Run>> runs;
   {
     const ProgressLine progress(
         fmt::format("simulating {}", count_text(recording->event_count(), "event")));
-    runs = simulate_all(analysis::Forecaster(recording), *computers, *models);
+    runs = simulate_all(forecaster, *computers, *models);
   }
   if (!runs)
     return tl::unexpected(runs.error());
@@ -218,6 +220,12 @@ Expected<int> simulate(const Options& options) {
     if (const auto printed = print(text_of(*recording, *runs, computers->front(), options.file));
         !printed)
       return tl::unexpected(printed.error());
+    if (computers->front().kind == analysis::Computer::Kind::shared) {
+      // On the most CPUs the two are the furthest apart.
+      const Run& most = *std::max_element(
+          runs->begin(), runs->end(), [](const Run& a, const Run& b) { return a.cpus < b.cpus; });
+      fmt::print(stderr, "{}", machine_note(forecaster, *models, most.cpus, most.speedup));
+    }
   }
   return 0;
 }

@@ -1,0 +1,34 @@
+#include "cli/machine_note.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <future>
+
+#include "cli/human.h"
+
+namespace longpole::cli {
+
+std::string machine_note(const analysis::Forecaster& forecaster,
+                         const analysis::ModelChoice& models, std::uint32_t cpus, double speedup) {
+  auto computer = analysis::computer_named("linux");
+  if (cpus == 1 || !computer)
+    return {};
+  computer->machine.cpus = cpus;
+  auto beside = std::async(std::launch::async,
+                           [&] { return forecaster.on(with_one_cpu(*computer), models); });
+  const auto on_machine = forecaster.on(*computer, models);
+  const auto on_one = beside.get();
+  if (!on_machine || !on_one || on_machine->deadlock || on_one->deadlock ||
+      on_machine->total_ns <= 0)
+    return {};
+  const double there = on_one->total_ns / on_machine->total_ns;
+  if (std::max(speedup / there, there / speedup) < alike_speedups)
+    return {};
+  return fmt::format(
+      "note: with what wake-ups and switches take, by the scheduler linux, it is {} on {}, {:.2f} "
+      "times as fast as on one (--scheduler linux)\n",
+      duration_text(on_machine->total_ns), count_text(cpus, "CPU"), there);
+}
+
+}  // namespace longpole::cli
