@@ -64,7 +64,7 @@ export class Product implements vscode.Disposable {
     const documents = new Documents(session, new Sources(context, log), log);
     const annotations = new Annotations(session, documents, context.workspaceState);
     const recordings = new Recordings(context);
-    const recorder = new Recorder(context.workspaceState, session, log);
+    const recorder = new Recorder(context.workspaceState, session, machineCheck, log);
     const report = (error: unknown): void => void showError(error, log);
     const analyses = new Analyses(session);
     const recordingTree = new RecordingTree(session, recordings);

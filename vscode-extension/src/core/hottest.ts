@@ -1,6 +1,8 @@
 // The one line to look at first.
 import { shortName } from './functionNames';
 import { formatCpus, formatShare, formatSpeedup, formatTime } from './format';
+import { shortMachineRemark } from './machineSettings';
+import type { Prediction } from '../protocol/longpole/v1/simulation';
 import { functionShare, lineShare, type Weights } from './weights';
 
 export interface HottestLine {
@@ -23,8 +25,11 @@ export function hottestLine(weights: Weights, files: Iterable<string>, cpus: num
   return hottest;
 }
 
-/** "sorter would take 1.75 s on 8 CPUs, 2.4× as fast as on one. Hottest: merge, 66%." */
-export function recordedSentence(name: string, weights: Weights, cpus: number): string {
+/**
+ * "sorter would take 1.75 s on 8 CPUs, 2.4× as fast as on one. Hottest: merge, 66%.", and before the last what it takes `onMachine`,
+ * where that is much else.
+ */
+export function recordedSentence(name: string, weights: Weights, cpus: number, onMachine?: Prediction): string {
   const prediction = weights.prediction(cpus);
   const outcome =
     prediction === undefined
@@ -34,11 +39,10 @@ export function recordedSentence(name: string, weights: Weights, cpus: number): 
         : cpus === 1
           ? `would take ${formatTime(prediction.totalNs)} on one CPU.`
           : `would take ${formatTime(prediction.totalNs)} on ${formatCpus(cpus)}, ${formatSpeedup(prediction.speedup)} as fast as on one.`;
+  const remark = prediction === undefined || onMachine === undefined ? '' : shortMachineRemark(prediction, onMachine);
   const [hottest] = weights.heaviestFunctions(cpus, 1);
   const share = hottest === undefined ? 0 : functionShare(weights, hottest, cpus);
-  if (hottest === undefined || share < 0.005) {
-    return `${name} ${outcome}`;
-  }
   const whose = weights.threads === undefined ? 'Hottest' : 'Hottest of the shown threads';
-  return `${name} ${outcome} ${whose}: ${shortName(hottest.name)}, ${formatShare(share)}.`;
+  const lead = hottest === undefined || share < 0.005 ? '' : `${whose}: ${shortName(hottest.name)}, ${formatShare(share)}.`;
+  return [name, outcome, remark, lead].filter((words) => words !== '').join(' ');
 }

@@ -9,10 +9,17 @@ import type { Session } from './session';
 /** Whoever walks through a list of CPU counts is not waited upon at each. */
 const restMs = 300;
 
+interface Answer {
+  /** undefined: it could not be had. */
+  readonly arrival: Promise<Prediction | undefined>;
+  /** Once it is there. */
+  prediction: Prediction | undefined;
+}
+
 export class MachineCheck implements vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<void>();
-  /** By what is shown, and by CPUs; undefined: it is asked for, or could not be had. */
-  private readonly known = new WeakMap<Weights, Map<number, Prediction | undefined>>();
+  /** By what is shown, and by CPUs. */
+  private readonly asked = new WeakMap<Weights, Map<number, Answer>>();
   private readonly subscription: vscode.Disposable;
   private rest: NodeJS.Timeout | undefined;
 
@@ -21,7 +28,8 @@ export class MachineCheck implements vscode.Disposable {
   constructor(private readonly session: Session) {
     this.subscription = session.onDidChange(() => {
       clearTimeout(this.rest);
-      this.rest = setTimeout(() => void this.ask(), restMs);
+      // Busy with what is to be shown: there will be another change.
+      this.rest = setTimeout(() => void (this.session.busy ? undefined : this.prediction()), restMs);
     });
   }
 
@@ -35,25 +43,32 @@ export class MachineCheck implements vscode.Disposable {
   get remark(): string {
     const { recording, cpus, machine } = this.session;
     const prediction = recording?.weights.prediction(cpus);
-    const onMachine = recording && this.known.get(recording.weights)?.get(cpus);
+    const onMachine = recording && this.asked.get(recording.weights)?.get(cpus)?.prediction;
     return prediction === undefined || onMachine === undefined || !isUsual(machine) ? '' : machineRemark(prediction, onMachine);
   }
 
-  private async ask(): Promise<void> {
-    const { recording, cpus, machine, busy } = this.session;
-    // Busy with what is to be shown: there will be another change.
-    if (recording === undefined || busy || !isUsual(machine) || recording.weights.prediction(cpus) === undefined) {
-      return;
+  /** Of what is shown, once it is simulated; undefined: a machine's numbers are shown already, or none, or it cannot be had. */
+  async prediction(): Promise<Prediction | undefined> {
+    const { recording, cpus, machine } = this.session;
+    if (recording?.weights.prediction(cpus) === undefined || !isUsual(machine)) {
+      return undefined;
     }
-    const answers = this.known.get(recording.weights) ?? new Map<number, Prediction | undefined>();
-    this.known.set(recording.weights, answers);
-    if (answers.has(cpus)) {
-      return;
-    }
-    answers.set(cpus, undefined);
+    const answers = this.asked.get(recording.weights) ?? new Map<number, Answer>();
+    this.asked.set(recording.weights, answers);
+    const answer = answers.get(cpus) ?? this.ask(cpus);
+    answers.set(cpus, answer);
+    return answer.arrival;
+  }
+
+  private ask(cpus: number): Answer {
+    const asked = this.session.ask(undefined, (client, handle) => client.predict(handle, [cpus], { ...usualMachine, scheduler: 'linux' }));
     // Without an answer nothing is said: what is shown does not rest on it.
-    const answer = await this.session.ask(undefined, (client, handle) => client.predict(handle, [cpus], { ...usualMachine, scheduler: 'linux' })).catch(() => undefined);
-    answers.set(cpus, answer?.predictions[0]);
-    this.changed.fire();
+    const arrival = asked.then(({ predictions }) => predictions[0], () => undefined);
+    const answer: Answer = { arrival, prediction: undefined };
+    void arrival.then((prediction) => {
+      answer.prediction = prediction;
+      this.changed.fire();
+    });
+    return answer;
   }
 }

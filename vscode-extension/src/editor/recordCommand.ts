@@ -7,6 +7,7 @@ import { formatCount } from '../core/format';
 import { recordedSentence } from '../core/hottest';
 import { isStatic, mayHaveLines } from '../core/programFile';
 import { forget, remember, targetKey, targetName, type Target } from '../core/targets';
+import type { MachineCheck } from './machineCheck';
 import type { RecordTasks, Recorded, Run } from './recordTask';
 import type { Session } from './session';
 import { directoryToRunIn, foundTargets, resolveTarget, type ResolvedTarget } from './targets';
@@ -30,6 +31,7 @@ export class Recorder {
   constructor(
     private readonly memory: vscode.Memento,
     private readonly session: Session,
+    private readonly machineCheck: MachineCheck,
     private readonly log: vscode.LogOutputChannel,
   ) {}
 
@@ -91,7 +93,7 @@ export class Recorder {
     if (recording === undefined || (isSilenced && remark === '')) {
       return;
     }
-    const outcome = recordedSentence(remark === '' ? name : 'It', recording.weights, cpus);
+    const outcome = recordedSentence(remark === '' ? name : 'It', recording.weights, cpus, await this.machineCheck.prediction());
     const [show, silence] = ['Show Hottest Line', "Don't Show Again"];
     const buttons = remark === '' ? [show, silence] : [show];
     const answer = await vscode.window.showInformationMessage(`Longpole: ${remark === '' ? outcome : `${remark} ${outcome}`}`, ...buttons);

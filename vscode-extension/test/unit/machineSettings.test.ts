@@ -14,6 +14,7 @@ import {
   parseWhole,
   readMachine,
   schedulerOf,
+  shortMachineRemark,
   usualMachine,
   withBinding,
   withThread,
@@ -98,12 +99,15 @@ void test('a machine that would be much slower is told of, or one that would be 
     machineRemark(here, onMachine),
     'With what the machine takes to wake threads up and to switch between them, by the scheduler linux, it is 175 ms at 4 CPUs, 1.2× as fast as at one.',
   );
-  assert.match(machineRemark({ ...here, speedup: 1 }, onMachine), / 1\.2× as fast/);
-  assert.equal(machineRemark({ ...here, speedup: 1.35 }, onMachine), '', 'nearly the same');
-  assert.equal(machineRemark({ ...here, speedup: 1.1 }, onMachine), '', 'nearly the same');
-  const deadlock = { atNs: 1n, threads: ['main'] };
-  assert.equal(machineRemark({ ...here, deadlock }, onMachine), '');
-  assert.equal(machineRemark(here, { ...onMachine, deadlock }), '');
+  assert.equal(shortMachineRemark(here, onMachine), 'With what wake-ups and switches take: 175 ms, 1.2×.');
+  for (const remark of [machineRemark, shortMachineRemark]) {
+    assert.match(remark({ ...here, speedup: 1 }, onMachine), / 1\.2×/);
+    assert.equal(remark({ ...here, speedup: 1.35 }, onMachine), '', 'nearly the same');
+    assert.equal(remark({ ...here, speedup: 1.1 }, onMachine), '', 'nearly the same');
+    const deadlock = { atNs: 1n, threads: ['main'] };
+    assert.equal(remark({ ...here, deadlock }, onMachine), '');
+    assert.equal(remark(here, { ...onMachine, deadlock }), '');
+  }
 });
 
 void test('a ranking follows the paper’s schedulers, and says what else it leaves out', () => {
