@@ -1,84 +1,61 @@
-// What changes bring, as a page: HTML, without an editor.
-//
-// As in the other pages nothing here has a style attribute or a script. CPU counts carry theirs as data-cpus.
-import { changeText } from './comparison';
-import { speedupCurve, type CurvePoint } from './curve';
-import { formatCpus, formatSpeedup, formatTime } from './format';
+// The page of the what-if panel, before its script runs.
+import { page, textStyles } from './pageFrame';
 
-export interface WhatIfResult {
-  readonly cpus: number;
-  readonly beforeNs: number;
-  readonly afterNs: number;
-  readonly deadlock: boolean;
+/** `source`: where the script is, as the webview names it. */
+export function whatIfPage(source: string): string {
+  return page({ title: 'What if', styles: `${textStyles}\n${styles}`, body, script: { source } });
 }
 
-/** One sentence for the chosen count, or the first that there is. */
-export function headline(results: readonly WhatIfResult[], cpus: number): string {
-  const result = results.find((one) => one.cpus === cpus) ?? results[0];
-  if (result === undefined) {
-    return '';
-  }
-  if (result.deadlock) {
-    return `Changed so, the program deadlocks at ${formatCpus(result.cpus)}.`;
-  }
-  const { beforeNs, afterNs } = result;
-  const change = changeText(beforeNs, afterNs);
-  const verdict = change === '0%' ? 'changes nothing' : afterNs < beforeNs ? `${change.slice(1)} less time` : `${change.slice(1)} more time`;
-  return `${verdict} at ${formatCpus(result.cpus)}: ${formatTime(beforeNs)} → ${formatTime(afterNs)}`;
-}
+const styles = `#headline { font-size: 1.25em; margin: 0.4em 0 1em; min-height: 1.4em; color: var(--vscode-longpole-heat8); }
+#changes { list-style: none; margin: 0; padding: 0; }
+#changes li { display: grid; grid-template-columns: minmax(6em, 1fr) minmax(9em, 2fr) 15.5em 1.6em; gap: 4px 12px; align-items: center; padding: 6px 8px; border-radius: 4px; }
+#changes li:hover { background: var(--vscode-list-hoverBackground); }
+#changes .wide { grid-column: 2 / 4; }
+#changes .name { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; font-family: var(--vscode-editor-font-family); }
+#changes .amount { font-variant-numeric: tabular-nums; white-space: nowrap; }
+#changes .amount label { margin-left: 0.8em; display: inline-flex; align-items: center; gap: 4px; }
+#changes .amount input { margin: 0; }
+#changes .amount b { display: inline-block; min-width: 3.2em; font-weight: 600; }
+input[type=range] { width: 100%; accent-color: var(--vscode-longpole-heat8); margin: 0; }
+input[type=number] { width: 5em; font: inherit; color: var(--vscode-input-foreground); background: var(--vscode-input-background); border: 1px solid var(--vscode-input-border, var(--vscode-panel-border, #8886)); border-radius: 3px; padding: 2px 4px; }
+#changes label { color: var(--vscode-descriptionForeground); white-space: nowrap; }
+#changes .remove { color: var(--vscode-icon-foreground, inherit); }
+.actions { display: flex; gap: 10px; align-items: center; margin: 14px 0 4px; flex-wrap: wrap; }
+.actions button { padding: 4px 12px; border-radius: 3px; border: 1px solid var(--vscode-button-border, transparent); color: var(--vscode-button-secondaryForeground); background: var(--vscode-button-secondaryBackground); }
+.actions button:hover { background: var(--vscode-button-secondaryHoverBackground); }
+.actions button.first { color: var(--vscode-button-foreground); background: var(--vscode-button-background); }
+.actions button.first:hover { background: var(--vscode-button-hoverBackground); }
+.actions button:disabled { opacity: 0.45; cursor: default; }
+.actions button[hidden] { display: none; }
+.kept { border-left: 3px solid var(--vscode-longpole-heat8); padding: 2px 10px; margin: 12px 0; }
+.kept[hidden] { display: none; }
+.results { margin-top: 22px; }
+.results caption { text-align: left; font-weight: 600; padding: 0 0 6px; }
+.results th, .results td { white-space: nowrap; }
+.results thead { color: var(--vscode-descriptionForeground); }
+.results thead tr + tr th:first-child { text-align: right; }
+.results th[scope=colgroup] { text-align: center; padding-bottom: 0; }
+.results td:nth-child(6), .results thead tr:first-child th:last-child, .results thead tr + tr th:nth-child(4) { padding-left: 20px; }
+.results .barcell { width: 34%; }
+.results tr.chosen { background: var(--vscode-longpole-barBackground); }
+.results tr.chosen td, .results tr.chosen th { font-weight: 600; }
+.pair { height: 14px; }
+.pair .before { fill: var(--vscode-descriptionForeground); fill-opacity: 0.28; }
+.pair .after { fill: var(--vscode-longpole-heat8); }
+.pair .after.worse { fill: var(--vscode-longpole-timelineRunnable); }
+#empty[hidden], #result[hidden] { display: none; }`;
 
-const barWidth = 300;
-
-/**
- * A table with a row for each of `columns`, and the curves over all results. Speed-ups are against the program as it was recorded on
- * one CPU, those of the changed program, too: only so can they be compared, and a change that helps on one CPU already shows.
- */
-export function resultPage(results: readonly WhatIfResult[], columns: readonly number[], cpus: number): string {
-  const oneNs = results.find((result) => result.cpus === 1)?.beforeNs ?? 0;
-  return resultTable(results.filter((result) => columns.includes(result.cpus)), oneNs, cpus) + curves(results, oneNs, cpus);
-}
-
-/** Before as an outline, after as a bar in it, both as parts of the slower of the two. */
-function resultTable(results: readonly WhatIfResult[], oneNs: number, cpus: number): string {
-  const speedup = (ns: number): string => (ns > 0 && oneNs > 0 ? formatSpeedup(oneNs / ns) : '');
-  const rows = results.map((result) => {
-    const { beforeNs, afterNs, deadlock } = result;
-    const longest = Math.max(beforeNs, afterNs, 1);
-    const chosen = result.cpus === cpus;
-    const width = (ns: number): string => ((ns / longest) * barWidth).toFixed(1);
-    const bar =
-      `<svg class="pair" viewBox="0 0 ${barWidth} 14" preserveAspectRatio="none" aria-hidden="true">` +
-      `<rect class="before" width="${width(beforeNs)}" height="14"/>` +
-      (deadlock ? '' : `<rect class="after${afterNs > beforeNs ? ' worse' : ''}" y="3" width="${width(afterNs)}" height="8"/>`) +
-      '</svg>';
-    const mark = chosen ? ' class="chosen"' : '';
-    const times = [formatTime(beforeNs), deadlock ? 'deadlock' : formatTime(afterNs), deadlock ? '' : changeText(beforeNs, afterNs)];
-    const speedups = [speedup(beforeNs), deadlock ? '' : speedup(afterNs)];
-    const name = `Show ${formatCpus(result.cpus)}`;
-    return (
-      `<tr${mark}><th scope="row"><button data-cpus="${result.cpus}" aria-pressed="${chosen}" aria-label="${name}" title="${name}">${result.cpus}</button></th>` +
-      `<td class="barcell">${bar}</td>${[...times, ...speedups].map((text) => `<td>${text}</td>`).join('')}</tr>`
-    );
-  });
-  return (
-    '<table class="results"><caption>Completion time and speed-up</caption><thead>' +
-    '<tr><th scope="col" rowspan="2">CPUs</th><td rowspan="2"></td><th scope="colgroup" colspan="3">completion time</th>' +
-    '<th scope="colgroup" colspan="2">speed-up</th></tr>' +
-    `<tr>${['before', 'after', 'change', 'before', 'after'].map((text) => `<th scope="col">${text}</th>`).join('')}</tr>` +
-    `</thead><tbody>${rows.join('\n')}</tbody></table>`
-  );
-}
-
-function curves(results: readonly WhatIfResult[], oneNs: number, cpus: number): string {
-  const points = (time: (result: WhatIfResult) => number | undefined): CurvePoint[] =>
-    results.map((result) => {
-      const ns = time(result);
-      return { cpus: result.cpus, speedup: ns === undefined || ns <= 0 ? undefined : oneNs / ns, leader: '' };
-    });
-  const after = points(({ afterNs, deadlock }) => (deadlock ? undefined : afterNs));
-  const before = points(({ beforeNs }) => beforeNs);
-  return (
-    `<h2>Speed-up by number of CPUs</h2>${speedupCurve(after, cpus, before)}` +
-    '<p class="quiet">The thin line is the program as it was recorded. All speed-ups, in the table and here, are against that program on one CPU.</p>'
-  );
-}
+const body = `<main>
+<header><h1>What if …? <span class="quiet" id="title"></span></h1></header>
+<p id="headline" role="status" aria-live="polite"></p>
+<ul id="changes" aria-label="Changes"></ul>
+<p id="empty" class="quiet">Choose a function, a line, a lock or a thread, and say how much faster it were. The program is simulated again at once.</p>
+<div class="actions">
+<button type="button" id="add">Add a Change…</button>
+<button type="button" id="keep" class="first" title="Annotations, views and the timeline show the changed program, until you take it back">Show in the Editor</button>
+<button type="button" id="takeBack">Take Back</button>
+</div>
+<p id="kept" class="kept" hidden></p>
+<section id="result" hidden></section>
+<p id="note" class="quiet"></p>
+</main>`;

@@ -16,10 +16,10 @@ import {
   type FromWhatIf,
   type ToWhatIf,
 } from '../core/whatIf';
-import { headline, resultPage, type WhatIfResult } from '../core/whatIfPage';
+import { whatIfPage } from '../core/whatIfPage';
+import { headline, resultPage, type WhatIfResult } from '../core/whatIfResult';
 import type { Analyses } from './analyses';
 import type { Session } from './session';
-import { whatIfPage } from './whatIfPage';
 
 /** What other parts of the window hand over: a part with a name, or an object. */
 export interface ChangeWish {

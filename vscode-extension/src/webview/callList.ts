@@ -6,22 +6,25 @@ export class CallList {
   private asked = '';
   private calls: readonly Item[] | undefined;
 
-  constructor(private readonly post: (request: CallsRequest) => void) {}
+  constructor(
+    private readonly lane: number,
+    private readonly post: (request: CallsRequest) => void,
+  ) {}
 
   /** undefined: they are on their way. */
-  of(generation: number, lane: number, thread: Thread, view: View): readonly Item[] | undefined {
-    const asked = JSON.stringify([generation, lane, thread.thread, view]);
+  of(generation: number, thread: Thread, view: View): readonly Item[] | undefined {
+    const asked = JSON.stringify([generation, thread.thread, view]);
     if (asked !== this.asked) {
       this.asked = asked;
       this.calls = undefined;
       const timeNs = Math.min(Math.max(view.fromNs, thread.startNs), thread.endNs);
-      this.post({ kind: 'calls', generation, lane, thread: thread.thread, timeNs, view });
+      this.post({ kind: 'calls', generation, lane: this.lane, thread: thread.thread, timeNs, view });
     }
     return this.calls;
   }
 
-  take({ generation, lane, thread, view, calls }: ToPanel & { kind: 'calls' }): void {
-    if (JSON.stringify([generation, lane, thread, view]) === this.asked) {
+  take({ generation, thread, view, calls }: ToPanel & { kind: 'calls' }): void {
+    if (JSON.stringify([generation, thread, view]) === this.asked) {
       this.calls = calls;
     }
   }

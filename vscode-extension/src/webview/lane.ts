@@ -52,7 +52,7 @@ export class LaneState {
   constructor(readonly info: LaneInfo) {}
 
   get totalNs(): number {
-    return this.overview?.totalNs ?? this.data?.totalNs ?? 0;
+    return this.overview?.totalNs ?? 0;
   }
 
   /** Which threads there are is learnt with the interval; before that, from the whole run. */

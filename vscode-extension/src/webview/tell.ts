@@ -1,4 +1,4 @@
-// What a test, or a person with the developer tools, can see of a canvas: its data attributes; and which buttons lead somewhere.
+// What a test, or a person with the developer tools, can see of a canvas: its data attributes.
 import { rowMiddle } from '../core/timeline/layout';
 import { rowCount, type Scene } from '../core/timeline/scene';
 import { page } from './page';
@@ -7,7 +7,7 @@ import type { Timeline } from './timeline';
 const mostTold = 20;
 
 /** After a drawing of `scene`; `frameMs` is what the latest ones took. */
-export function tell({ view, lanes, history }: Timeline, scene: Scene, frameMs: readonly number[]): void {
+export function tell({ view, lanes }: Timeline, scene: Scene, frameMs: readonly number[]): void {
   const { dataset } = page.canvas;
   dataset['from'] = String(Math.round(view.fromNs));
   dataset['to'] = String(Math.round(view.toNs));
@@ -25,9 +25,6 @@ export function tell({ view, lanes, history }: Timeline, scene: Scene, frameMs: 
   dataset['drawn'] = drawn.map((rows) => rows?.length ?? 'nothing').join(' | ');
   dataset['frameMs'] = (frameMs.reduce((sum, ms) => sum + ms, 0) / Math.max(1, frameMs.length)).toFixed(2);
   dataset['worstFrameMs'] = Math.max(...frameMs).toFixed(2);
-  for (const button of document.querySelectorAll<HTMLButtonElement>('[data-action=back], [data-action=forward]')) {
-    button.disabled = !(button.dataset['action'] === 'back' ? history.canGoBack : history.canGoForward);
-  }
 }
 
 function threadNames({ threads }: Scene['lanes'][number]): string[] {

@@ -10,7 +10,7 @@ import type { At, ItemRequest, Step, ToPanel } from '../core/timeline/messages';
 import type { Found, Item, Thread, TimelineData, View } from '../core/timeline/model';
 import { unpack } from '../core/timeline/pack';
 import { centred, formatMoment, isSame, lengthOf, within, wholeRun } from '../core/timeline/scale';
-import { rowCount, type Scene } from '../core/timeline/scene';
+import { rowCount, totalOf, type Scene } from '../core/timeline/scene';
 import { drawDetails, drawNote, drawTable } from './beside';
 import { CallList } from './callList';
 import { CanvasSurface } from './canvasSurface';
@@ -60,7 +60,7 @@ export class Timeline {
   private context: CanvasRenderingContext2D | undefined;
   private readonly frameMs: number[] = [];
   /** Of each lane. */
-  private readonly calls = [0, 1].map(() => new CallList((request) => editor.postMessage(request)));
+  private readonly calls = [0, 1].map((lane) => new CallList(lane, (request) => editor.postMessage(request)));
 
   constructor() {
     page.rows.value = this.kept.rowsAre;
@@ -156,6 +156,7 @@ export class Timeline {
       this.history = new History(wholeRun(0));
     }
     page.details.replaceChildren();
+    this.offerWays();
     this.redraw();
     this.wantOverviews();
   }
@@ -260,7 +261,7 @@ export class Timeline {
   }
 
   get totalNs(): number {
-    return Math.max(0, ...this.lanes.map((lane) => lane.totalNs));
+    return totalOf(this);
   }
 
   /** Before there is a run, there is nowhere to go. */
@@ -289,8 +290,16 @@ export class Timeline {
 
   moved(): void {
     this.keep({ view: this.view });
+    this.offerWays();
     this.redraw();
     this.wantData();
+  }
+
+  /** Only buttons that lead somewhere can be pressed. */
+  private offerWays(): void {
+    for (const button of document.querySelectorAll<HTMLButtonElement>('[data-action=back], [data-action=forward]')) {
+      button.disabled = !(button.dataset['action'] === 'back' ? this.history.canGoBack : this.history.canGoForward);
+    }
   }
 
   keep(change: Partial<Kept>): void {
@@ -377,7 +386,7 @@ export class Timeline {
 
   /** What a thread of a lane calls in the view; undefined: that is on its way. */
   callsOf(lane: number, thread: Thread): readonly Item[] | undefined {
-    return this.calls[lane]?.of(this.generation, lane, thread, this.view);
+    return this.calls[lane]?.of(this.generation, thread, this.view);
   }
 
   /** The daemon is asked what to select: of keys that follow quickly, each goes on from what the one before selects. A key that is held

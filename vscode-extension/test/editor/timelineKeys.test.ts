@@ -1,7 +1,7 @@
 // The timeline, with the fake daemon's small run: what was left by timeline.test.ts, so that each thing that can be done there is
 // done by the mouse and by the keys.
 import assert from 'node:assert/strict';
-import { after, afterEach, before, describe, test } from 'node:test';
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import { categoryOf, darkTheme, heatOf } from '../../src/core/timeline/theme';
 import { fakeSettings } from './fakes';
 import { ms, TimelinePanel } from './timelinePanel';
@@ -13,6 +13,10 @@ const total = 670 * ms;
 void describe('the timeline by mouse and by keys', () => {
   let workbench: Workbench;
   let panel: TimelinePanel;
+  const wholeRun = async (): Promise<void> => {
+    await panel.press('0');
+    await panel.untilView(0, total);
+  };
 
   before(async () => {
     workbench = await Workbench.start({
@@ -22,15 +26,12 @@ void describe('the timeline by mouse and by keys', () => {
     panel = await TimelinePanel.open(workbench);
     await panel.untilView(0, total);
   });
+  // Whatever the one before has left.
+  beforeEach(() => wholeRun());
   after(() => workbench.stop());
   afterEach(async (context) => {
     await workbench.screenshot(context.name);
   });
-
-  const wholeRun = async (): Promise<void> => {
-    await panel.press('0');
-    await panel.untilView(0, total);
-  };
 
   void test('a drag moves the view, and so do the arrows and the wheel', async () => {
     await panel.press('+', '+', '+');
@@ -54,7 +55,6 @@ void describe('the timeline by mouse and by keys', () => {
     await workbench.page.mouse.wheel(-100, 0);
     await eventually(async () => (await panel.view())[0] < before - ms, () => 'a view further left');
     await panel.untilLength(length);
-    await wholeRun();
   });
 
   void test("all of VPPB's steps, and the whole run, by buttons and by keys", async () => {
@@ -93,7 +93,6 @@ void describe('the timeline by mouse and by keys', () => {
     await panel.untilView(300 * ms - half, 300 * ms + half);
     await panel.drag(spot(300 * ms), spot(400 * ms));
     await panel.untilView(400 * ms - half, 400 * ms + half);
-    await wholeRun();
   });
 
   void test('W and S zoom about the pointer, F and a double click show a stretch', async () => {
@@ -113,7 +112,6 @@ void describe('the timeline by mouse and by keys', () => {
     await panel.untilSelected('post a semaphore: items');
     await panel.press('f');
     await panel.untilView(20 * ms, 280 * ms, 5 * ms);
-    await wholeRun();
   });
 
   void test('the arrows select the thread above and below, Escape nothing', async () => {
@@ -174,7 +172,6 @@ void describe('the timeline by mouse and by keys', () => {
     await panel.details.getByText('350 ms on CPU 1').waitFor();
     await panel.press('m');
     await panel.untilView(350 * ms, 550 * ms);
-    await wholeRun();
   });
 
   void test('colours by critical weight and by lock', async () => {
@@ -326,7 +323,6 @@ void describe('the timeline by mouse and by keys', () => {
     await eventually(async () => (await calls.locator('tbody tr').count()) === 2, () => 'two calls');
     await page.locator('#table').press('t');
     await panel.press('Escape');
-    await wholeRun();
   });
 
   void test('another scheduler is compared with, and its lane takes clicks', async () => {

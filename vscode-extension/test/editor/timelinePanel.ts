@@ -122,7 +122,8 @@ export class TimelinePanel {
 
   /** A moment in the row of a thread. */
   async spot(ns: number, thread: string): Promise<Spot> {
-    return { x: (await this.at(ns, 0)).x, y: await this.rowOf(thread) };
+    const y = await this.rowOf(thread);
+    return { x: (await this.at(ns, 0)).x, y };
   }
 
   async drag(from: Spot, to: Spot): Promise<void> {

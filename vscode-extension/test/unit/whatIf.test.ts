@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { changesWords, programChange, shortLabel, speedChange, withChange, type Change } from '../../src/core/whatIf';
-import { headline, resultPage } from '../../src/core/whatIfPage';
+import { headline, resultPage } from '../../src/core/whatIfResult';
 
 const merge = speedChange('function:Sorter::merge(List&)', 'Sorter::merge(List&)');
 const all: Change[] = [merge, { kind: 'freed', object: 'listSem' }, { kind: 'split', object: 'pool', into: 4 }];

@@ -217,7 +217,8 @@ function meanPeakOf({ parallelism: { meanRunning, meanRunnable } }: TimelineData
   return meanRunning.reduce((peak, mean, pixel) => Math.max(peak, mean + (meanRunnable[pixel] ?? 0)), 1);
 }
 
-function pixelAt(ns: number, data: TimelineData): number {
+/** In which of its pixels a moment is; of one before or after them, none that there is. */
+export function pixelAt(ns: number, data: Pick<TimelineData, 'view' | 'pixels'>): number {
   return Math.floor(((ns - data.view.fromNs) / lengthOf(data.view)) * data.pixels);
 }
 

@@ -1,12 +1,12 @@
 // What is said of a place in the parallelism graph and in the histogram beside it.
 import { formatShare, formatTime } from '../format';
-import { timesByLevel } from './drawGraphs';
+import { pixelAt, timesByLevel } from './drawGraphs';
 import type { TimelineData, View } from './model';
-import { formatMoment, lengthOf } from './scale';
+import { formatMoment } from './scale';
 
 /** "16.6 ms · 8 running · 12 waiting for a CPU"; of a pixel in which that changes, the mean and the most. */
 export function graphText(data: TimelineData, timeNs: number, view: View): string {
-  const pixel = Math.floor(((timeNs - data.view.fromNs) / lengthOf(data.view)) * data.pixels);
+  const pixel = pixelAt(timeNs, data);
   const { meanRunning, leastRunning, mostRunning, meanRunnable, leastRunnable, mostRunnable } = data.parallelism;
   const running = meanRunning[pixel];
   if (running === undefined) {

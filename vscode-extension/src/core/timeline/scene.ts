@@ -37,9 +37,18 @@ export interface Scene {
   readonly bright: boolean;
 }
 
+interface Runs {
+  readonly lanes: readonly Pick<Lane, 'overview'>[];
+}
+
 /** All of the longest run: shorter ones end before it. */
-export function wholeOf({ lanes }: Pick<Scene, 'lanes'>): View {
-  return wholeRun(Math.max(0, ...lanes.map(({ overview }) => overview?.totalNs ?? 0)));
+export function wholeOf(runs: Runs): View {
+  return wholeRun(totalOf(runs));
+}
+
+/** How long the longest of the runs takes; 0: none is there yet. */
+export function totalOf({ lanes }: Runs): number {
+  return Math.max(0, ...lanes.map(({ overview }) => overview?.totalNs ?? 0));
 }
 
 /** A row a CPU; one for all of them where threads are on none. */

@@ -70,8 +70,7 @@ main { flex: 1; min-height: 0; display: flex; position: relative; }
 #tip[hidden] { display: none; }
 aside { flex: 0 0 290px; overflow: auto; padding: 4px 14px 12px; box-sizing: border-box; border-left: 1px solid var(--vscode-panel-border, #8883); }
 body.narrow main { flex-direction: column; }
-body.narrow aside { flex: 0 0 auto; max-height: 38%; border-left: 0; border-top: 1px solid var(--vscode-panel-border, #8883); }
-aside:empty { display: none; }
+body.narrow aside { flex: 0 0 38%; border-left: 0; border-top: 1px solid var(--vscode-panel-border, #8883); }
 aside h2 { font-size: 12.5px; font-weight: 600; margin: 6px 0 4px; overflow-wrap: anywhere; display: -webkit-box; -webkit-line-clamp: 4; -webkit-box-orient: vertical; overflow: hidden; }
 aside dl { display: grid; grid-template-columns: max-content 1fr; gap: 2px 10px; margin: 0 0 8px; }
 aside dt { color: var(--vscode-descriptionForeground); }
