@@ -128,7 +128,7 @@ function tooltip(
     );
   }
   if (machineRemark !== '') {
-    lines.push(`$(info) ${escapeMarkdown(machineRemark)} [Simulate so](command:longpole.setScheduler)`);
+    lines.push(`$(info) ${escapeMarkdown(machineRemark)} [Choose the scheduler](command:longpole.setScheduler)`);
   }
   const otherModel = replacedModel(settings, prediction?.model ?? '');
   if (otherModel !== '') {
