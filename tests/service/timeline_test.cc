@@ -138,6 +138,32 @@ TEST_F(TimelineTest, SummariesTellWhatTheColourNeeds) {
   EXPECT_THAT(told(static_cast<v1::TimelineColour>(77)), ElementsAre(1, 1, 1));
 }
 
+TEST_F(TimelineTest, TablesHoldWhatTheRowsNameAndNothingElse) {
+  v1::GetTimelineRequest asked = request(2, "fifo", 100);
+  asked.add_rows(1);
+  asked.mutable_view()->set_from_ns(6.5 * ms);
+  asked.mutable_view()->set_to_ns(8.5 * ms);
+  ASSERT_TRUE(ask(asked).ok());
+  ASSERT_EQ(timeline.objects_size(), 1) << "the lock is over by then";
+  EXPECT_EQ(timeline.objects(0).name(), "disk");
+  EXPECT_THAT(timeline.rows(0).stretches().object(), ElementsAre(0U, 1U));
+
+  asked.mutable_view()->set_from_ns(5.2 * ms);
+  asked.mutable_view()->set_to_ns(5.8 * ms);
+  ASSERT_TRUE(ask(asked).ok());
+  ASSERT_EQ(timeline.places_size(), 1) << "the other thread's function is not seen";
+  EXPECT_EQ(timeline.places(0).function(), "g");
+  EXPECT_THAT(timeline.rows(0).stretches().place(), ElementsAre(1U));
+
+  // A stretch that is only summarised has its place all the same.
+  asked = request(2, "fifo", 1);
+  asked.add_rows(1);
+  ASSERT_TRUE(ask(asked).ok());
+  ASSERT_EQ(timeline.places_size(), 1);
+  EXPECT_EQ(timeline.places(0).function(), "g");
+  EXPECT_THAT(timeline.rows(0).summaries().place(), ElementsAre(1U));
+}
+
 TEST_F(TimelineTest, WhoHasWhichCpu) {
   v1::GetTimelineRequest asked = request(2, "fifo", 9);
   asked.set_without_rows(true);
