@@ -64,7 +64,9 @@ struct Machine {
   // Until an idle CPU takes up a thread that was woken from another; none: the recording's.
   std::optional<Nanoseconds> wake_up;
   // CPU time that a call of each kind takes besides what was recorded, by EventKind. Of switches and
-  // calls, a recorded CPU time holds what those of the recorded run took.
+  // calls, a recorded CPU time holds what those of the recorded run took, whether or not they happen
+  // here: a program that does little else than switch, such as one that yields while it holds locks,
+  // is not predicted well where it switches more or less often than it did.
   std::array<Nanoseconds, event_kind_count> primitive_cost{};
 
   // How locks and semaphores pass from thread to thread; none: as the scheduler's system has it.
