@@ -203,10 +203,11 @@ Expected<int> report(const Options& options) {
   if (*cpus == 0)
     cpus = recording.run.machine_cpus;
 
-  const analysis::Prediction prediction = (*study)->predict(*cpus, *scheduler);
+  analysis::Prediction prediction;
   std::string text;
   {
     const ProgressLine progress("analysing");
+    prediction = (*study)->predict(*cpus, *scheduler);
     if (prediction.deadlock)
       return tl::unexpected(deadlock_error(recording, *prediction.deadlock, options.file));
     const TableView view{*top, terminal_width()};

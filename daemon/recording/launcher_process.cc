@@ -17,7 +17,7 @@
 namespace longpole::recording {
 namespace {
 
-constexpr const char* what = "cannot start the launcher";
+constexpr const char* cannot_start = "cannot start the launcher";
 
 // posix_spawn's settings, which have to be destroyed.
 struct SpawnSettings {
@@ -41,7 +41,7 @@ struct SpawnSettings {
   Expected<Descriptor> pipe_from(int descriptor) {
     std::array<int, 2> ends{};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0)
-      return failure(what, std::strerror(errno), "close some files");
+      return failure(cannot_start, std::strerror(errno), "close some files");
     // Whoever has too many large pipes gets a small one.
     static_cast<void>(::fcntl(ends[1], F_SETPIPE_SZ, pipe_size));
     ::posix_spawn_file_actions_adddup2(&files, ends[1], descriptor);
@@ -70,7 +70,7 @@ Expected<LauncherProcess> start_launcher(const std::filesystem::path& launcher,
                                          Output output) {
   std::array<int, 2> lifeline{};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, lifeline.data()) != 0)
-    return failure(what, std::strerror(errno), "close some files");
+    return failure(cannot_start, std::strerror(errno), "close some files");
   LauncherProcess process;
   process.lifeline = Descriptor(lifeline[0]);
   const Descriptor its_lifeline(lifeline[1]);
@@ -102,13 +102,13 @@ Expected<LauncherProcess> start_launcher(const std::filesystem::path& launcher,
   const int error = ::posix_spawn(&process.pid, launcher.c_str(), &settings.files,
                                   &settings.attributes, argv.data(), environ);
   if (error != 0)
-    return failure(what, fmt::format("{}: {}", launcher.string(), std::strerror(error)));
+    return failure(cannot_start, fmt::format("{}: {}", launcher.string(), std::strerror(error)));
   process.exited = Descriptor(open_pidfd(process.pid));
   if (!process.exited) {
     const int reason = errno;
     ::kill(process.pid, SIGTERM);
     ::waitpid(process.pid, nullptr, 0);
-    return failure(what, fmt::format("no pidfd: {}", std::strerror(reason)),
+    return failure(cannot_start, fmt::format("no pidfd: {}", std::strerror(reason)),
                    "Linux 5.3 or newer is needed");
   }
   return process;

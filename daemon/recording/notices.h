@@ -11,9 +11,8 @@ struct Losses {
   std::uint64_t damaged_chunks = 0;
   bool several_threads = false;
   bool entered_functions = false;
-  std::uint64_t futex_waits = 0;  // by the program's own system calls
-  std::uint64_t unexplained_waits =
-      0;  // in no recorded call, that no thread is known to have ended
+  std::uint64_t futex_waits = 0;        // by the program's own system calls
+  std::uint64_t unexplained_waits = 0;  // in no recorded call, ended by nobody who is known
   std::int64_t unexplained_ns = 0;
 };
 
