@@ -57,11 +57,7 @@ export class RecordingEditor {
         void webview.postMessage({ body });
       }
     };
-    const show = async (): Promise<void> => {
-      if (this.session.recording?.path !== path) {
-        await this.session.open(path);
-      }
-      const weights = this.session.recording?.weights;
+    const ask = async (weights: Weights | undefined): Promise<void> => {
       asked = weights;
       await this.session.need(curveCpuCounts);
       draw();
@@ -75,6 +71,29 @@ export class RecordingEditor {
         draw();
       }
     };
+    let isShowing = false;
+    const show = async (): Promise<void> => {
+      isShowing = true;
+      try {
+        if (this.session.recording?.path !== path) {
+          await this.session.open(path);
+        }
+        await ask(this.session.recording?.weights);
+        // Others have taken their place meanwhile: another machine, or a changed program.
+        while (this.session.recording?.path === path && this.session.recording.weights !== asked) {
+          await ask(this.session.recording.weights);
+        }
+      } finally {
+        isShowing = false;
+      }
+    };
+    // What is on its way is not asked for once more: opening is itself a change, and brings the page to the front.
+    const showAgain = (): void => {
+      draw();
+      if (!isShowing) {
+        guarded(show());
+      }
+    };
     const guarded = (work: Promise<unknown>): void => void work.catch(this.report);
     const listeners = [
       this.session.onDidChange(() => {
@@ -82,13 +101,13 @@ export class RecordingEditor {
         // Another machine, or a changed program: the curve has to be asked for again.
         const { recording, busy } = this.session;
         if (!busy && panel.visible && recording?.path === path && recording.weights !== asked) {
-          guarded(show());
+          showAgain();
         }
       }),
       panel.onDidChangeViewState(() => {
         if (panel.active) {
           last = '';
-          guarded(show());
+          showAgain();
         }
       }),
       webview.onDidReceiveMessage((message: PageMessage) => {

@@ -43,6 +43,10 @@ export class Session implements vscode.Disposable {
   /** Raised by whatever makes an answer still on its way worthless. */
   private turn = 0;
   private lastFailed = false;
+  /** The recording that is being opened: whoever else wants it waits for the same. */
+  private opening: { readonly path: string; readonly end: Promise<void> } | undefined;
+  /** Questions on their way, by what their answers are for and by CPUs. */
+  private readonly underway = new WeakMap<Weights, Map<number, Promise<void>>>();
   /** Recordings that were asked about without being shown. */
   private readonly others = new Map<string, Promise<OpenRecording>>();
 
@@ -120,16 +124,37 @@ export class Session implements vscode.Disposable {
     }
   }
 
-  /** Makes sure that everything is known at these CPU counts, with one question for those that are not. */
+  /** Makes sure that everything is known at these CPU counts, with one question for those that nobody asked for yet. */
   async need(cpus: readonly number[]): Promise<void> {
     const shown = this.shown;
-    const missing = ascending(cpus.filter((count) => shown !== undefined && !shown.weights.has(count)));
-    if (shown !== undefined && missing.length > 0) {
-      await this.whileBusy(() => this.learn(shown, missing, this.machine, this.filter));
+    if (shown === undefined) {
+      return;
     }
+    const underway = this.underway.get(shown.weights) ?? new Map<number, Promise<void>>();
+    this.underway.set(shown.weights, underway);
+    const unknown = ascending(cpus.filter((count) => !shown.weights.has(count)));
+    const unasked = unknown.filter((count) => !underway.has(count));
+    if (unasked.length > 0) {
+      const learnt = this.whileBusy(() => this.learn(shown, unasked, this.machine, this.filter));
+      const answered = learnt.finally(() => unasked.forEach((count) => underway.delete(count)));
+      unasked.forEach((count) => underway.set(count, answered));
+    }
+    await Promise.all(unknown.flatMap((count) => underway.get(count) ?? []));
   }
 
   async open(path: string): Promise<void> {
+    if (this.opening?.path !== path) {
+      const end = this.openAnew(path).finally(() => {
+        if (this.opening?.end === end) {
+          this.opening = undefined;
+        }
+      });
+      this.opening = { path, end };
+    }
+    await this.opening.end;
+  }
+
+  private async openAnew(path: string): Promise<void> {
     const connection = await this.daemon.connection();
     const info = await this.whileBusy(() => connection.client.openRecording(path));
     await this.show(connection, path, info);

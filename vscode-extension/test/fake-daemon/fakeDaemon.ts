@@ -2,7 +2,7 @@
 // take its time). Usage: fakeDaemon.js BEHAVIOUR serve --parent-stdin, or BEHAVIOUR record --status FILE -o FILE -- PROGRAM…
 //
 //   usual         numbers for the file `pipeline.c` of the workspace; records until it is stopped, or at once with
-//                 --short; says the file was another one with --other-version, and has no second producer with --one-producer; dies when asked about 13 CPUs, and once it has answered about 14
+//                 --short; says the file was another one with --other-version, has no second producer with --one-producer, and takes its time with --slow; dies when asked about 13 CPUs, and once it has answered about 14
 //   other-protocol, crash-on-start, crash-on-record, refuse-record
 import { createHash } from 'node:crypto';
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -42,17 +42,24 @@ function recording(path: string, handle = 1n): Recording {
   });
 }
 
-/** How often the daemon was asked anything: a line for each time. */
+/** What the daemon was asked: a line for each question, with the numbers of CPUs that it was of. */
 const callsFile = join(process.env['HOME'] ?? '/tmp', 'calls');
 
 function answer<Request, Response>(make: (request: Request) => Response) {
   return (call: ServerUnaryCall<Request, Response>, done: sendUnaryData<Response>): void => {
-    appendFileSync(callsFile, `${call.getPath()}\n`);
-    done(null, make(call.request));
+    const { cpus } = call.request as { readonly cpus?: number | readonly number[] };
+    appendFileSync(callsFile, `${call.getPath().replace(/.*\//, '')}${cpus === undefined ? '' : ` ${String(cpus)}`}\n`);
+    const made = make(call.request);
+    if (takesItsTime) {
+      setTimeout(() => done(null, made), 300);
+    } else {
+      done(null, made);
+    }
   };
 }
 
 let file = '';
+let takesItsTime = false;
 let otherVersion = false;
 let oneProducer = false;
 let contentPath = '';
@@ -79,6 +86,7 @@ const service: LongpoleServer = {
     file = resolve(dirname(request.path), made.file);
     otherVersion = made.args.includes('--other-version');
     oneProducer = made.args.includes('--one-producer');
+    takesItsTime = made.args.includes('--slow');
     contentPath = made.content === undefined ? '' : resolve(dirname(request.path), made.content);
     return { recording: recording(file, made.args.includes('--fast') ? fastHandle : undefined) };
   }),
