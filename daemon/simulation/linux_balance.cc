@@ -43,6 +43,7 @@ bool takes_hot(const FairQueue& queue) {
 // than that, whether or not its data is in the cache; no_thread where there is none.
 std::uint32_t LinuxFair::movable(std::uint32_t from, std::uint32_t to, Movable which,
                                  std::int64_t now) const {
+  const AverageTime average = average_of(from);
   std::uint32_t found = no_thread;
   for (const DeadlineQueue::Entry& entry : queues_[from].fair) {
     const Entity& entity = entities_[entry.thread];
@@ -50,7 +51,9 @@ std::uint32_t LinuxFair::movable(std::uint32_t from, std::uint32_t to, Movable w
         found == no_thread || entity.waits_since < entities_[found].waits_since ||
         (entity.waits_since == entities_[found].waits_since && entry.thread < found);
     if (waits_longer && !entity.delayed && may_run(entry.thread, to) &&
-        (which.hot || now - entity.ran_until >= cache_hot) && entity.load.at(now) <= which.heaviest)
+        (which.hot || now - entity.ran_until >= cache_hot) &&
+        (which.ahead || average.eligible(entry.virtual_time)) &&
+        entity.load.at(now) <= which.heaviest)
       found = entry.thread;
   }
   return found;
@@ -241,14 +244,15 @@ bool LinuxFair::balance_to(std::uint32_t cpu, std::int64_t now) {
   const bool has_spare =
       own.ready() == 0 && own.use.at(now) * imbalance_percent < full_use * LoadAverage::unit * 100;
   const bool is_near =
-      own.ready() > 0 && load_of(busiest) * 100 <= load_of(cpu) * imbalance_percent;
+      own.size_before(now) > 1 && load_of(busiest) * 100 <= load_of(cpu) * imbalance_percent;
   if (imbalance <= 0 || has_spare || is_near) {
     failed = 0;
     return false;
   }
   // Each failure lets something twice as heavy pass. What comes to just that does not: the kernel rounds down.
   const std::int64_t limit = (imbalance << std::min(failed, 8U)) - 1;
-  const std::uint32_t thread = movable(busiest, cpu, {limit, takes_hot(own)}, now);
+  const Movable which{.heaviest = limit, .hot = takes_hot(own), .ahead = failed > 0};
+  const std::uint32_t thread = movable(busiest, cpu, which, now);
   if (thread == no_thread) {
     ++failed;
     return true;

@@ -47,10 +47,16 @@ struct FairQueue {
   bool is_idle = true;
   std::int64_t busy_since = 0;  // since when its CPU has been so, or was before it fell idle
   NewlyIdle newly_idle;
+  std::int64_t left_at = -1;  // when its CPU last let go of threads that slept in it,
+  std::size_t left = 0;       // and of how many
 
   // That stand in it: those that sleep there, too.
   [[nodiscard]] std::size_t size() const { return fair.size() + (current == no_thread ? 0 : 1); }
   [[nodiscard]] std::size_t ready() const { return fair.size() - delayed; }
+  // That stood in it before its CPU chose a thread, where it does now.
+  [[nodiscard]] std::size_t size_before(std::int64_t now) const {
+    return size() + (left_at == now ? left : 0);
+  }
 };
 
 }  // namespace longpole::simulation

@@ -303,6 +303,10 @@ class LinuxFair final : public Scheduler {
         return thread;
       take_off(thread, cpu);
       weigh(thread, cpu, 0, now);
+      Queue& queue = queues_[cpu];
+      if (std::exchange(queue.left_at, now) != now)
+        queue.left = 0;
+      ++queue.left;
     }
   }
 
@@ -402,7 +406,8 @@ class LinuxFair final : public Scheduler {
   // linux_balance.cc: from queue to queue.
   struct Movable {
     std::int64_t heaviest;
-    bool hot;  // also what is in the cache of the CPU where it waits
+    bool hot;           // also what is in the cache of the CPU where it waits
+    bool ahead = true;  // also who is ahead of the average there, and would be here
   };
   [[nodiscard]] std::uint32_t movable(std::uint32_t from, std::uint32_t to, Movable which,
                                       std::int64_t now) const;

@@ -1,4 +1,7 @@
 // Small programs under `linux`, with the intervals that its page promises.
+#include <cstdint>
+#include <initializer_list>
+
 #include "example.h"
 #include "trace/program_text.h"
 
@@ -13,6 +16,15 @@ TEST_P(LinuxExample, RunsAsWritten) {
 
 Machine with_second(Machine machine, ThreadSettings settings) {
   machine.threads = {{}, settings};
+  return machine;
+}
+
+Machine with_nice_values(Machine machine, std::initializer_list<std::int32_t> values) {
+  for (const std::int32_t value : values) {
+    ThreadSettings settings;
+    settings.nice = value;
+    machine.threads.push_back(settings);
+  }
   return machine;
 }
 
@@ -84,6 +96,47 @@ thread C
             R"(A: cpu0 0-16 cut, runnable 16-32 after C, cpu0 32-48 cut, runnable 48-64 after C, cpu0 64-80 cut, runnable 80-96 after C, cpu0 96-112 cut, runnable 112-128 after B, cpu1 128-144 run, end@144
 B: cpu1 0-128 cut, runnable 128-144 after A, cpu1 144-176 run, end@176
 C: runnable 0-16 after A, cpu0 16-32 cut, runnable 32-48 after A, cpu0 48-64 cut, runnable 64-80 after A, cpu0 80-96 cut, runnable 96-112 after A, cpu0 112-164 run, end@164
+)"},
+        // CPU 1 has no room to spare from its look at 96 ms on, which is at 2326 and 1024. C, of weight 335, would
+        // even that out and has its data in no cache, but is ahead: its 16 ms count as 48.9, those of A (1991)
+        // until then as 41.1. At the second look, at 112 ms, they count as 49.4, so C has just got the CPU.
+        Example{"LeavesWhoIsAheadTheFirstTime", R"(
+thread C
+  run f 20
+thread A cpu=0
+  run f 110
+thread B cpu=1
+  run f 120
+)",
+                with_nice_values(linux_fair(2, 16), {5, -3, 0}),
+                R"(C: cpu0 0-16 cut, runnable 16-112 after A, cpu0 112-116 run, end@116
+A: runnable 0-16 after C, cpu0 16-112 cut, runnable 112-116 after C, cpu0 116-130 run, end@130
+B: cpu1 0-120 run, end@120
+)"},
+        // Weights: A 1024, W 1277, B 1991, S 172, C 36. S sleeps in its queue, for its 7 ms count as 41.7, which
+        // those of B do at 88 ms; the tick at 96 ms lets go of it. CPU 1 looks before, so it has two threads, and
+        // weighs 2163; CPU 0 weighs 2320, with half of C, which woke 26 ms ago. That is less than a sixth more, and C
+        // stays, though it would even that out. When W ends, A has used more than C, which gets its turn.
+        Example{"CountsWhoSleepsInItsQueueWhereCpusAreNearlyEven", R"(
+thread C
+  sleep 70
+  run f 4
+thread A cpu=0
+  run f 60
+thread B cpu=1
+  run f 130
+thread S cpu=1
+  run f 7
+  sleep 150
+thread W cpu=0
+  run f 60
+)",
+                with_nice_values(linux_fair(2, 16), {15, 0, -3, 8, -1}),
+                R"(C: sleep@0, sleep 0~70, runnable 70-108 after W, cpu0 108-112 run, end@112
+A: runnable 0-16 after W, cpu0 16-32 cut, runnable 32-48 after W, cpu0 48-64 cut, runnable 64-80 after W, cpu0 80-96 cut, runnable 96-112 after C, cpu0 112-124 run, end@124
+B: cpu1 0-16 cut, runnable 16-23 after S, cpu1 23-137 run, end@137
+S: runnable 0-16 after B, cpu1 16-23 run, sleep@23, sleep 23~173, end@173
+W: cpu0 0-16 cut, runnable 16-32 after A, cpu0 32-48 cut, runnable 48-64 after A, cpu0 64-80 cut, runnable 80-96 after A, cpu0 96-108 run, end@108
 )"},
         // S wakes between ticks and finds A, whose slice was over at 8.7 ms. Virtual times at 10 ms: A 6,
         // B 4, S 5; B has the earliest deadline.
