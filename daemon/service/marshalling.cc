@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -49,6 +50,17 @@ const char* source_name(Source source) {
       return "portable";
   }
   return "";
+}
+
+// The modules that hold code of a file, inlined or not, as far as the recording saw it run.
+std::map<FileId, std::set<ModuleId>> modules_by_file(const Recording& recording) {
+  std::map<FileId, std::set<ModuleId>> modules;
+  for (const Stack& stack : recording.stacks) {
+    const ModuleId module = recording.functions[stack.function.index()].module;
+    if (stack.file.known() && module.known())
+      modules[stack.file].insert(module);
+  }
+  return modules;
 }
 
 }  // namespace
@@ -212,10 +224,13 @@ void write_recording(std::uint64_t handle, const OpenRecording& opened, v1::Reco
     row.set_text(to_utf8(notice.text));
     row.set_count(notice.count);
   }
+  std::map<FileId, std::set<ModuleId>> modules = modules_by_file(recording);
   for (const FileId id : opened.files()) {
     v1::SourceFile& row = *message.add_files();
     row.set_path(file_path(recording, id));
     row.set_sha256(to_utf8(recording.files[id.index()].sha256));
+    for (const ModuleId module : modules[id])
+      row.add_modules(to_utf8(recording.modules[module.index()].path));
   }
 }
 

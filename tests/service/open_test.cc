@@ -48,18 +48,20 @@ Recording recording_with_lines() {
   recording.run.exit_status = 3;
   recording.run.cpu_time = std::chrono::milliseconds(4);
   recording.notices = {{"samples-lost", "2 samples were lost", 2}};
-  recording.modules = {{"/home/user/program", "abcd", true}};
+  recording.modules = {{"/home/user/program", "abcd", true}, {"/home/user/library.so", "", true}};
   recording.files = {{"/home/user/z.cc", std::string(64, 'a'), false},
                      {"/usr/include/vector", "", true},
                      {"/home/user/unused.h", "", false},
                      {"/home/user/a.cc", "", false}};
   recording.functions = {{"work", FileId{0}, 5, 30, ModuleId{0}},
                          {"std::sort", FileId{1}, 7, 9, ModuleId{0}},
-                         {"main", FileId{3}, 1, 4, ModuleId{0}}};
+                         {"main", FileId{3}, 1, 4, ModuleId{0}},
+                         {"call", FileId{0}, 40, 44, ModuleId{1}}};
   recording.stacks = {{StackId::none(), FunctionId{0}, FileId{0}, 10, false},
                       {StackId::none(), FunctionId{0}, FileId{0}, 20, false},
                       {StackId::none(), FunctionId{1}, FileId{1}, 8, false},
-                      {StackId::none(), FunctionId{2}, FileId{3}, 2, false}};
+                      {StackId::none(), FunctionId{2}, FileId{3}, 2, false},
+                      {StackId::none(), FunctionId{3}, FileId{0}, 41, false}};
   Thread thread;
   thread.name = "main";
   std::int64_t time = 0;
@@ -173,6 +175,9 @@ TEST_F(OpenTest, LinesComeByFileAndLine) {
   EXPECT_EQ(recording.files(0).path(), "/home/user/a.cc");
   EXPECT_EQ(recording.files(1).path(), "/home/user/z.cc");
   EXPECT_EQ(recording.files(1).sha256(), std::string(64, 'a'));
+  EXPECT_THAT(recording.files(0).modules(), ::testing::ElementsAre("/home/user/program"));
+  EXPECT_THAT(recording.files(1).modules(),
+              ::testing::ElementsAre("/home/user/program", "/home/user/library.so"));
 
   const v1::GetLinesResponse lines = client.lines(recording.handle(), {1, 4}, "/home/user/z.cc");
   EXPECT_THAT(lines.total_ns(), ::testing::ElementsAre(5 * ms, 5 * ms));

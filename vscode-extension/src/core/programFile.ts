@@ -1,5 +1,6 @@
 // What of a program file decides how it can be recorded: line tables, without which there are functions but no lines, and a dynamic
-// linker, without which there is nothing. Reads the headers alone.
+// linker, without which there is nothing. Both stand in its headers. And which source files it was made of, as its line tables say.
+import { inflateSync } from 'node:zlib';
 
 /** Reads `length` bytes at `offset`; fewer where the file ends. */
 export type ReadAt = (offset: number, length: number) => Promise<Buffer>;
@@ -33,30 +34,107 @@ export async function isStatic(read: ReadAt): Promise<boolean> {
   return count > 0 && types.length === count && !types.includes(interpreterType);
 }
 
-/** false only for a 64-bit little-endian ELF file that lists its sections and has no debug information among them. */
-export async function mayHaveLines(read: ReadAt): Promise<boolean> {
+interface Section {
+  readonly name: string;
+  readonly offset: number;
+  readonly size: number;
+  readonly isCompressed: boolean;
+}
+
+const compressedFlag = 0x800n;
+
+/** undefined: it is no 64-bit little-endian ELF file that lists its sections. */
+async function readSections(read: ReadAt): Promise<Section[] | undefined> {
   const header = await readHeader(read);
   if (header === undefined) {
-    return true;
+    return undefined;
   }
   const sectionsAt = Number(header.readBigUInt64LE(0x28));
   const size = header.readUInt16LE(0x3a);
   const count = header.readUInt16LE(0x3c);
   const namesIndex = header.readUInt16LE(0x3e);
   if (size !== sectionHeaderSize || count === 0 || count > mostSections || namesIndex >= count) {
+    return undefined;
+  }
+  const headers = await read(sectionsAt, size * count);
+  if (headers.length < size * count) {
+    return undefined;
+  }
+  const sections = Array.from({ length: count }, (_unused, index) => {
+    const at = index * size;
+    return {
+      nameAt: headers.readUInt32LE(at),
+      offset: Number(headers.readBigUInt64LE(at + 0x18)),
+      size: Number(headers.readBigUInt64LE(at + 0x20)),
+      isCompressed: (headers.readBigUInt64LE(at + 0x08) & compressedFlag) !== 0n,
+    };
+  });
+  const namesSection = sections[namesIndex];
+  if (namesSection === undefined || namesSection.size > mostSections * 100) {
+    return undefined;
+  }
+  const names = await read(namesSection.offset, namesSection.size);
+  return sections.map(({ nameAt, ...section }) => {
+    const end = names.indexOf(0, nameAt);
+    return { ...section, name: names.toString('latin1', nameAt, end < 0 ? names.length : end) };
+  });
+}
+
+/** Of either DWARF, compressed in the old way. */
+const linesOrInfo = /^\.z?debug_(line|info)$/;
+/** It is in a file of its own. */
+const elsewhere = /^\.gnu_debug(link|altlink)$/;
+
+/** false only for a 64-bit little-endian ELF file that lists its sections and has no debug information among them. */
+export async function mayHaveLines(read: ReadAt): Promise<boolean> {
+  const sections = await readSections(read);
+  return sections === undefined || sections.some(({ name }) => linesOrInfo.test(name) || elsewhere.test(name));
+}
+
+/** More of file names than the largest programs have. */
+const mostNames = 2 ** 26;
+const compressionHeaderSize = 24;
+const zlibCompressed = 1;
+
+/**
+ * Whether a program was made of a source file of this name, without its folder, too: false where it has line tables that do not name
+ * it, and of what is no 64-bit little-endian ELF file. true where that cannot be told.
+ */
+export async function mayHold(read: ReadAt, source: string): Promise<boolean> {
+  if ((await readHeader(read)) === undefined) {
+    return false;
+  }
+  // DWARF 5 has the names in a section of their own, DWARF 4 in the tables themselves.
+  const sections = (await readSections(read)) ?? [];
+  const tables = sections.filter(({ name }) => /^\.debug_line(_str)?$/.test(name));
+  if (tables.length === 0 || sections.some(({ name }) => elsewhere.test(name))) {
     return true;
   }
-  const sections = await read(sectionsAt, size * count);
-  if (sections.length < size * count) {
-    return true;
+  const wanted = Buffer.from(`${source}\0`);
+  for (const table of tables) {
+    const content = await readSection(read, table);
+    if (content?.includes(wanted) !== false) {
+      return true;
+    }
   }
-  const names = namesIndex * size;
-  const namesAt = Number(sections.readBigUInt64LE(names + 0x18));
-  const namesLength = Number(sections.readBigUInt64LE(names + 0x20));
-  if (namesLength > mostSections * 100) {
-    return true;
+  return false;
+}
+
+/** undefined: it is too large, or in a form that is not known. */
+async function readSection(read: ReadAt, { offset, size, isCompressed }: Section): Promise<Buffer | undefined> {
+  if (size > mostNames) {
+    return undefined;
   }
-  const all = (await read(namesAt, namesLength)).toString('latin1').split('\0');
-  // Of either DWARF, compressed in the old way, or in a file of its own.
-  return all.some((name) => /^\.(z?debug_(line|info)|gnu_debug(link|altlink))$/.test(name));
+  const content = await read(offset, size);
+  if (!isCompressed) {
+    return content;
+  }
+  if (content.length < compressionHeaderSize || content.readUInt32LE(0) !== zlibCompressed) {
+    return undefined;
+  }
+  try {
+    return inflateSync(content.subarray(compressionHeaderSize), { maxOutputLength: mostNames });
+  } catch {
+    return undefined;
+  }
 }

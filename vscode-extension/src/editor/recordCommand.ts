@@ -5,7 +5,7 @@ import * as vscode from 'vscode';
 import { formatCommandLine, parseCommandLine } from '../core/commandLine';
 import { formatCount } from '../core/format';
 import { recordedSentence } from '../core/hottest';
-import { isStatic, mayHaveLines } from '../core/programFile';
+import { isStatic, mayHaveLines, mayHold } from '../core/programFile';
 import { forget, remember, targetKey, targetName, type Target } from '../core/targets';
 import type { MachineCheck } from './machineCheck';
 import type { RecordTasks, Recorded, Run } from './recordTask';
@@ -242,12 +242,16 @@ export class Recorder {
           message: `${basename(path)} was built without debug information: there will be functions but no lines. Build it with -g.`,
         });
       }
-      const built = (await file.stat()).mtimeMs;
-      const newer = await editedSince(built, this.sourcesOf(path));
-      if (newer !== undefined) {
+      const known = this.sourcesOf(path);
+      // A script holds none, and what it starts is not known before it was recorded.
+      const late =
+        known === undefined
+          ? await editedSinceBuilt((source) => (isInWorkspace(source) ? [path] : []), (source) => mayHold(read, basename(source)))
+          : await editedSinceBuilt((source) => known.get(source) ?? [], () => Promise.resolve(true));
+      if (late !== undefined) {
         warnings.push({
           kind: 'built',
-          message: `${newer} was edited after ${basename(path)} was built: its lines will be those of the old version. Build it first.`,
+          message: `${late.source} was edited after ${late.holder} was built: its lines will be those of the old version. Build it first.`,
         });
       }
     } finally {
@@ -256,11 +260,11 @@ export class Recorder {
     return { warnings };
   }
 
-  /** The files that a program is made of, as far as its last recording tells. */
-  private sourcesOf(program: string): ReadonlySet<string> | undefined {
+  /** By source file: the programs and libraries that hold its code, as the last recording of what is to be run tells; undefined: there is none. */
+  private sourcesOf(program: string): ReadonlyMap<string, readonly string[]> | undefined {
     const info = this.session.recording?.info;
     return info !== undefined && info.command[0] !== undefined && basename(info.command[0]) === basename(program)
-      ? new Set(info.files.map((file) => file.path))
+      ? new Map(info.files.map((file) => [file.path, file.modules]))
       : undefined;
   }
 }
@@ -280,15 +284,29 @@ function item(target: Target, remembered: boolean): TargetItem {
   }
 }
 
-/** A source file that is newer than the program, by its name: one that the program is known to be made of, or else an open one. */
-async function editedSince(built: number, sources: ReadonlySet<string> | undefined): Promise<string | undefined> {
-  for (const document of vscode.workspace.textDocuments) {
-    const isSource = document.uri.scheme === 'file' && ['c', 'cpp'].includes(document.languageId);
-    const belongs = sources?.has(document.fileName) ?? vscode.workspace.getWorkspaceFolder(document.uri) !== undefined;
-    if (isSource && belongs) {
-      const written = await stat(document.fileName).then(({ mtimeMs }) => mtimeMs, () => 0);
-      if (document.isDirty || written > built) {
-        return basename(document.fileName);
+function isInWorkspace(path: string): boolean {
+  return vscode.workspace.getWorkspaceFolder(vscode.Uri.file(path)) !== undefined;
+}
+
+/**
+ * An open source file that is newer than a program or library that holds its code, both by their names. `candidates`: those that may
+ * hold it; `holds`: whether they do, asked only of a source that is newer.
+ */
+async function editedSinceBuilt(
+  candidates: (source: string) => readonly string[],
+  holds: (source: string) => Promise<boolean>,
+): Promise<{ source: string; holder: string } | undefined> {
+  const written = (path: string): Promise<number | undefined> => stat(path).then(({ mtimeMs }) => mtimeMs, () => undefined);
+  for (const { uri, languageId, fileName, isDirty } of vscode.workspace.textDocuments) {
+    if (uri.scheme !== 'file' || !['c', 'cpp'].includes(languageId)) {
+      continue;
+    }
+    const edited = isDirty ? Infinity : ((await written(fileName)) ?? 0);
+    for (const holder of candidates(fileName)) {
+      const built = await written(holder);
+      // One that is not there any more is not what will run.
+      if (built !== undefined && edited > built && (await holds(fileName))) {
+        return { source: basename(fileName), holder: basename(holder) };
       }
     }
   }

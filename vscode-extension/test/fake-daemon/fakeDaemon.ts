@@ -5,7 +5,7 @@
 //                 --short; says the file was another one with --other-version, has no second producer with --one-producer, and takes its time with --slow; dies when asked about 13 CPUs, and once it has answered about 14
 //   other-protocol, crash-on-start, crash-on-record, refuse-record
 import { createHash } from 'node:crypto';
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { Server, ServerCredentials, status, type sendUnaryData, type ServerUnaryCall } from '@grpc/grpc-js';
@@ -27,6 +27,8 @@ const changed = new Map<bigint, number>();
 const left = (handle: bigint): number => changed.get(handle) ?? 1;
 
 function recording(path: string, handle = 1n): Recording {
+  // Where there is one, it holds the file's code.
+  const library = join(dirname(path), 'libpipeline.so');
   const content = otherVersion ? 'another' : readFileSync(contentPath || path);
   return Recording.create({
     handle,
@@ -38,7 +40,7 @@ function recording(path: string, handle = 1n): Recording {
     complete: true,
     exitStatus: 0,
     source: 'kernel',
-    files: [{ path, sha256: createHash('sha256').update(content).digest('hex') }],
+    files: [{ path, sha256: createHash('sha256').update(content).digest('hex'), modules: existsSync(library) ? [library] : [] }],
   });
 }
 

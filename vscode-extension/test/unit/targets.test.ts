@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { deflateSync } from 'node:zlib';
 import { nativeConfigurations, parseEnvFile } from '../../src/core/launchConfigurations';
-import { isStatic, mayHaveLines } from '../../src/core/programFile';
+import { isStatic, mayHaveLines, mayHold } from '../../src/core/programFile';
 import { parseRecordStatus } from '../../src/core/recordStatus';
 import { forget, mostTargets, remember, targetName, type Target } from '../../src/core/targets';
 import { expandVariables } from '../../src/core/variables';
@@ -75,19 +76,32 @@ void test('the status of a recording is read while it is written', () => {
   }
 });
 
-/** An ELF file that is nothing but its headers and its section names. */
-function elf(names: readonly string[]): Buffer {
-  const strings = Buffer.from(`\0${names.join('\0')}\0`);
-  const sectionsAt = 64 + strings.length;
-  const file = Buffer.alloc(sectionsAt + 64);
-  file.write('\x7fELF\x02\x01', 'latin1');
-  file.writeBigUInt64LE(BigInt(sectionsAt), 0x28);
-  file.writeUInt16LE(64, 0x3a);
-  file.writeUInt16LE(1, 0x3c);
-  strings.copy(file, 64);
-  file.writeBigUInt64LE(64n, sectionsAt + 0x18);
-  file.writeBigUInt64LE(BigInt(strings.length), sectionsAt + 0x20);
-  return file;
+interface Section {
+  readonly name: string;
+  readonly content?: Buffer;
+  readonly isCompressed?: boolean;
+}
+
+/** An ELF file that is nothing but its headers and these sections. */
+function elf(all: readonly (string | Section)[]): Buffer {
+  const sections = all.map((section) => (typeof section === 'string' ? { name: section } : section));
+  const names = Buffer.from(`\0${sections.map(({ name }) => name).join('\0')}\0`);
+  const contents = [names, ...sections.map(({ content }) => content ?? Buffer.alloc(0))];
+  const headers = contents.map((content, index) => {
+    const { name, isCompressed } = sections[index - 1] ?? {};
+    const header = Buffer.alloc(64);
+    header.writeUInt32LE(name === undefined ? 0 : names.indexOf(`\0${name}\0`) + 1, 0);
+    header.writeBigUInt64LE(isCompressed === true ? 0x800n : 0n, 0x08);
+    header.writeBigUInt64LE(BigInt(64 + Buffer.concat(contents.slice(0, index)).length), 0x18);
+    header.writeBigUInt64LE(BigInt(content.length), 0x20);
+    return header;
+  });
+  const start = Buffer.alloc(64);
+  start.write('\x7fELF\x02\x01', 'latin1');
+  start.writeBigUInt64LE(BigInt(64 + Buffer.concat(contents).length), 0x28);
+  start.writeUInt16LE(64, 0x3a);
+  start.writeUInt16LE(headers.length, 0x3c);
+  return Buffer.concat([start, ...contents, ...headers]);
 }
 
 void test('a program without debug information is told from all others', async () => {
@@ -104,6 +118,37 @@ void test('a program without debug information is told from all others', async (
   for (const [file, wanted] of rows) {
     const read = (offset: number, length: number): Promise<Buffer> => Promise.resolve(file.subarray(offset, offset + length));
     assert.equal(await mayHaveLines(read), wanted, file.toString('latin1'));
+  }
+});
+
+void test('a program is taken to hold the sources that its line tables name', async () => {
+  const table = Buffer.from('/home/user\0main.c\0lib/queue.h\0');
+  const compressed = (type: number): Buffer => {
+    const header = Buffer.alloc(24);
+    header.writeUInt32LE(type, 0);
+    return Buffer.concat([header, deflateSync(table)]);
+  };
+  const [zlib, other] = [1, 2];
+  const rows: [Buffer, string, boolean][] = [
+    [elf(['.text', { name: '.debug_line_str', content: table }]), 'main.c', true],
+    [elf(['.text', { name: '.debug_line', content: table }]), 'queue.h', true],
+    [elf(['.text', { name: '.debug_line', content: Buffer.alloc(9) }, { name: '.debug_line_str', content: table }]), 'queue.h', true],
+    [elf(['.text', { name: '.debug_line_str', content: table }]), 'main.cc', false],
+    [elf(['.text', { name: '.debug_line_str', content: table }]), 'home', false],
+    [elf([{ name: '.debug_line_str', content: compressed(zlib), isCompressed: true }]), 'main.c', true],
+    [elf([{ name: '.debug_line_str', content: compressed(zlib), isCompressed: true }]), 'other.c', false],
+    // What cannot be told from the file is taken to be so.
+    [elf([{ name: '.debug_line_str', content: compressed(other), isCompressed: true }]), 'other.c', true],
+    [elf([{ name: '.debug_line', content: compressed(zlib).subarray(0, 30), isCompressed: true }]), 'other.c', true],
+    [elf([{ name: '.debug_line', content: table }, '.gnu_debugaltlink']), 'other.c', true],
+    [elf(['.text']), 'main.c', true],
+    // No program holds any.
+    [Buffer.from('#!/bin/sh\nexec main.c\0'.padEnd(100)), 'main.c', false],
+    [Buffer.alloc(0), 'main.c', false],
+  ];
+  for (const [file, source, wanted] of rows) {
+    const read = (offset: number, length: number): Promise<Buffer> => Promise.resolve(file.subarray(offset, offset + length));
+    assert.equal(await mayHold(read, source), wanted, `${source} in ${file.toString('latin1')}`);
   }
 });
 

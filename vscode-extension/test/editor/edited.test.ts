@@ -1,0 +1,54 @@
+// A source is held against what holds its code, and against nothing else.
+import assert from 'node:assert/strict';
+import { cpSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, afterEach, before, describe, test } from 'node:test';
+import { fakeSettings } from './fakes';
+import { Workbench } from './workbench';
+
+void describe('a source that was edited since', () => {
+  const source = mkdtempSync(join(tmpdir(), 'edited-'));
+  let workbench: Workbench;
+  before(async () => {
+    cpSync('test/editor/fixture', source, { recursive: true });
+    workbench = await Workbench.start({ folder: source, settings: fakeSettings('usual') });
+    await workbench.openFile('pipeline.c');
+  });
+  after(async () => {
+    await workbench.stop();
+    rmSync(source, { recursive: true });
+  });
+  afterEach((context) => workbench.screenshot(context.name));
+
+  /** A file that is older than the source. */
+  const writeOld = (name: string, content: string): void => {
+    const path = join(workbench.folder, name);
+    writeFileSync(path, content, { mode: 0o755 });
+    utimesSync(path, 1, 1);
+  };
+
+  void test('is not held against a script, which is made of none', async () => {
+    writeOld('pipeline', '#!/bin/sh\nexec ./program\n');
+    await workbench.runCommand('Longpole: Record and Simulate');
+    await workbench.answer('Longpole: Program to Record', './pipeline --short');
+    await workbench.untilStatus('8 CPUs · 1.6×');
+    assert.equal(await workbench.toast('was edited after').count(), 0);
+    await workbench.runCommand('Notifications: Clear All Notifications');
+  });
+
+  void test('is held against the library that held its code when that was recorded', async () => {
+    writeOld('libpipeline.so', '');
+    // Opened again, it is of that library.
+    await workbench.runCommand('Longpole: Record and Simulate');
+    await workbench.toast('pipeline would take').waitFor();
+    await workbench.runCommand('Notifications: Clear All Notifications');
+    await workbench.runCommand('Longpole: Record and Simulate');
+    await workbench.toast('pipeline.c was edited after libpipeline.so was built: its lines will be those of the old version. Build it first.').waitFor();
+    // No other program is held to account for it.
+    writeOld('another', '#!/bin/sh\nexec ./program\n');
+    await workbench.runCommand('Notifications: Clear All Notifications');
+    await workbench.recordAnother('./another --short');
+    await workbench.toast('another would take').or(workbench.toast('pipeline would take')).first().waitFor();
+  });
+});
