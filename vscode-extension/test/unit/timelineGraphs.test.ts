@@ -1,6 +1,7 @@
 // What is drawn above and around the rows: titles, overview, parallelism graph, an interval that is marked.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { intervalDetails } from '../../src/core/timeline/details';
 import { drawTimeline } from '../../src/core/timeline/draw';
 import { heightOf } from '../../src/core/timeline/drawGraphs';
 import { graphText, levelText } from '../../src/core/timeline/graphText';
@@ -105,6 +106,17 @@ void test('what is said of a place in the graph, and of a bar beside it', () => 
   assert.equal(levelText(timed, 2, 4), '2 threads run or could: 50% · 500 ms, undersubscribed');
   assert.equal(levelText(timed, 1, 4), '1 thread runs or could: 25% · 250 ms, serial');
   assert.equal(levelText(timed, 7, 4), '', 'no bar, no words');
+});
+
+void test('what an interval is used for is told of as much of it as the run takes', () => {
+  const classes = { idle: 0, serial: 10e6, undersubscribed: 0, parallel: 30e6, oversubscribed: 0 };
+  const run = { ...data(2), totalNs: 40e6, classes };
+  const told = (fromNs: number, toNs: number): string[] => intervalDetails(run, { fromNs, toNs }).map(({ label, text }) => `${label} ${text}`);
+  assert.deepEqual(told(0, 40e6), ['serial 25% · 10.0 ms', 'parallel 75% · 30.0 ms']);
+  assert.deepEqual(told(0, 100e6), told(0, 40e6), 'a longer run is beside it');
+  // The picture has moved, and what is in it is not known yet.
+  assert.deepEqual(told(20e6, 40e6), ['serial 25% · 5.00 ms', 'parallel 75% · 15.0 ms']);
+  assert.deepEqual(told(50e6, 100e6), [], 'the run has ended');
 });
 
 void test('an interval that is marked is seen as it is, what is around it through a veil; its length is told', () => {

@@ -77,14 +77,15 @@ function wakerDetail(label: string, waker: Waker, moment: (ns: number) => string
   return { label, text: `${waker.name}${by} at ${moment(waker.timeNs)}${where}`, event: { thread: waker.thread, event: waker.event } };
 }
 
-/** What the interval is used for; shares of it. */
+/** What the interval is used for; shares of what of it is in the run, which may end before it, as that of a longer run beside it. */
 export function intervalDetails(data: TimelineData, view: View): Detail[] {
   const { classes } = data;
+  const length = Math.min(view.toNs, data.totalNs) - Math.max(view.fromNs, 0);
   const names = ['idle', 'serial', 'undersubscribed', 'parallel', 'oversubscribed'] as const;
   const total = names.reduce((sum, name) => sum + classes[name], 0) || 1;
   return names
-    .filter((name) => classes[name] > 0)
-    .map((name) => ({ label: name, text: `${formatShare(classes[name] / total)} · ${formatTime((classes[name] / total) * lengthOf(view))}` }));
+    .filter((name) => classes[name] > 0 && length > 0)
+    .map((name) => ({ label: name, text: `${formatShare(classes[name] / total)} · ${formatTime((classes[name] / total) * length)}` }));
 }
 
 /** One line about what is under the pointer, from what the panel has: no question to the daemon. */
