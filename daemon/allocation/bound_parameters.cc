@@ -78,8 +78,8 @@ std::optional<Rational> surely_reached(const Recording& recording,
                                        const simulation::Machine& machine) {
   const bool calls_cost = std::any_of(machine.primitive_cost.begin(), machine.primitive_cost.end(),
                                       [](Nanoseconds cost) { return cost > Nanoseconds{}; });
-  if (!machine.speeds.empty() || machine.switch_cost > Nanoseconds{} || calls_cost ||
-      ideal.deadlock)
+  if (!machine.speeds.empty() || machine.switch_cost.value_or(Nanoseconds{}) > Nanoseconds{} ||
+      calls_cost || ideal.deadlock)
     return std::nullopt;
   const auto program = bound_parameters(recording, ideal);
   if (!program)

@@ -29,8 +29,9 @@ struct ProgramParameters {
 // The completion time that some binding to the CPUs of the machine surely has, or less, in nanoseconds.
 // A signal takes no longer than the longest latency and the waking up of an idle CPU, so what is reached
 // with that everywhere is reached. As in the paper, where threads that share a CPU take their turns in
-// the best order. None where nothing is known: of CPUs of different speeds, with costs of switching or of
-// calls, of a program that stands still, or of one with more than most_bound_threads.
+// the best order; switches are in the recorded CPU times. None where nothing is known: of CPUs of
+// different speeds, with costs of switching or of calls, of a program that stands still, or of one with
+// more than most_bound_threads.
 [[nodiscard]] std::optional<Rational> surely_reached(const Recording& recording,
                                                      const simulation::Schedule& ideal,
                                                      const simulation::Machine& machine);

@@ -33,7 +33,7 @@ std::vector<Disturbance> disturbances(const simulation::Machine& machine,
       one.speed_left = std::min(one.speed_left, left);
     }
     simulation::Machine& costs = one.machine;
-    costs.switch_cost = up_to_twice(costs.switch_cost, random);
+    costs.switch_cost = up_to_twice(costs.switch_cost.value_or(recorded.context_switch), random);
     costs.migration_cost = up_to_twice(costs.migration_cost.value_or(recorded.migration), random);
     costs.wake_up = up_to_twice(costs.wake_up.value_or(recorded.wake_up), random);
     for (Nanoseconds& cost : costs.primitive_cost)

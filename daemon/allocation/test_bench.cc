@@ -32,7 +32,7 @@ struct TestBench::Paired {
 TestBench::TestBench(const Recording& recording, Machine machine, unsigned workers)
     : recording_(recording),
       machine_(std::move(machine)),
-      disturbances_(disturbances(machine_, recording.run.costs)),
+      disturbances_(disturbances(machine_, simulation::recorded_costs(recording))),
       workers_(std::max(1U, workers)),
       interchangeable_(machine_) {
   for (unsigned worker = 0; worker < workers_; ++worker)

@@ -40,7 +40,7 @@ Computer with_costs(Computer computer, const HostCosts& costs, int times) {
   simulation::Machine& machine = computer.machine;
   machine.migration_cost = machine.migration_cost.value_or(costs.migration) * times;
   machine.wake_up = machine.wake_up.value_or(costs.wake_up) * times;
-  machine.switch_cost *= times;
+  machine.switch_cost = machine.switch_cost.value_or(costs.context_switch) * times;
   return computer;
 }
 
@@ -82,8 +82,8 @@ Expected<Interval> Confidence::of_speedup(const Computer& computer, const ModelC
     // make a program slower.
     std::array<double, 2> speedups{predicted, predicted};
     for (std::size_t i = 0; i < speedups.size(); ++i) {
-      const auto forecast =
-          forecaster_->on(with_costs(computer, recording_->run.costs, i == 0 ? 0 : 2), models);
+      const auto forecast = forecaster_->on(
+          with_costs(computer, simulation::recorded_costs(*recording_), i == 0 ? 0 : 2), models);
       if (!forecast)
         return tl::unexpected(forecast.error());
       if (!forecast->deadlock && forecast->total_ns > 0)

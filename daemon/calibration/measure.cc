@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <array>
@@ -180,6 +181,51 @@ void measure_threads(HostCosts& costs) {
   costs.call[static_cast<std::size_t>(EventKind::thread_join)] = at_least_none(median(joining));
 }
 
+// CPU time from one thread to another: two that yield to each other on one CPU, beside one that yields alone.
+class Switches {
+ public:
+  // `alone`: of a yield that changes nothing.
+  static Nanoseconds measure(std::size_t cpu, std::int64_t alone) {
+    std::vector<std::int64_t> times;
+    std::atomic<bool> done = false;
+    std::atomic<bool> runs = false;
+    std::thread other([&] {
+      stay_on(cpu);
+      runs = true;
+      while (!done)
+        sched_yield();
+    });
+    while (!runs)
+      sched_yield();
+    for (std::size_t round = 0; round < rounds; ++round) {
+      const std::int64_t switches_before = switches();
+      const std::int64_t before = now();
+      for (std::size_t i = 0; i < yields; ++i)
+        sched_yield();
+      const std::int64_t time = now() - before;
+      // The other one yields once each time that it is switched to, and maybe more often.
+      const std::int64_t to_other = switches() - switches_before;
+      if (to_other > 0)
+        times.push_back((time - static_cast<std::int64_t>(yields) * alone - to_other * alone) /
+                        (2 * to_other));
+    }
+    done = true;
+    other.join();
+    return times.empty() ? Nanoseconds{} : at_least_none(median(std::move(times)));
+  }
+
+ private:
+  static constexpr std::size_t rounds = 100;
+  static constexpr std::size_t yields = 200;
+
+  // From this thread to another.
+  static std::int64_t switches() {
+    rusage usage{};
+    getrusage(RUSAGE_THREAD, &usage);
+    return usage.ru_nvcsw + usage.ru_nivcsw;
+  }
+};
+
 // From a post on one CPU until the thread that waited for it runs on another, or on the same one
 // as soon as the poster waits itself.
 class HandOvers {
@@ -192,17 +238,22 @@ class HandOvers {
     std::thread other([&] {
       stay_on(to);
       for (std::size_t i = 0; i < rounds; ++i) {
+        waits_ = true;
         sem_wait(&there_);
         times.push_back(now() - posted_);
         sem_post(&back_);
       }
     });
     for (std::size_t i = 0; i < rounds; ++i) {
-      // Until the other one waits, and its CPU has fallen asleep.
-      timespec moment{0, 100'000};
-      nanosleep(&moment, nullptr);
-      for (const std::int64_t end = now() + 20'000; now() < end;) {
+      while (!waits_) {
+        if (from == to)
+          sched_yield();
       }
+      waits_ = false;
+      for (const std::int64_t end = now() + asleep; now() < end;) {
+      }
+      if (from == to)
+        sched_yield();
       posted_ = now();
       sem_post(&there_);
       sem_wait(&back_);
@@ -213,8 +264,12 @@ class HandOvers {
 
  private:
   static constexpr std::size_t rounds = 400;
+  // By then the CPU of the one that waits has fallen asleep. One that sleeps longer takes longer to wake up, but not
+  // often enough for that to matter to a program.
+  static constexpr std::int64_t asleep = 20'000;
   sem_t there_{};
   sem_t back_{};
+  std::atomic<bool> waits_ = false;
   std::int64_t posted_ = 0;
 };
 
@@ -257,8 +312,7 @@ void measure(HostCosts& costs) {
     return costs.call[static_cast<std::size_t>(kind)].count();
   };
   const std::int64_t here = HandOvers().measure(cpus.front(), cpus.front());
-  costs.context_switch =
-      at_least_none(here - call(EventKind::semaphore_post) - call(EventKind::semaphore_wait));
+  costs.context_switch = Switches::measure(cpus.front(), call(EventKind::yield));
   if (cpus.size() == 1)
     return;
   costs.wake_up = at_least_none(HandOvers().measure(cpus[0], cpus[1]) - here);

@@ -1,9 +1,10 @@
 // Measures what calls and switches of threads take on this machine. About half a second of two CPUs.
 //
 // Calls: the fastest of many batches, of calls that wait for nobody and wake nobody. A hand-over: one
-// thread posts a semaphore that another waits for; what that takes on one CPU, beside the two calls,
-// is a context switch, and how much longer it takes across CPUs is the wake-up of an idle one. A
-// migration: how much longer a thread takes for a pass over 32 KiB behind a move to another CPU.
+// thread posts a semaphore that another waits for; how much longer that takes across CPUs than on one
+// is the wake-up of an idle one, which has slept for 20 us. A context switch: how much longer a yield
+// takes that goes to a thread that yields in turn. A migration: how much longer a thread takes for a
+// pass over 32 KiB behind a move to another CPU.
 // The middle one of many each, so that what else runs on the machine counts little.
 #pragma once
 

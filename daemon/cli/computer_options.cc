@@ -162,7 +162,7 @@ Expected<std::uint32_t> read_nodes(const ComputerOptions& options, std::uint32_t
   return parse_number("--nodes", options.nodes, 1, fewest_cpus);
 }
 
-Expected<void> read_costs(const std::string& name, Source source, Machine& machine) {
+Expected<void> read_costs(const std::string& name, const Recording& recording, Machine& machine) {
   if (name.empty() || name == "recorded")
     return {};
   HostCosts costs;
@@ -172,11 +172,11 @@ Expected<void> read_costs(const std::string& name, Source source, Machine& machi
     return bad_input("--costs " + name, "there are no such costs", "choose recorded, none or host");
   machine.wake_up = costs.wake_up;
   machine.migration_cost = costs.migration;
-  // Recorded times hold those of the recorded run.
-  if (source == Source::program) {
+  // Recorded times hold those of the recorded run, but for switches on one CPU.
+  if (recording.run.cpus == 1)
     machine.switch_cost = costs.context_switch;
+  if (recording.run.source == Source::program)
     machine.primitive_cost = costs.call;
-  }
   return {};
 }
 
@@ -255,9 +255,9 @@ void add_machine_options(CLI::App& command, ComputerOptions& options) {
   add("--wake-up", options.wake_up, "DURATION",
       "Until an idle CPU takes up a thread that was woken from another CPU");
   add("--costs", options.costs, "NAME",
-      "recorded (the default): wake-ups and migrations take what they do on the\n"
-      "machine that recorded; none: they take no time; host: what they do on this\n"
-      "one and, of a program file, calls and switches too; see `longpole calibrate`");
+      "recorded (the default): wake-ups, migrations and switches take what they do\n"
+      "on the machine that recorded; none: they take no time; host: what they do on\n"
+      "this one and, of a program file, calls too; see `longpole calibrate`");
 }
 
 void add_computer_options(CLI::App& command, ComputerOptions& options) {
@@ -329,7 +329,7 @@ Expected<std::vector<Computer>> read_computers(const ComputerOptions& options,
                      fmt::format("under the scheduler {} all CPUs and threads are alike", name),
                      "choose another with --scheduler, such as linux");
   Machine& machine = computer->machine;
-  if (const auto costs = read_costs(options.costs, recording.run.source, machine); !costs)
+  if (const auto costs = read_costs(options.costs, recording, machine); !costs)
     return tl::unexpected(costs.error());
   const std::uint32_t fewest = *std::min_element(cpus.begin(), cpus.end());
   if (auto read = read_threads(options, recording, fewest, machine); !read)

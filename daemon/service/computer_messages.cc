@@ -24,7 +24,8 @@ Expected<std::uint32_t> find_thread(const Recording& recording, const std::strin
 Expected<void> read_machine(const v1::Machine& message, const Recording& recording,
                             simulation::Machine& machine) {
   machine.latency = Nanoseconds{message.latency_ns()};
-  machine.switch_cost = Nanoseconds{message.switch_cost_ns()};
+  if (message.switch_cost_ns() != 0)
+    machine.switch_cost = Nanoseconds{message.switch_cost_ns()};
   if (message.migration_cost_ns() != 0)
     machine.migration_cost = Nanoseconds{message.migration_cost_ns()};
   machine.parallel_devices = message.parallel_devices();

@@ -36,6 +36,9 @@ class EventMachine {
         synchronization_(
             recording, survey,
             {machine.hand_off.value_or(hand_off_of(machine.scheduler)), machine.parallel_devices}),
+        switch_cost_(
+            machine.switch_cost.value_or(recorded_costs(recording).context_switch).count()),
+        recorded_switch_(recorded_costs(recording).context_switch.count()),
         migration_cost_(machine.migration_cost.value_or(recording.run.costs.migration).count()),
         wake_up_(machine.wake_up.value_or(recording.run.costs.wake_up).count()),
         cpus_(machine, recording),
@@ -188,6 +191,18 @@ class EventMachine {
     next_.set(thread, arrival(signal, cpu));
   }
 
+  // The CPU time up to the event, without the recorded switch to its thread: one that was off the CPU for longer than a
+  // switch takes was switched to.
+  [[nodiscard]] std::int64_t without_switch(const Event* events, std::uint32_t index) const {
+    const Event& event = events[index];
+    if (recorded_switch_ == 0 || index == 0)
+      return event.cpu.count();
+    const std::int64_t off_cpu = (event.time - events[index - 1].time - event.cpu).count();
+    return off_cpu > recorded_switch_
+               ? std::max<std::int64_t>(0, event.cpu.count() - recorded_switch_)
+               : event.cpu.count();
+  }
+
   // True when the thread has a further event to go to.
   bool advance(std::uint32_t thread) {
     ThreadState& state = threads_[thread];
@@ -195,7 +210,7 @@ class EventMachine {
       synchronization_.out_of_events(thread);
       return false;
     }
-    state.left = state.events[state.event].cpu.count();
+    state.left = without_switch(state.events, state.event);
     if (has_costs_) {
       const Event& event = state.events[state.event];
       state.left += machine_.primitive_cost[static_cast<std::size_t>(event.kind)].count() *
@@ -388,7 +403,7 @@ class EventMachine {
     state.given_by = was_given ? place.last_stretch : no_stretch;
     state.takes_up = state.start;
     if (place.last_thread != thread && place.last_thread != no_thread)
-      state.takes_up += machine_.switch_cost.count();
+      state.takes_up += switch_cost_;
     const std::uint32_t last_cpu = std::exchange(cpus_.last_cpu_[thread], cpu);
     if (last_cpu != cpu && last_cpu != no_cpu) {
       state.takes_up += migration_cost_;
@@ -470,6 +485,8 @@ class EventMachine {
   StretchConsumer& consumer_;
   Synchronization synchronization_;
   std::optional<SignalsInFlight> in_flight_;  // where signals between CPUs take time
+  std::int64_t switch_cost_;
+  std::int64_t recorded_switch_;
   std::int64_t migration_cost_;
   std::int64_t wake_up_;
   Cpus cpus_;

@@ -61,6 +61,13 @@ HandOff hand_off_of(SchedulerKind scheduler) {
   return HandOff::ordered;
 }
 
+HostCosts recorded_costs(const Recording& recording) {
+  HostCosts costs = recording.run.costs;
+  if (recording.run.cpus != 1)
+    costs.context_switch = {};
+  return costs;
+}
+
 Expected<void> check(const Machine& machine, const Recording& recording) {
   if (machine.cpus < 1 || machine.cpus > most_cpus)
     return wrong(std::to_string(machine.cpus) + " CPUs",
@@ -77,7 +84,8 @@ Expected<void> check(const Machine& machine, const Recording& recording) {
                      std::to_string(machine.cpus),
                  "name the node of each CPU");
   const bool costs_are_sane =
-      is_cost(machine.latency) && is_cost(machine.node_latency) && is_cost(machine.switch_cost) &&
+      is_cost(machine.latency) && is_cost(machine.node_latency) &&
+      is_cost(machine.switch_cost.value_or(Nanoseconds{})) &&
       is_cost(machine.migration_cost.value_or(Nanoseconds{})) &&
       is_cost(machine.wake_up.value_or(Nanoseconds{})) &&
       std::all_of(machine.primitive_cost.begin(), machine.primitive_cost.end(), is_cost);

@@ -58,15 +58,13 @@ struct Machine {
   // `node_latency` in place of `latency` (Paper VII section 8).
   std::vector<std::uint32_t> nodes;
   Nanoseconds node_latency{};
-  Nanoseconds switch_cost{};  // CPU time until a CPU has taken up another thread than its last
+  // CPU time until a CPU has taken up another thread than its last; none: the recording's.
+  std::optional<Nanoseconds> switch_cost;
   // And until a thread has taken up on another CPU than its last; none: the recording's.
   std::optional<Nanoseconds> migration_cost;
   // Until an idle CPU takes up a thread that was woken from another; none: the recording's.
   std::optional<Nanoseconds> wake_up;
-  // CPU time that a call of each kind takes besides what was recorded, by EventKind. Of switches and
-  // calls, a recorded CPU time holds what those of the recorded run took, whether or not they happen
-  // here: a program that does little else than switch, such as one that yields while it holds locks,
-  // is not predicted well where it switches more or less often than it did.
+  // CPU time that a call of each kind takes besides what was recorded, by EventKind.
   std::array<Nanoseconds, event_kind_count> primitive_cost{};
 
   // How locks and semaphores pass from thread to thread; none: as the scheduler's system has it.
@@ -92,6 +90,12 @@ struct Machine {
     return nodes.empty() || nodes[from] == nodes[to] ? latency : node_latency;
   }
 };
+
+// The costs of a machine that says nothing of them. The CPU times of a recording made on one CPU hold
+// what taking up its threads again took. That is taken out of them, since here others may be taken up.
+// Where there were several CPUs it cannot be told which thread was taken up when: what switches took
+// remains in the times, and they cost nothing here.
+[[nodiscard]] HostCosts recorded_costs(const Recording& recording);
 
 // That the machine can run the recording: sensible numbers, no thread bound to a CPU that is not
 // there. Bindings of the recording itself count modulo the CPUs, for it was made elsewhere.

@@ -26,8 +26,8 @@ Wide bound_on_end(const Recording& recording, const Survey& survey, const Machin
   const Wide switches = 3 * events + machine.most_preemptions;
   const Wide slowed = (Wide{survey.work.count()} + events * (dearest * cost.count() + 1)) *
                       std::max(recorded_speed, speed) / std::min(speed, recorded_speed);
-  const HostCosts& recorded = recording.run.costs;
-  const Nanoseconds of_switch = machine.switch_cost +
+  const HostCosts recorded = recorded_costs(recording);
+  const Nanoseconds of_switch = machine.switch_cost.value_or(recorded.context_switch) +
                                 machine.migration_cost.value_or(recorded.migration) +
                                 machine.wake_up.value_or(recorded.wake_up);
   return slowed + switches * (of_switch.count() + 1) +

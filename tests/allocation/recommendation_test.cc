@@ -55,7 +55,7 @@ TEST(Disturbances, AreSmallAndTheSameEachTime) {
     EXPECT_GE(speed_left, 990U);
     EXPECT_THAT(one.speeds[0], testing::AllOf(testing::Ge(speed_left), testing::Le(1000U)));
     EXPECT_THAT(one.speeds[1], testing::AllOf(testing::Ge(speed_left / 2), testing::Le(500U)));
-    EXPECT_LE(one.switch_cost, Nanoseconds{2000});
+    EXPECT_LE(one.switch_cost.value(), Nanoseconds{2000});
     EXPECT_THAT(one.primitive_cost, testing::Each(testing::Le(Nanoseconds{200})));
     EXPECT_EQ(one.migration_cost, Nanoseconds{});
     ASSERT_TRUE(one.wake_up.has_value());

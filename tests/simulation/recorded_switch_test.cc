@@ -1,0 +1,67 @@
+// Switches of the recorded run: what they took is in the recorded CPU times of one CPU, and is taken out of those where
+// the machine charges what its own switches take.
+#include <gmock/gmock.h>
+
+#include <chrono>
+#include <string>
+
+#include "example.h"
+#include "simulation/simulate.h"
+#include "trace/recording_text.h"
+
+namespace longpole::simulation {
+namespace {
+
+using std::chrono::milliseconds;
+
+// On one CPU, where a switch takes 1 ms: A computes 2 ms and yields, so does B, then both compute 2 ms again.
+constexpr const char* by_turns = R"(
+cost context-switch 1
+2 A yield cpu=2
+5 B yield cpu=2
+8 A end cpu=3
+11 B end cpu=3
+)";
+
+Nanoseconds total(const std::string& text, const Machine& machine) {
+  return simulate(*read_recording_text(text, "test"), machine)->end.total;
+}
+
+TEST(RecordedSwitches, ComeAgainOnAsManyCpus) {
+  EXPECT_EQ(total(by_turns, fifo(1)), milliseconds(11));
+}
+
+TEST(RecordedSwitches, DoNotComeWhereEachThreadHasACpu) {
+  EXPECT_EQ(total(by_turns, fifo(2)), milliseconds(4));
+}
+
+TEST(RecordedSwitches, TakeWhatTheMachineSays) {
+  Machine machine = fifo(1);
+  machine.switch_cost = Nanoseconds{};
+  EXPECT_EQ(total(by_turns, machine), milliseconds(8));
+  machine.switch_cost = milliseconds(2);
+  EXPECT_EQ(total(by_turns, machine), milliseconds(14));
+}
+
+// Which thread was switched to cannot be told there.
+TEST(RecordedSwitches, RemainInWhatSeveralCpusRecorded) {
+  const std::string text = std::string("cpus 2") + by_turns;
+  EXPECT_EQ(total(text, fifo(1)), milliseconds(10));
+  EXPECT_EQ(total(text, fifo(2)), milliseconds(5));
+}
+
+TEST(RecordedSwitches, AreNoneWhereAThreadWentOn) {
+  EXPECT_EQ(total("cost context-switch 1\n2 A yield cpu=2\n5 A end cpu=3\n", fifo(1)),
+            milliseconds(5));
+  // A millisecond was something else: of recording, or of the kernel.
+  EXPECT_EQ(total("cost context-switch 1\n2 A yield cpu=2\n6 A end cpu=3\n", fifo(1)),
+            milliseconds(5));
+}
+
+TEST(RecordedSwitches, TakeNoMoreThanWasRecorded) {
+  EXPECT_EQ(total("cost context-switch 1\n2 A yield cpu=2\n6 A end cpu=0.5\n", fifo(1)),
+            milliseconds(2));
+}
+
+}  // namespace
+}  // namespace longpole::simulation
