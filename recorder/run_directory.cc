@@ -166,6 +166,7 @@ longpole_control* claim_directory_of_child(longpole_beginning beginning) {
   control->hidden_ps = first.hidden_ps;
   control->wait_cost_ps = first.wait_cost_ps;
   control->interruptible_cost_ps = first.interruptible_cost_ps;
+  control->kernel_entry_cost_ps = first.kernel_entry_cost_ps;
   control->function_cost_ps = first.function_cost_ps;
   control->function_depth = first.function_depth;
   control->follow = first.follow;

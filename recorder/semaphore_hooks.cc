@@ -126,3 +126,4 @@ LONGPOLE_HOOK int sem_post(sem_t* semaphore) noexcept {
 
 extern "C" int longpole_post(sem_t*) noexcept __attribute__((alias("sem_post")));
 extern "C" int longpole_trywait(sem_t*) noexcept __attribute__((alias("sem_trywait")));
+extern "C" int longpole_wait(sem_t*) __attribute__((alias("sem_wait")));

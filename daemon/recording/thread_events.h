@@ -14,6 +14,7 @@
 #include "recording/object_table.h"
 #include "recording/raw_chunks.h"
 #include "recording/record_costs.h"
+#include "recording/semaphore_waits.h"
 #include "recording/signal_edges.h"
 #include "recording/site_table.h"
 
@@ -35,6 +36,8 @@ struct MergeContext {
   std::uint64_t function_cost_ps = 0;       // of an entry or exit of a function
   std::uint64_t wait_cost_ps = 0;           // of both records of a call that waits, and
   std::uint64_t interruptible_cost_ps = 0;  // of what else is done about one that a signal may end
+  std::uint64_t kernel_entry_cost_ps = 0;   // besides, of a post for which somebody waits
+  SemaphoreWaits semaphore_waits;
   ObjectTable objects;
   SiteTable sites;
   FunctionTable functions;

@@ -402,6 +402,7 @@ TEST(Recording, SaysWhatARecordCostsAndWhenItBegan) {
   EXPECT_GT(control.cost_ps, 0U);
   EXPECT_LE(control.hidden_ps, control.cost_ps);
   EXPECT_GT(control.wait_cost_ps, 0U);
+  EXPECT_LT(control.kernel_entry_cost_ps, 100'000'000U);
   EXPECT_EQ(control.interruptible_cost_ps, 0U);  // no samples are taken
   EXPECT_GT(control.start.monotonic_ns, 0);
   EXPECT_LE(control.start.tsc, directory.threads().at(0).records.at(0).tsc);

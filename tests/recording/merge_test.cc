@@ -88,6 +88,41 @@ TEST(Merge, TheCostOfAWaitIsTakenOutBehindIt) {
                   "0 50000 unlock 1 cpu=18900", "0 60000 end cpu=10000"));
 }
 
+// The other thread is counted in the semaphore until it has its unit.
+TEST(Merge, TheCostOfAPostForWhichSomebodyWaitsIsTakenOutBehindIt) {
+  constexpr std::uint64_t semaphore = 0x3000;
+  HandMadeRun run;
+  run.control.cost_ps = 100'000;
+  run.control.kernel_entry_cost_ps = 700'000;
+  run.spool.fork(500, 101, 100);
+  run.spool.out(10'000, 100);
+  run.spool.in(10'000, 101);
+  run.spool.out(20'000, 101);
+  run.spool.in(20'000, 100);
+  run.spool.out(50'000, 100);
+  run.spool.in(50'000, 101);
+  run.spool.exit(70'000, 101);
+  run.spool.in(70'000, 100);
+  run.spool.exit(90'000, 100);
+  run.events.add_thread(0, 100,
+                        {call(LONGPOLE_CREATE, 400, 1), call(LONGPOLE_SEMAPHORE_POST, 1400, 0x4000),
+                         call(LONGPOLE_SEMAPHORE_POST, 21'400, semaphore),
+                         call(LONGPOLE_SEMAPHORE_POST, 22'400, semaphore),
+                         call(LONGPOLE_SEMAPHORE_POST, 23'400, 0x4000),
+                         call(LONGPOLE_MUTEX_LOCK, 24'400, lock_address),
+                         call(LONGPOLE_SEMAPHORE_POST, 71'400, semaphore),
+                         call(LONGPOLE_MUTEX_UNLOCK, 72'400, lock_address)});
+  run.events.add_thread(
+      1, 101,
+      {call(LONGPOLE_THREAD_START, 10'000), begins(LONGPOLE_SEMAPHORE_WAIT, 15'000, semaphore),
+       returns(LONGPOLE_SEMAPHORE_WAIT, 51'000, semaphore), call(LONGPOLE_THREAD_END, 70'000)});
+  std::vector<std::int64_t> cpu;
+  const MergedRun merged = *run.merge();
+  for (const Event& event : merged.threads[0].events)
+    cpu.push_back(event.cpu.count());
+  EXPECT_THAT(cpu, ElementsAre(300, 900, 9900, 200, 200, 900, 26'900, 900, 17'600));
+}
+
 // Each of its changes of threads took 30 ns to write down, each of its events 20.
 TEST(Merge, TheCostOfAnEventHasThatOfTheChangesOfThreadsThatComeWithIt) {
   HandMadeRun run;

@@ -56,7 +56,7 @@
 #define LONGPOLE_STATIC_ASSERT _Static_assert
 #endif
 
-#define LONGPOLE_RAW_VERSION 13u
+#define LONGPOLE_RAW_VERSION 14u
 #define LONGPOLE_CONTROL_MAGIC 0x6c72746e6f63706cull /* "lpcontrl" */
 #define LONGPOLE_UNIT_BYTES (4u * 1024u)             /* what `events` is made of */
 #define LONGPOLE_CHUNK_BYTES (32u * 1024u)           /* a mapped chunk, header included */
@@ -141,6 +141,9 @@ struct longpole_control {
                             thread clock that is read for them where that is the source */
   uint64_t interruptible_cost_ps; /* likewise: of keeping samples from a call that a signal would
                                      end, besides */
+  /* Likewise: what recording adds to a post that enters the kernel, as one does for which somebody waits, and to
+   * the call behind it, besides what their records say by being written again. */
+  uint64_t kernel_entry_cost_ps;
 };
 
 /* What became of it is for the reader to find out: it records, or it could not. */
@@ -339,6 +342,6 @@ struct longpole_record {
 
 LONGPOLE_STATIC_ASSERT(sizeof(struct longpole_record) == 32, "a record is half a cache line");
 LONGPOLE_STATIC_ASSERT(sizeof(struct longpole_chunk) == 64, "records start on a cache line");
-LONGPOLE_STATIC_ASSERT(sizeof(struct longpole_control) == 200, "both sides agree on the control");
+LONGPOLE_STATIC_ASSERT(sizeof(struct longpole_control) == 208, "both sides agree on the control");
 
 #endif
