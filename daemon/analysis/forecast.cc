@@ -60,6 +60,10 @@ std::optional<Computer> computer_named(std::string_view scheduler) {
   return computer;
 }
 
+bool are_alike(double speedup, double other) {
+  return std::max(speedup, other) < alike_speedups * std::min(speedup, other);
+}
+
 Computer with_one_cpu(Computer computer) {
   computer.machine.cpus = 1;
   computer.machine.nodes.clear();

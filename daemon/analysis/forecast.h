@@ -41,6 +41,10 @@ struct Computer {
 // The same with one CPU: bound threads share it, and it is as fast as the first.
 [[nodiscard]] Computer with_one_cpu(Computer computer);
 
+// Two speed-ups that are less apart, as a ratio, say the same: of one beside the other nothing is told.
+inline constexpr double alike_speedups = 1.15;
+[[nodiscard]] bool are_alike(double speedup, double other);
+
 struct ModelChoice {
   std::optional<simulation::Model> general;  // none: auto
   std::vector<simulation::Models::OfObject> objects;

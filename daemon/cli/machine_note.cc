@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <future>
 
 #include "cli/human.h"
@@ -23,7 +22,7 @@ std::string machine_note(const analysis::Forecaster& forecaster,
       on_machine->total_ns <= 0)
     return {};
   const double there = on_one->total_ns / on_machine->total_ns;
-  if (std::max(speedup / there, there / speedup) < alike_speedups)
+  if (analysis::are_alike(speedup, there))
     return {};
   return fmt::format(
       "note: with what wake-ups and switches take, by the scheduler linux, it is {} on {}, {:.2f} "

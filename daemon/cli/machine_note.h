@@ -10,13 +10,9 @@
 
 namespace longpole::cli {
 
-// Two speed-ups that are less apart, as a ratio, say the same. The editor draws the line there, too:
-// vscode-extension/src/core/machineSettings.ts.
-inline constexpr double alike_speedups = 1.15;
-
 // "note: with what wake-ups and switches take, by the scheduler linux, it is 176 ms on 4 CPUs, 1.23 times
 // as fast as on one (--scheduler linux)", as a line, where that is another speed-up than `speedup`, which
-// the scheduler `shared` has for so many CPUs. Empty where they are alike, and where the program stands
+// the scheduler `shared` has for so many CPUs. Empty where they are alike (analysis::are_alike), and where the program stands
 // still. Simulates it twice, side by side.
 [[nodiscard]] std::string machine_note(const analysis::Forecaster& forecaster,
                                        const analysis::ModelChoice& models, std::uint32_t cpus,

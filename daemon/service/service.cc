@@ -14,6 +14,37 @@
 #include "version/version.h"
 
 namespace longpole::service {
+namespace {
+
+// Says of the predictions for these computers whether threads that share the CPUs evenly make another
+// speed-up.
+Expected<void> compare_with_shared(const OpenRecording& opened,
+                                   std::vector<analysis::Computer> computers,
+                                   const analysis::ModelChoice& models,
+                                   v1::PredictResponse& response) {
+  for (analysis::Computer& computer : computers) {
+    analysis::Computer sharing;
+    sharing.kind = analysis::Computer::Kind::shared;
+    sharing.machine.cpus = computer.machine.cpus;
+    computer = std::move(sharing);
+  }
+  const auto shared = opened.forecasts(computers, models);
+  if (!shared)
+    return tl::unexpected(shared.error());
+  for (int i = 0; i < response.predictions_size(); ++i) {
+    v1::Prediction& prediction = *response.mutable_predictions(i);
+    const analysis::Forecast& beside = shared->asked[static_cast<std::size_t>(i)];
+    const bool ends = !prediction.has_deadlock() && prediction.speedup() > 0 && !beside.deadlock &&
+                      !shared->on_one_cpu.deadlock && beside.total_ns > 0;
+    prediction.set_unlike_shared(
+        ends &&
+        !analysis::are_alike(prediction.speedup(), shared->on_one_cpu.total_ns / beside.total_ns));
+  }
+  return {};
+}
+
+}  // namespace
+
 Service::Service(Recordings& recordings, Runs& runs, boost::asio::thread_pool& requests)
     : recordings_(recordings), runs_(runs), requests_(requests) {}
 
@@ -81,7 +112,9 @@ grpc::ServerUnaryReactor* Service::Predict(grpc::CallbackServerContext* context,
         for (std::size_t i = 0; i < computers->size(); ++i)
           write_prediction((*computers)[i].machine.cpus, forecasts->asked[i],
                            forecasts->on_one_cpu.total_ns, recording, *response->add_predictions());
-        return {};
+        return request->beside_shared()
+                   ? compare_with_shared(opened, *computers, *models, *response)
+                   : Expected<void>{};
       });
 }
 

@@ -311,6 +311,29 @@ TEST_F(OpenTest, APredictionIsOfTheMachineAndModelAskedFor) {
   EXPECT_DOUBLE_EQ(total_ms("strict"), 10);  // P3 and P4 take half as long
 }
 
+TEST_F(OpenTest, AMachineSaysWhereItIsUnlikeThreadsThatShareTheCpusEvenly) {
+  const auto unlike = [&](const std::string& wake_up, const std::string& scheduler, bool asked) {
+    const auto file = directory.path() / ("ping-" + wake_up + ".rec");
+    std::ofstream(file) << "cost wake-up " << wake_up
+                        << "\n1 A post S\n1 A wait T\n2 B wait S\n3 B post T\n3 B end\n5 A end\n";
+    v1::PredictRequest request;
+    request.set_handle(client.open(file).handle());
+    for (const std::uint32_t cpus : {1U, 3U})
+      request.add_cpus(cpus);
+    request.set_scheduler(scheduler);
+    request.set_beside_shared(asked);
+    v1::PredictResponse response;
+    EXPECT_TRUE(client.try_predict(request, response).ok());
+    return std::pair(response.predictions(0).unlike_shared(),
+                     response.predictions(1).unlike_shared());
+  };
+  // 5 ms on one CPU; on three 4 ms where wake-ups take nothing, here 6.
+  EXPECT_EQ(unlike("2ms", "linux", true), std::pair(false, true)) << "one CPU is one CPU";
+  EXPECT_EQ(unlike("2ms", "linux", false), std::pair(false, false)) << "nobody asked";
+  EXPECT_EQ(unlike("2ms", "shared", true), std::pair(false, false));
+  EXPECT_EQ(unlike("10us", "linux", true), std::pair(false, false)) << "nearly the same";
+}
+
 TEST_F(OpenTest, AMachineOrModelThatThereIsNotIsRefused) {
   v1::PredictRequest good;
   good.set_handle(client.open(LONGPOLE_GOLDEN "/model-p.rec").handle());

@@ -39,7 +39,7 @@ export function recordedSentence(name: string, weights: Weights, cpus: number, o
         : cpus === 1
           ? `would take ${formatTime(prediction.totalNs)} on one CPU.`
           : `would take ${formatTime(prediction.totalNs)} on ${formatCpus(cpus)}, ${formatSpeedup(prediction.speedup)} as fast as on one.`;
-  const remark = prediction === undefined || onMachine === undefined ? '' : shortMachineRemark(prediction, onMachine);
+  const remark = prediction === undefined || onMachine === undefined ? '' : shortMachineRemark(onMachine);
   const [hottest] = weights.heaviestFunctions(cpus, 1);
   const share = hottest === undefined ? 0 : functionShare(weights, hottest, cpus);
   const whose = weights.threads === undefined ? 'Hottest' : 'Hottest of the shown threads';

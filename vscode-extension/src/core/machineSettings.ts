@@ -115,28 +115,20 @@ export function replacedModel(settings: MachineSettings, model: string): string 
     : `Simulated by the model ${model}: by the direct one, where ${description('direct')}, the program stands still.`;
 }
 
-/** Two predictions of a speed-up that are less apart say the same. `longpole report` draws the line there, too: daemon/cli/machine_note.h. */
-const alike = 1.15;
-
-type OnMachine = Pick<Prediction, 'cpus' | 'totalNs' | 'speedup' | 'deadlock'>;
-
-/** Of a prediction in which threads share the CPUs evenly, beside one on a machine of as many: whether that is much slower, or faster. */
-function isAnother(prediction: Pick<Prediction, 'speedup' | 'deadlock'>, onMachine: OnMachine): boolean {
-  const ratio = prediction.speedup / onMachine.speedup;
-  return prediction.deadlock === undefined && onMachine.deadlock === undefined && Math.max(ratio, 1 / ratio) >= alike;
-}
+/** A prediction for a machine, which says whether it is another one than that in which threads share the CPUs evenly. */
+export type OnMachine = Pick<Prediction, 'cpus' | 'totalNs' | 'speedup' | 'unlikeShared'>;
 
 /** What the machine would take where that is another speed-up than the one that is shown; empty: it is not. */
-export function machineRemark(prediction: Pick<Prediction, 'speedup' | 'deadlock'>, onMachine: OnMachine): string {
-  return isAnother(prediction, onMachine)
+export function machineRemark(onMachine: OnMachine): string {
+  return onMachine.unlikeShared
     ? `With what the machine takes to wake threads up and to switch between them, by the scheduler linux, it is ` +
         `${formatTime(onMachine.totalNs)} at ${formatCpus(onMachine.cpus)}, ${formatSpeedup(onMachine.speedup)} as fast as at one.`
     : '';
 }
 
 /** The same in few words, for behind the prediction. */
-export function shortMachineRemark(prediction: Pick<Prediction, 'speedup' | 'deadlock'>, onMachine: OnMachine): string {
-  return isAnother(prediction, onMachine)
+export function shortMachineRemark(onMachine: OnMachine): string {
+  return onMachine.unlikeShared
     ? `With what wake-ups and switches take: ${formatTime(onMachine.totalNs)}, ${formatSpeedup(onMachine.speedup)}.`
     : '';
 }

@@ -125,8 +125,9 @@ export class DaemonClient {
   }
 
   /** On machines with parameters one count at a time: they may differ with it. */
-  predict(handle: bigint, cpus: readonly number[], machine: MachineSettings): Promise<PredictResponse> {
-    const request = { handle, cpus: [...cpus], ...computer(machine, cpus) };
+  /** `besideShared`: each says whether it is another prediction than that in which threads share the CPUs evenly. */
+  predict(handle: bigint, cpus: readonly number[], machine: MachineSettings, besideShared = false): Promise<PredictResponse> {
+    const request = { handle, cpus: [...cpus], ...computer(machine, cpus), besideShared };
     return call((done) => this.client.predict(request, new Metadata(), within(longCallMs), done));
   }
 

@@ -42,9 +42,8 @@ export class MachineCheck implements vscode.Disposable {
   /** For whoever reads the speed-up that is shown; empty: there is nothing to be said, or not yet. */
   get remark(): string {
     const { recording, cpus, machine } = this.session;
-    const prediction = recording?.weights.prediction(cpus);
     const onMachine = recording && this.asked.get(recording.weights)?.get(cpus)?.prediction;
-    return prediction === undefined || onMachine === undefined || !isUsual(machine) ? '' : machineRemark(prediction, onMachine);
+    return onMachine === undefined || !isUsual(machine) ? '' : machineRemark(onMachine);
   }
 
   /** Of what is shown, once it is simulated; undefined: a machine's numbers are shown already, or none, or it cannot be had. */
@@ -61,7 +60,7 @@ export class MachineCheck implements vscode.Disposable {
   }
 
   private ask(cpus: number): Answer {
-    const asked = this.session.ask(undefined, (client, handle) => client.predict(handle, [cpus], { ...usualMachine, scheduler: 'linux' }));
+    const asked = this.session.ask(undefined, (client, handle) => client.predict(handle, [cpus], { ...usualMachine, scheduler: 'linux' }, true));
     // Without an answer nothing is said: what is shown does not rest on it.
     const arrival = asked.then(({ predictions }) => predictions[0], () => undefined);
     const answer: Answer = { arrival, prediction: undefined };

@@ -130,6 +130,7 @@ const service: LongpoleServer = {
       speedup: total(1) / total(cpus),
       model: 'direct',
       deadlock: undefined,
+      unlikeShared: request.besideShared && waits(cpus) > 1,
     }));
     return { predictions };
   }),

@@ -93,20 +93,14 @@ void test('a model that nobody chose is said, and why', () => {
 });
 
 void test('a machine that would be much slower is told of, or one that would be much faster', () => {
-  const here = { speedup: 3.1, deadlock: undefined };
-  const onMachine = { cpus: 4, totalNs: 175e6, speedup: 1.2, deadlock: undefined };
+  const onMachine = { cpus: 4, totalNs: 175e6, speedup: 1.2, unlikeShared: true };
   assert.equal(
-    machineRemark(here, onMachine),
+    machineRemark(onMachine),
     'With what the machine takes to wake threads up and to switch between them, by the scheduler linux, it is 175 ms at 4 CPUs, 1.2× as fast as at one.',
   );
-  assert.equal(shortMachineRemark(here, onMachine), 'With what wake-ups and switches take: 175 ms, 1.2×.');
+  assert.equal(shortMachineRemark(onMachine), 'With what wake-ups and switches take: 175 ms, 1.2×.');
   for (const remark of [machineRemark, shortMachineRemark]) {
-    assert.match(remark({ ...here, speedup: 1 }, onMachine), / 1\.2×/);
-    assert.equal(remark({ ...here, speedup: 1.35 }, onMachine), '', 'nearly the same');
-    assert.equal(remark({ ...here, speedup: 1.1 }, onMachine), '', 'nearly the same');
-    const deadlock = { atNs: 1n, threads: ['main'] };
-    assert.equal(remark({ ...here, deadlock }, onMachine), '');
-    assert.equal(remark(here, { ...onMachine, deadlock }), '');
+    assert.equal(remark({ ...onMachine, unlikeShared: false }), '', 'nearly the same');
   }
 });
 
