@@ -1,8 +1,6 @@
 #include "process.h"
 
-#include <linux/futex.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 #include <cerrno>
 #include <cstddef>
@@ -13,10 +11,10 @@
 #include "chunk.h"
 #include "function_hooks.h"
 #include "lockstep.h"
+#include "measured_costs.h"
 #include "next_definition.h"
 #include "run_directory.h"
 #include "sampling.h"
-#include "semaphore_hooks.h"
 #include "system_calls.h"
 #include "thread_log.h"
 
@@ -62,12 +60,6 @@ void leave_environment() {
   }
 }
 
-std::int64_t monotonic_now() {
-  timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
-
 // The tightest of a hundred brackets: an interrupt within one would shift every stamp.
 longpole_clock_pair read_clock_pair() {
   longpole_clock_pair best{};
@@ -82,139 +74,6 @@ longpole_clock_pair read_clock_pair() {
     }
   }
   return best;
-}
-
-// Few enough to stay in the cache that is nearest, as the slots that a thread is about to write do.
-constexpr std::uintptr_t kScratchRecords = 384;
-static_assert(kFirstSlot + kScratchRecords * sizeof(longpole_record) <= kChunkBytes);
-
-// A chunk whose records nobody reads, while it lives. The fastest of several times is what they take.
-class ScratchChunk {
- public:
-  ScratchChunk()
-      : memory_(
-            mmap(nullptr, kReserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {}
-  ~ScratchChunk() {
-    thread_log.next_slot = 0;
-    thread_log.again_mask = 0;
-    if (is_there()) {
-      munmap(memory_, kReserved);
-    }
-  }
-  ScratchChunk(const ScratchChunk&) = delete;
-  ScratchChunk& operator=(const ScratchChunk&) = delete;
-
-  bool is_there() const { return memory_ != MAP_FAILED; }
-
-  // Of work that makes `count` times the same, and no more than kScratchRecords records; picoseconds for each.
-  // `first`: the place of its first record in the chunk.
-  template <typename Work>
-  std::uint64_t ps_each(std::uint64_t count, Work work, std::uintptr_t first = kFirstSlot) const {
-    constexpr int kBatches = 8;
-    const std::uintptr_t start =
-        (reinterpret_cast<std::uintptr_t>(memory_) + kPlaceMask) & ~kPlaceMask;
-    std::int64_t best = INT64_MAX;
-    for (int batch = 0; batch < kBatches; ++batch) {
-      thread_log.next_slot = start + first;
-      const std::int64_t before = monotonic_now();
-      work();
-      const std::int64_t elapsed = monotonic_now() - before;
-      best = elapsed < best ? elapsed : best;
-    }
-    return static_cast<std::uint64_t>(best) * 1000 / count;
-  }
-
- private:
-  static constexpr std::size_t kReserved = 2 * kChunkBytes;
-  void* memory_;
-};
-
-// What recording adds to calls that acquire and release as all others do: by an instruction that the processor waits
-// for. A mutex would do without as long as there is one thread.
-template <typename Post, typename Take>
-void post_and_take(Post post, Take take) {
-  sem_t semaphore;
-  resolved_next.sem_init(&semaphore, 0, 0);
-  for (std::uintptr_t i = 0; i < kScratchRecords / 2; ++i) {
-    post(&semaphore);
-    take(&semaphore);
-  }
-}
-
-// As many as have place, each of them with two calls that are written twice, where that is done.
-constexpr std::uint64_t kPosts = 32;
-static_assert(kPosts * 4 * sizeof(longpole_record) <= (LONGPOLE_AGAIN_MASK & -LONGPOLE_AGAIN_MASK));
-
-// Posts that find somebody waiting, each with the wait that a thread then makes.
-template <typename Post, typename Wait>
-void post_by_the_kernel(Post post, Wait wait) {
-  std::uint32_t nobody = 0;
-  sem_t semaphore;
-  resolved_next.sem_init(&semaphore, 0, 0);
-  for (std::uint64_t i = 0; i < kPosts; ++i) {
-    post(&semaphore);
-    resolved_next.syscall(SYS_futex, &nobody, FUTEX_WAKE_PRIVATE, 1);
-    wait(&semaphore);
-  }
-}
-
-// Entering the kernel, the processor waits for what was begun, and comes back to code that it must fetch anew: there a
-// record hides behind nothing, and a second one adds the least of what the first does. Of both records together, less
-// what the daemon takes out for them by what writing them again adds.
-std::uint64_t cost_beside_kernel(const ScratchChunk& scratch, double of_first) {
-  const auto hooked = [] { post_by_the_kernel(&longpole_post, &longpole_wait); };
-  const auto bare = static_cast<double>(scratch.ps_each(
-      kPosts, [] { post_by_the_kernel(resolved_next.sem_post, resolved_next.sem_wait); }));
-  const auto once = static_cast<double>(scratch.ps_each(kPosts, hooked));
-  thread_log.again_mask = LONGPOLE_AGAIN_MASK;
-  const auto twice = static_cast<double>(scratch.ps_each(kPosts, hooked, LONGPOLE_AGAIN_BYTES));
-  thread_log.again_mask = 0;
-  const double more = once - bare - of_first * (twice - once);
-  return more > 0 ? static_cast<std::uint64_t>(more) : 0;
-}
-
-void measure_costs() {
-  const ScratchChunk scratch;
-  if (!scratch.is_there()) {
-    return;
-  }
-  longpole_control& control = *mapped_control;
-  control.cost_ps = scratch.ps_each(kScratchRecords, [] {
-    for (std::uintptr_t i = 0; i < kScratchRecords; ++i) {
-      record(stamp_of_acquisition(), {LONGPOLE_SEMAPHORE_WAIT, &thread_log, &thread_log}, 0, 0);
-    }
-  });
-  const std::uint64_t bare = scratch.ps_each(
-      kScratchRecords, [] { post_and_take(resolved_next.sem_post, resolved_next.sem_trywait); });
-  const std::uint64_t hooked =
-      scratch.ps_each(kScratchRecords, [] { post_and_take(&longpole_post, &longpole_trywait); });
-  const std::uint64_t beside_a_call = hooked > bare ? hooked - bare : 0;
-  control.hidden_ps = beside_a_call < control.cost_ps ? control.cost_ps - beside_a_call : 0;
-  if (control.cost_ps != 0) {
-    const double of_first = static_cast<double>(control.cost_ps - control.hidden_ps) /
-                            static_cast<double>(control.cost_ps);
-    control.kernel_entry_cost_ps = cost_beside_kernel(scratch, of_first);
-  }
-  // Few, as each reads a clock or goes to the kernel and back, twice.
-  constexpr std::uint64_t kWaits = 64;
-  control.wait_cost_ps = scratch.ps_each(kWaits, [] {
-    for (std::uint64_t i = 0; i < kWaits; ++i) {
-      const Call call{LONGPOLE_SEMAPHORE_WAIT, &thread_log, &thread_log};
-      record_begins(call);
-      record_returns(call, 0);
-    }
-  });
-  if (signal_of_sampling() != 0) {
-    control.interruptible_cost_ps = scratch.ps_each(kWaits, [] {
-      for (std::uint64_t i = 0; i < kWaits; ++i) {
-        const SamplingHeldBack held_back;
-      }
-    });
-  }
-  if (control.function_depth != 0) {
-    control.function_cost_ps =
-        scratch.ps_each(kScratchRecords, [] { enter_and_leave(kScratchRecords / 2); });
-  }
 }
 
 std::uint64_t process_cpu_time() {
@@ -344,7 +203,7 @@ void start() {
   if (mapped_control->cost_ps == 0) {  // else another process has measured it
     const Mode chosen = mode();
     state_page->mode.store(in_lockstep() ? Mode::kThreadClock : chosen, std::memory_order_relaxed);
-    measure_costs();
+    measure_costs(*mapped_control);
     state_page->mode.store(chosen, std::memory_order_relaxed);
   }
   __cxa_atexit(&on_process_end, nullptr, nullptr);

@@ -73,7 +73,7 @@ Merger::Merger(const MergeInput& input)
                .wait_cost_ps = input.control.wait_cost_ps,
                .interruptible_cost_ps = input.control.interruptible_cost_ps,
                .kernel_entry_cost_ps = input.control.kernel_entry_cost_ps,
-               .semaphore_waits = {},
+               .kernel_entries = {},
                .objects = {},
                .sites = {},
                .functions = {},
@@ -247,7 +247,7 @@ void Merger::make_events() {
   context_.channels = find_channel_edges(
       raw_.threads, [this](std::uint64_t stamp) { return context_.time_of(stamp); });
   measure_costs();
-  context_.semaphore_waits = SemaphoreWaits(raw_.threads);
+  context_.kernel_entries = KernelEntries(raw_.threads);
   find_wake_ups();
   for (std::uint32_t i = 0; i < raw_.threads.size(); ++i)
     run_.threads.push_back(

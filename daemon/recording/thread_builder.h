@@ -104,7 +104,7 @@ class ThreadBuilder {
   std::int64_t cost_ps_ = 0;  // of the records since the last event, not yet taken out
   std::optional<std::uint64_t> plain_site_;  // of the record before, where it may be written twice,
   bool written_twice_ = false;               // and was
-  bool posted_to_waiter_ = false;            // the record before
+  bool entered_kernel_ = false;              // the call of the record before
   std::int64_t short_waits_ns_ = 0;
   std::uint64_t last_call_site_ = 0;  // return address of the last call that is an event
 };

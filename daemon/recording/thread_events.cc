@@ -131,10 +131,9 @@ void ThreadBuilder::visit(const longpole_record& record) {
 // Of what was written since the record before; of a call that waits, at its return.
 void ThreadBuilder::add_cost(const longpole_record& record) {
   const unsigned flags = LONGPOLE_FLAGS(record.kind_and_flags);
-  if (posted_to_waiter_)
+  if (entered_kernel_)
     cost_ps_ += static_cast<std::int64_t>(context_.kernel_entry_cost_ps);
-  posted_to_waiter_ = LONGPOLE_KIND(record.kind_and_flags) == LONGPOLE_SEMAPHORE_POST &&
-                      context_.semaphore_waits.has_waiter(record.object, record.tsc);
+  entered_kernel_ = context_.kernel_entries.contains(self_, record);
   if ((flags & (LONGPOLE_BEGINS | LONGPOLE_RETURNS)) != 0 &&
       context_.wait_cost_ps != 0) {  // 0: nobody measured it
     if ((flags & LONGPOLE_RETURNS) != 0)

@@ -9,12 +9,12 @@
 #include "recording/channel_edges.h"
 #include "recording/clock.h"
 #include "recording/cpu_curve.h"
+#include "recording/kernel_entries.h"
 #include "recording/kernel_log.h"
 #include "recording/merged_run.h"
 #include "recording/object_table.h"
 #include "recording/raw_chunks.h"
 #include "recording/record_costs.h"
-#include "recording/semaphore_waits.h"
 #include "recording/signal_edges.h"
 #include "recording/site_table.h"
 
@@ -36,8 +36,8 @@ struct MergeContext {
   std::uint64_t function_cost_ps = 0;       // of an entry or exit of a function
   std::uint64_t wait_cost_ps = 0;           // of both records of a call that waits, and
   std::uint64_t interruptible_cost_ps = 0;  // of what else is done about one that a signal may end
-  std::uint64_t kernel_entry_cost_ps = 0;   // besides, of a post for which somebody waits
-  SemaphoreWaits semaphore_waits;
+  std::uint64_t kernel_entry_cost_ps = 0;   // besides, of a call that wakes somebody up
+  KernelEntries kernel_entries;
   ObjectTable objects;
   SiteTable sites;
   FunctionTable functions;

@@ -137,12 +137,13 @@ struct longpole_control {
   uint64_t runtime_end; /* what locks it uses itself is its own business; 0: there is none */
   uint64_t hidden_ps;   /* set by the recorder: of cost_ps, what a call beside the record hides: the
                            processor waits for that anyway */
-  uint64_t wait_cost_ps; /* likewise: measured cost of both records of a call that waits, with the
-                            thread clock that is read for them where that is the source */
+  uint64_t wait_cost_ps; /* likewise: measured cost of both records of a call that waits, before and
+                            behind an entry to the kernel, with the thread clock that is read for them
+                            where that is the source */
   uint64_t interruptible_cost_ps; /* likewise: of keeping samples from a call that a signal would
                                      end, besides */
-  /* Likewise: what recording adds to a post that enters the kernel, as one does for which somebody waits, and to
-   * the call behind it, besides what their records say by being written again. */
+  /* Likewise: what recording adds to a call that enters the kernel to wake somebody up (a post, an unlock, a signal),
+   * and to the call behind it, besides what their records say by being written again. */
   uint64_t kernel_entry_cost_ps;
 };
 

@@ -1,0 +1,187 @@
+#include "measured_costs.h"
+
+#include <linux/futex.h>
+#include <semaphore.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <array>
+#include <cstddef>
+
+#include "chunk.h"
+#include "function_hooks.h"
+#include "next_definition.h"
+#include "process.h"
+#include "sampling.h"
+#include "semaphore_hooks.h"
+#include "thread_log.h"
+
+namespace longpole::recorder {
+
+namespace {
+
+// A chunk whose records nobody reads, while it lives.
+class ScratchChunk {
+ public:
+  ScratchChunk()
+      : memory_(
+            mmap(nullptr, kReserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {}
+  ~ScratchChunk() {
+    thread_log.next_slot = 0;
+    thread_log.again_mask = 0;
+    if (is_there()) {
+      munmap(memory_, kReserved);
+    }
+  }
+  ScratchChunk(const ScratchChunk&) = delete;
+  ScratchChunk& operator=(const ScratchChunk&) = delete;
+
+  bool is_there() const { return memory_ != MAP_FAILED; }
+
+  // Where in the chunk the next record goes.
+  void begin_at(std::uintptr_t place) const {
+    thread_log.next_slot =
+        ((reinterpret_cast<std::uintptr_t>(memory_) + kPlaceMask) & ~kPlaceMask) + place;
+  }
+
+  // Of works that make `count` times the same each, and fit into a page of the chunk; picoseconds for one. The fastest of
+  // many batches is what it takes. In turns, as they are to be held against each other: a moment in which the processor
+  // has something else to do, or is asleep still, is one for all.
+  template <typename... Works>
+  std::array<double, sizeof...(Works)> ps_each(std::uint64_t count, Works... works) const {
+    constexpr int kBatches = 24;
+    std::array<std::int64_t, sizeof...(Works)> best;
+    best.fill(INT64_MAX);
+    for (int batch = 0; batch < kBatches; ++batch) {
+      auto* least = best.data();
+      (keep_least(*least++, works), ...);
+    }
+    std::array<double, sizeof...(Works)> each;
+    for (std::size_t i = 0; i < best.size(); ++i) {
+      each[i] = static_cast<double>(best[i]) * 1000 / static_cast<double>(count);
+    }
+    return each;
+  }
+
+ private:
+  template <typename Work>
+  void keep_least(std::int64_t& least, Work& work) const {
+    begin_at(kFirstSlot);
+    const std::int64_t before = monotonic_now();
+    work();
+    const std::int64_t elapsed = monotonic_now() - before;
+    least = elapsed < least ? elapsed : least;
+  }
+
+  static constexpr std::size_t kReserved = 2 * kChunkBytes;
+  void* memory_;
+};
+
+std::uint64_t at_least_nothing(double ps) {
+  return ps > 0 ? static_cast<std::uint64_t>(ps) : 0;
+}
+
+constexpr std::uint64_t kRecords = 96;
+
+// What recording adds to calls that acquire and release as all others do: by an instruction that the processor waits
+// for. A mutex would do without as long as there is one thread.
+template <typename Post, typename Take>
+void post_and_take(Post post, Take take) {
+  sem_t semaphore;
+  resolved_next.sem_init(&semaphore, 0, 0);
+  for (std::uint64_t i = 0; i < kRecords / 2; ++i) {
+    post(&semaphore);
+    take(&semaphore);
+  }
+}
+
+// Few, as each goes to the kernel and back. Each has two records, that are written twice where that is done.
+constexpr std::uint64_t kEntries = 8;
+static_assert(kEntries * 4 * sizeof(longpole_record) <=
+              (LONGPOLE_AGAIN_MASK & -LONGPOLE_AGAIN_MASK));
+
+// As short as a system call is that wakes somebody up.
+void wake_nobody() {
+  std::uint32_t nobody = 0;
+  resolved_next.syscall(SYS_futex, &nobody, FUTEX_WAKE_PRIVATE, 1);
+}
+
+// Posts that find somebody waiting, each with the wait that a thread then makes.
+template <typename Post, typename Wait>
+void post_by_the_kernel(Post post, Wait wait) {
+  sem_t semaphore;
+  resolved_next.sem_init(&semaphore, 0, 0);
+  for (std::uint64_t i = 0; i < kEntries; ++i) {
+    post(&semaphore);
+    wake_nobody();
+    wait(&semaphore);
+  }
+}
+
+// Entering the kernel, the processor waits for what was begun, and comes back to code that it must fetch anew: there a
+// record hides behind nothing, and a second one adds the least of what the first does. Of both records together, less
+// what the daemon takes out for them by what writing them again adds.
+std::uint64_t cost_beside_kernel(const ScratchChunk& scratch, double of_first) {
+  const auto hooked = [] { post_by_the_kernel(&longpole_post, &longpole_wait); };
+  const auto twice_hooked = [&scratch, hooked] {
+    scratch.begin_at(LONGPOLE_AGAIN_BYTES);
+    thread_log.again_mask = LONGPOLE_AGAIN_MASK;
+    hooked();
+    thread_log.again_mask = 0;
+  };
+  const auto bare = [] { post_by_the_kernel(resolved_next.sem_post, resolved_next.sem_wait); };
+  const auto [alone, once, twice] = scratch.ps_each(kEntries, bare, hooked, twice_hooked);
+  return at_least_nothing(once - alone - of_first * (twice - once));
+}
+
+}  // namespace
+
+void measure_costs(longpole_control& control) {
+  const ScratchChunk scratch;
+  if (!scratch.is_there()) {
+    return;
+  }
+  const auto record_alone = [] {
+    for (std::uint64_t i = 0; i < kRecords; ++i) {
+      record(stamp_of_acquisition(), {LONGPOLE_SEMAPHORE_WAIT, &thread_log, &thread_log}, 0, 0);
+    }
+  };
+  const auto bare = [] { post_and_take(resolved_next.sem_post, resolved_next.sem_trywait); };
+  const auto hooked = [] { post_and_take(&longpole_post, &longpole_trywait); };
+  const auto [of_record, without, with] = scratch.ps_each(kRecords, record_alone, bare, hooked);
+  control.cost_ps = at_least_nothing(of_record);
+  const std::uint64_t beside_a_call = at_least_nothing(with - without);
+  control.hidden_ps = beside_a_call < control.cost_ps ? control.cost_ps - beside_a_call : 0;
+  if (control.cost_ps != 0) {
+    const double of_first = static_cast<double>(control.cost_ps - control.hidden_ps) /
+                            static_cast<double>(control.cost_ps);
+    control.kernel_entry_cost_ps = cost_beside_kernel(scratch, of_first);
+  }
+  const auto wait = [] {
+    for (std::uint64_t i = 0; i < kEntries; ++i) {
+      const Call call{LONGPOLE_SEMAPHORE_WAIT, &thread_log, &thread_log};
+      record_begins(call);
+      wake_nobody();
+      record_returns(call, 0);
+    }
+  };
+  const auto bare_wait = [] {
+    for (std::uint64_t i = 0; i < kEntries; ++i) {
+      wake_nobody();
+    }
+  };
+  const auto [waits, bare_waits] = scratch.ps_each(kEntries, wait, bare_wait);
+  control.wait_cost_ps = at_least_nothing(waits - bare_waits);
+  if (signal_of_sampling() != 0) {
+    control.interruptible_cost_ps = at_least_nothing(scratch.ps_each(kEntries, [] {
+      for (std::uint64_t i = 0; i < kEntries; ++i) {
+        const SamplingHeldBack held_back;
+      }
+    })[0]);
+  }
+  if (control.function_depth != 0) {
+    control.function_cost_ps =
+        at_least_nothing(scratch.ps_each(kRecords, [] { enter_and_leave(kRecords / 2); })[0]);
+  }
+}
+
+}  // namespace longpole::recorder
