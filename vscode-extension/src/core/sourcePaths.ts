@@ -1,4 +1,5 @@
 // Where the files of a recording are on this machine, when it was made on another one or in another folder.
+import type { Recording } from '../protocol/longpole/v1/recording';
 
 /** Folders of the recording, each with the folder that it is here. */
 export type SourceFileMap = Readonly<Record<string, string>>;
@@ -13,6 +14,15 @@ export function mapPath(path: string, map: SourceFileMap): string {
     }
   }
   return best === undefined ? path : best.to.replace(/\/+$/, '') + path.slice(best.from.length);
+}
+
+/** Of one run of a program, whatever was changed in it since: the lines of one are those of the other. */
+export function hasSameFiles(one: Pick<Recording, 'files' | 'startedAtUnixNs'>, other: typeof one): boolean {
+  return (
+    one.startedAtUnixNs === other.startedAtUnixNs &&
+    one.files.length === other.files.length &&
+    one.files.every(({ path, sha256 }, index) => path === other.files[index]?.path && sha256 === other.files[index].sha256)
+  );
 }
 
 /** Of the candidates, the one that ends like the path for the most folders; undefined when two do equally. */

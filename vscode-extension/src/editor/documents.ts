@@ -7,6 +7,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { LineMap } from '../core/lineMap';
+import { hasSameFiles } from '../core/sourcePaths';
 import type { SourceFile } from '../protocol/longpole/v1/recording';
 import type { Session, ShownRecording } from './session';
 import { hashOf, localPath, type Sources } from './sources';
@@ -69,8 +70,11 @@ export class Documents implements vscode.Disposable {
   }
 
   private recordingMayHaveChanged(): void {
-    if (this.session.recording !== this.known) {
-      this.known = this.session.recording;
+    const { recording } = this.session;
+    // On another machine, or changed in a what-if, it is still made of the same files: what is known of them stays, and so do the
+    // numbers at their lines until there are others.
+    if (recording !== this.known && !(recording !== undefined && this.known !== undefined && hasSameFiles(recording.info, this.known.info))) {
+      this.known = recording;
       this.states.clear();
       this.looking.clear();
       if (this.known !== undefined) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { matchLines } from '../../src/core/lineDiff';
 import { LineMap } from '../../src/core/lineMap';
-import { bestCandidate, mapPath } from '../../src/core/sourcePaths';
+import { bestCandidate, hasSameFiles, mapPath } from '../../src/core/sourcePaths';
 
 const shown = (before: string, after: string): string =>
   matchLines(before.split(' '), after.split(' ')).map((line) => line ?? '-').join(' ');
@@ -69,4 +69,13 @@ void test('paths of a recording are those of this machine', () => {
   assert.equal(bestCandidate('/build/x/lib/a.c', ['/w/a.c', '/w/lib/a.c', '/w/test/a.c']), '/w/lib/a.c');
   assert.equal(bestCandidate('/build/x/lib/a.c', ['/w/p/lib/a.c', '/w/q/lib/a.c']), undefined);
   assert.equal(bestCandidate('/build/a.c', []), undefined);
+});
+
+void test('a run that was changed in a what-if has the files that were recorded; another run may not', () => {
+  const recorded = { startedAtUnixNs: 5n, files: [{ path: '/a.c', sha256: 'one', modules: ['/a'] }, { path: '/b.c', sha256: '', modules: [] }] };
+  assert.ok(hasSameFiles(recorded, { ...recorded, files: recorded.files.map((file) => ({ ...file, modules: [] })) }));
+  assert.ok(!hasSameFiles(recorded, { ...recorded, startedAtUnixNs: 6n }), 'a file whose content is not known may be another one by then');
+  assert.ok(!hasSameFiles(recorded, { ...recorded, files: recorded.files.slice(1) }));
+  assert.ok(!hasSameFiles(recorded, { ...recorded, files: recorded.files.map((file) => ({ ...file, sha256: 'two' })) }));
+  assert.ok(!hasSameFiles(recorded, { ...recorded, files: recorded.files.map((file) => ({ ...file, path: `/other${file.path}` })) }));
 });
