@@ -1,11 +1,14 @@
 // What stands beside the picture: the selection, what was looked for, the interval; and the table in place of the picture.
 import { formatTime } from '../core/format';
-import { callTable, cpuTable, intervalDetails, itemDetails, itemTitle, threadTable, type Table } from '../core/timeline/details';
-import type { Place, Thread } from '../core/timeline/model';
-import { centred, formatMoment } from '../core/timeline/scale';
+import { callTable, cpuTable, intervalDetails, intervalTitle, itemDetails, itemTitle, threadTable, type Table } from '../core/timeline/details';
+import { colourEntries } from '../core/timeline/legend';
+import type { History } from '../core/timeline/history';
+import type { Place, Thread, View } from '../core/timeline/model';
+import { centred, partInRun } from '../core/timeline/scale';
 import type { LaneState } from './lane';
 import { editor, page } from './page';
 import { detailList, element, link, tableOf, type Leads } from './sidebar';
+import { swatch } from './swatch';
 import type { Timeline } from './timeline';
 
 export const leadsOf = (timeline: Timeline): Leads => ({
@@ -46,7 +49,7 @@ export function drawDetails(timeline: Timeline): void {
       const { view } = lane.interval;
       const name = timeline.lanes.length > 1 ? `${lane.info.title}, ` : '';
       parts.push(
-        element('h2', `${name}${formatMoment(view.fromNs, view)} – ${formatMoment(view.toNs, view)}`),
+        element('h2', `${name}${intervalTitle(view, lane.totalNs)}`),
         detailList(intervalDetails(lane.interval, view), leadsOf(timeline)),
       );
       const { deadlock, threadsLeft } = lane.interval;
@@ -58,6 +61,11 @@ export function drawDetails(timeline: Timeline): void {
       }
     }
   }
+  const colours = colourEntries(timeline.scene());
+  if (colours.length > 0) {
+    const rows = colours.map(({ text, draw }) => element('div', [swatch((surface) => draw(surface, timeline.theme)), element('span', text)], 'row'));
+    parts.push(element('h2', 'Colours'), ...rows);
+  }
   if (timeline.lanes.length > 1) {
     parts.push(link('end the comparison', () => editor.postMessage({ kind: 'compareNot' })));
   }
@@ -67,6 +75,18 @@ export function drawDetails(timeline: Timeline): void {
 export function drawNote(timeline: Timeline, text: string): void {
   drawDetails(timeline);
   page.details.prepend(element('p', text, 'quiet'));
+}
+
+export function showProblem(text: string): void {
+  page.live.textContent = text;
+  page.details.replaceChildren(element('p', text, 'problem'));
+}
+
+/** Only buttons that lead somewhere can be pressed. */
+export function offerWays(history: History): void {
+  for (const button of document.querySelectorAll<HTMLButtonElement>('[data-action=back], [data-action=forward]')) {
+    button.disabled = !(button.dataset['action'] === 'back' ? history.canGoBack : history.canGoForward);
+  }
 }
 
 /** A table of threads, or of CPUs, for each picture; below them, what the selected thread does in each. A row is where it was before, so
@@ -88,9 +108,17 @@ const selectedRow = (lane: LaneState): number => lane.threads.findIndex(({ threa
 const named = (timeline: Timeline, lane: LaneState, table: Table): Table =>
   timeline.lanes.length === 1 ? table : { ...table, caption: `${lane.info.title}: ${table.caption}` };
 
+/** What of the view the run takes; all of it before that is known. */
+const partOf = (timeline: Timeline, lane: LaneState): View | undefined =>
+  lane.overview === undefined ? timeline.view : partInRun(timeline.view, lane.totalNs);
+
 function rowTable(timeline: Timeline, lane: LaneState, index: number): HTMLElement {
+  const view = partOf(timeline, lane);
+  if (view === undefined) {
+    return element('p', `${lane.info.title}: ${intervalTitle(timeline.view, lane.totalNs)}`, 'quiet');
+  }
   if (isOfCpus(timeline, lane)) {
-    return tableOf(named(timeline, lane, cpuTable(lane.interval?.cpuRows ?? [], timeline.view)), undefined);
+    return tableOf(named(timeline, lane, cpuTable(lane.interval?.cpuRows ?? [], view)), undefined);
   }
   const choose = (row: number): void => {
     const thread = lane.threads[row]?.thread;
@@ -98,12 +126,12 @@ function rowTable(timeline: Timeline, lane: LaneState, index: number): HTMLEleme
       timeline.ask(index, thread.thread, { timeNs: Math.min(Math.max(timeline.view.fromNs, thread.startNs), thread.endNs) }, 'here', 'select');
     }
   };
-  return tableOf(named(timeline, lane, threadTable(lane.threads, timeline.view)), selectedRow(lane), choose);
+  return tableOf(named(timeline, lane, threadTable(lane.threads, view)), selectedRow(lane), choose);
 }
 
 /** What the selected thread does, in each of the runs in which there is one. */
 function callsBelow(timeline: Timeline): HTMLElement[] {
-  const lanes = [...timeline.lanes.entries()].filter(([, lane]) => !isOfCpus(timeline, lane));
+  const lanes = [...timeline.lanes.entries()].filter(([, lane]) => !isOfCpus(timeline, lane) && partOf(timeline, lane) !== undefined);
   const selected = lanes.filter(([, lane]) => selectedRow(lane) >= 0);
   if (lanes.length > 0 && selected.length === 0) {
     return [element('p', 'Choose a thread, with Enter or a click, to read what it does here.', 'quiet')];
@@ -125,6 +153,6 @@ function callsOf(timeline: Timeline, lane: LaneState, index: number, thread: Thr
       timeline.ask(index, thread.thread, { event }, 'here', 'select');
     }
   };
-  const table = named(timeline, lane, callTable({ thread, view: timeline.view, calls }));
+  const table = named(timeline, lane, callTable({ thread, view: partOf(timeline, lane) ?? timeline.view, calls }));
   return tableOf(table, calls.findIndex(({ event }) => event === lane.selection?.event), choose);
 }

@@ -69,6 +69,14 @@ export class CanvasSurface implements Surface {
     context.restore();
   }
 
+  shifted(x: number, y: number, draw: () => void): void {
+    const { context } = this;
+    context.save();
+    context.translate(x, y);
+    draw();
+    context.restore();
+  }
+
   /** As much of the text as fits. A name may have ten thousand characters: it is cut before it is measured. */
   private shortened(text: string, longest: number): string {
     let shown = text.slice(0, 200);

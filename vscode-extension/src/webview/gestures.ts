@@ -1,16 +1,17 @@
 // What mouse and keys do. Keys are taken only while the picture has the focus, as Perfetto's are; help.ts lists them.
-import { cpuText, eventText, momentOf, stretchText } from '../core/timeline/details';
-import { drawTimeline } from '../core/timeline/draw';
+import { cpuText, crowdText, eventText, momentOf, stretchText } from '../core/timeline/details';
 import { threadNames } from '../core/timeline/drawCpus';
 import { timeBelow } from '../core/timeline/drawGraphs';
 import { graphText, levelText } from '../core/timeline/graphText';
-import { hitTest, type Hit } from '../core/timeline/hit';
+import { hitTest, nearPixels, type Hit } from '../core/timeline/hit';
 import type { CpuRow, Item, View } from '../core/timeline/model';
+import { pictureOf } from '../core/timeline/picture';
 import { around, centred, formatMoment, lengthOf, pan, within, zoom, zoomStep, zoomSteps } from '../core/timeline/scale';
 import { SvgSurface } from '../core/timeline/svgSurface';
 import { drawNote, drawTable, leadsOf } from './beside';
 import { fillHelp } from './help';
 import { editor, page } from './page';
+import { pngOf } from './png';
 import type { Timeline } from './timeline';
 
 interface Drag {
@@ -98,14 +99,14 @@ export class Gestures {
   }
 
   private savePicture(format: 'svg' | 'png'): void {
-    const scene = this.timeline.scene();
+    const { theme, title } = this.timeline;
+    const picture = pictureOf(this.timeline.scene(), title);
     if (format === 'png') {
-      this.timeline.draw();
-      editor.postMessage({ kind: 'save', format, content: page.canvas.toDataURL('image/png').replace(/^[^,]*,/, '') });
+      editor.postMessage({ kind: 'save', format, content: pngOf(picture, theme) });
       return;
     }
-    const surface = new SvgSurface(scene.layout.width, scene.layout.height, this.timeline.theme.background);
-    drawTimeline(surface, scene, this.timeline.theme);
+    const surface = new SvgSurface(picture.width, picture.height, theme.background);
+    picture.draw(surface, theme);
     editor.postMessage({ kind: 'save', format, content: surface.document(page.title.textContent) });
   }
 
@@ -433,9 +434,10 @@ export class Gestures {
       return '';
     }
     const name = lane?.threads.find(({ thread }) => thread.thread === hit.thread)?.thread.name.slice(0, 80) ?? '';
-    if (hit.event !== undefined) {
-      return `${name} · ${eventText(row, hit.event, data)}`;
-    }
-    return hit.stretch === undefined ? '' : `${name} · ${stretchText(row, hit.stretch, data)}`;
+    const here = hit.event !== undefined ? eventText(row, hit.event, data) : hit.stretch === undefined ? undefined : stretchText(row, hit.stretch, data);
+    const { view } = this.timeline;
+    const crowd = crowdText(row, hit.timeNs, (nearPixels / this.timeline.layout().plotWidth) * lengthOf(view), data);
+    const parts = [here, crowd].filter((part) => part !== undefined);
+    return parts.length === 0 ? '' : [name, ...parts].join(' · ');
   }
 }

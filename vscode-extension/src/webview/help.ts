@@ -1,9 +1,9 @@
 // The help sheet: keys, states and signs, in columns as wide as the panel, so that a low one shows all of it, too.
-import type { Surface } from '../core/timeline/surface';
+import { stateEntries, stripEntry, swatchHeight, swatchWidth } from '../core/timeline/legend';
 import { hueTexts, outline, shapeTexts, type Hue, type Shape } from '../core/timeline/symbols';
 import type { Theme } from '../core/timeline/theme';
-import { CanvasSurface } from './canvasSurface';
 import { element, link } from './sidebar';
+import { swatch } from './swatch';
 
 const keys: readonly (readonly [string, string])[] = [
   ['W  S', 'zoom at the pointer, as the wheel does'],
@@ -29,25 +29,14 @@ const keys: readonly (readonly [string, string])[] = [
   ['Escape', 'nothing selected'],
 ];
 
-const [pictureWidth, pictureHeight] = [26, 14];
-const middle = pictureHeight / 2;
-
-/** As the rows show them. */
-const states: readonly (readonly [string, (surface: Surface, theme: Theme) => void])[] = [
-  ['running', (surface, theme) => surface.rects([0, middle - 5, pictureWidth, 10], theme.running)],
-  ['waits for a CPU', (surface, theme) => surface.rects([0, middle - 2.5, pictureWidth, 5], theme.runnable, 'hatched')],
-  ['in I/O', (surface, theme) => surface.rects([0, middle - 5, pictureWidth, 10], theme.io, 'dotted')],
-  ['blocked', (surface, theme) => surface.lines([0, middle, pictureWidth, middle], { colour: theme.blocked, width: 1.2, dash: [3, 3] })],
-  ['sleeping', (surface, theme) => surface.lines([0, middle, pictureWidth, middle], { colour: theme.quiet, width: 1.4, dash: [1.4, 5] })],
-  ['critical path', (surface, theme) => surface.rects([0, middle - 1.6, pictureWidth, 3.2], theme.path)],
-];
+const middle = swatchHeight / 2;
 
 const shapes = Object.entries(shapeTexts) as [Shape, string][];
 const hues = Object.entries(hueTexts) as [Hue, string][];
 
 export function fillHelp(dialog: HTMLDialogElement, theme: Theme): void {
-  const picture = (draw: (surface: Surface) => void): HTMLElement => pictureOf(draw, getComputedStyle(dialog).fontFamily);
-  const sign = (shape: Shape, colour: string): HTMLElement => picture((surface) => surface.polygons([outline(shape, pictureWidth / 2, middle, 4.5)], colour));
+  const picture = swatch;
+  const sign = (shape: Shape, colour: string): HTMLElement => picture((surface) => surface.polygons([outline(shape, swatchWidth / 2, middle, 4.5)], colour));
   const close = link('close', () => dialog.close());
   close.className = 'close';
   dialog.replaceChildren(
@@ -56,8 +45,11 @@ export function fillHelp(dialog: HTMLDialogElement, theme: Theme): void {
       'div',
       [
         ...part('Keys, while the focus is here', keys.map(([key, what]) => [element('kbd', key), what])),
-        ...part('States', states.map(([text, draw]) => [picture((surface) => draw(surface, theme)), text])),
-        ...part('A sign’s shape: what is called', shapes.map(([shape, text]) => [sign(shape, theme.foreground), text])),
+        ...part('States', Object.values(stateEntries).map(({ text, draw }) => [picture((surface) => draw(surface, theme)), text])),
+        ...part('A sign’s shape: what is called', [
+          ...shapes.map(([shape, text]) => [sign(shape, theme.foreground), text] as const),
+          [picture((surface) => stripEntry('').draw(surface, theme)), 'without signs, the higher the more'],
+        ]),
         ...part('Its colour: a call about', hues.map(([hue, text]) => [sign('up', theme.hues[hue]), text])),
       ],
       'sheet',
@@ -67,17 +59,4 @@ export function fillHelp(dialog: HTMLDialogElement, theme: Theme): void {
 
 function part(title: string, rows: readonly (readonly [HTMLElement, string])[]): HTMLElement[] {
   return [element('h2', title), ...rows.map(([sign, text]) => element('div', [sign, element('span', text)], 'row'))];
-}
-
-function pictureOf(draw: (surface: Surface) => void, fontFamily: string): HTMLElement {
-  const canvas = element('canvas');
-  canvas.width = pictureWidth * devicePixelRatio;
-  canvas.height = pictureHeight * devicePixelRatio;
-  canvas.setAttribute('aria-hidden', 'true');
-  const context = canvas.getContext('2d');
-  if (context !== null) {
-    context.scale(devicePixelRatio, devicePixelRatio);
-    draw(new CanvasSurface(context, fontFamily));
-  }
-  return canvas;
 }

@@ -49,7 +49,15 @@ export class LaneState {
   /** The last questions: one that was answered is not asked again, whatever the answer was. */
   private readonly last = new Map<DataRequest['what'], string>();
 
-  constructor(readonly info: LaneInfo) {}
+  /** `before`: the picture of the run that was shown in its place, which is drawn until there is one of this run. */
+  constructor(
+    readonly info: LaneInfo,
+    private before?: Lane,
+  ) {}
+
+  forgetBefore(): void {
+    this.before = undefined;
+  }
 
   get totalNs(): number {
     return this.overview?.totalNs ?? 0;
@@ -77,6 +85,17 @@ export class LaneState {
     }
   }
 
+  /** Whether what is there can be drawn so, wherever the view is by now. */
+  canShow({ rowsAre, first, last, colourBy }: Pick<Viewport, 'rowsAre' | 'first' | 'last' | 'colourBy'>): boolean {
+    const { data } = this;
+    if (data === undefined) {
+      return false;
+    }
+    const { rows, cpus } = this.rowsBetween(first, last, rowsAre);
+    const there = hasAll(data.rows.map(({ thread }) => thread), rows) && hasAll(data.cpuRows.map(({ cpu }) => cpu), cpus);
+    return there && (colourBy === 'state' || colourBy === this.colourBy);
+  }
+
   /** An answer did not come. */
   fail(): void {
     this.asked.clear();
@@ -100,7 +119,7 @@ export class LaneState {
       }
       case 'rows': {
         const { colourBy } = viewport;
-        if (this.covers(viewport) && (colourBy === 'state' || colourBy === this.colourBy)) {
+        if (this.covers(viewport)) {
           return undefined;
         }
         const question = this.ask({ ...this.rowsQuestion(viewport), colourBy });
@@ -132,17 +151,16 @@ export class LaneState {
   }
 
   /** Whether what is there shows what the screen does, at its resolution. */
-  private covers({ view, width, rowsAre, first, last }: Viewport): boolean {
+  private covers(viewport: Viewport): boolean {
     const { data } = this;
-    if (data === undefined) {
+    const { view, width } = viewport;
+    if (data === undefined || !this.canShow(viewport)) {
       return false;
     }
     const ratio = lengthOf(data.view) / data.pixels / (lengthOf(view) / width);
     // Half a nanosecond may be lost in the arithmetic.
     const inside = data.view.fromNs <= view.fromNs + 1 && data.view.toNs >= view.toNs - 1;
-    const { rows, cpus } = this.rowsBetween(first, last, rowsAre);
-    const there = hasAll(data.rows.map(({ thread }) => thread), rows) && hasAll(data.cpuRows.map(({ cpu }) => cpu), cpus);
-    return inside && Math.abs(ratio - 1) < 0.01 && there;
+    return inside && Math.abs(ratio - 1) < 0.01;
   }
 
   private rowsQuestion({ view, totalNs, width, rowsAre, first, last }: Viewport): Omit<Question, 'kind' | 'colourBy'> {
@@ -159,7 +177,10 @@ export class LaneState {
   }
 
   scene(): Lane {
-    const { data, interval } = this;
+    const { data, interval, before } = this;
+    if (data === undefined && before !== undefined) {
+      return { ...before, title: this.info.title };
+    }
     return {
       title: this.info.title,
       cpus: this.info.cpus,

@@ -3,7 +3,6 @@
 // All state that is worth keeping is in `kept` and survives the page; everything else is asked for again.
 import { formatTime } from '../core/format';
 import { itemTitle, momentOf } from '../core/timeline/details';
-import { drawTimeline } from '../core/timeline/draw';
 import { History } from '../core/timeline/history';
 import { layOut, scrollTo, visibleRows, type Layout } from '../core/timeline/layout';
 import type { At, ItemRequest, Step, ToPanel } from '../core/timeline/messages';
@@ -11,11 +10,12 @@ import type { Found, Item, Thread, TimelineData, View } from '../core/timeline/m
 import { unpack } from '../core/timeline/pack';
 import { centred, formatMoment, isSame, lengthOf, within, wholeRun } from '../core/timeline/scale';
 import { rowCount, totalOf, type Scene } from '../core/timeline/scene';
-import { drawDetails, drawNote, drawTable } from './beside';
+import { drawDetails, drawNote, drawTable, offerWays, showProblem } from './beside';
 import { CallList } from './callList';
-import { CanvasSurface } from './canvasSurface';
-import { LaneState } from './lane';
+import { Flash } from './flash';
+import { LaneState, type Viewport } from './lane';
 import { editor, page, type Kept } from './page';
+import { Screen } from './screen';
 import { element } from './sidebar';
 import { tell } from './tell';
 import { themeOfEditor } from './themeOfEditor';
@@ -26,8 +26,10 @@ const burstMs = 600;
 const restMs = 120;
 /** A screen has no more: an answer is to have room for some beyond its edges. */
 const mostRowsSeen = 480;
-const flashes = 6;
-const flashMs = 140;
+/** So long the picture of the run before stands in for one that is on its way; then it is told that there is none yet. */
+const standInMs = 300;
+
+const lookOf = ({ rowsAre, colourBy }: Kept): Pick<Kept, 'rowsAre' | 'colourBy'> => ({ rowsAre, colourBy });
 
 export class Timeline {
   readonly kept: Kept = {
@@ -41,24 +43,26 @@ export class Timeline {
     selected: undefined,
     ...editor.getState(),
   };
+  /** Of the recording. */
+  title = '';
   lanes: LaneState[] = [];
   private generation = -1;
   history = new History(this.kept.view ?? wholeRun(0));
   private lastMove = 0;
   marked: View | undefined;
-  private bright = true;
   private frame = 0;
   private rest: number | undefined;
-  private flashing: number | undefined;
+  private standIn: number | undefined;
+  private readonly flash = new Flash(() => this.redraw());
   private isSelecting = false;
   /** Beside a run that was shown as a whole there is another one: it is to be seen as a whole, too. */
   private hasNewcomer = false;
   /** What is to be done from the selection on that is on its way. */
   private readonly waiting: (() => void)[] = [];
   theme = themeOfEditor();
-  private surface: CanvasSurface | undefined;
-  private context: CanvasRenderingContext2D | undefined;
-  private readonly frameMs: number[] = [];
+  private readonly screen = new Screen();
+  /** What is drawn: it follows what is chosen once there is what that needs, so that nothing is empty in between. */
+  private drawnAs = lookOf(this.kept);
   /** Of each lane. */
   private readonly calls = [0, 1].map((lane) => new CallList(lane, (request) => editor.postMessage(request)));
 
@@ -86,6 +90,8 @@ export class Timeline {
         const lane = this.lanes[message.lane];
         const data = unpack<TimelineData>(message.data);
         lane?.take(message.what, data);
+        // Which threads there are is to be known before their rows are asked for.
+        this.chooseThreads();
         if (message.lane === 0 && message.what === 'overview') {
           this.firstLook(data.totalNs);
         }
@@ -94,6 +100,7 @@ export class Timeline {
           this.history.drift(wholeRun(this.totalNs));
           this.moved();
         }
+        this.drawAsChosen();
         this.threadsChanged();
         break;
       }
@@ -132,7 +139,8 @@ export class Timeline {
         break;
       case 'problem':
         this.lanes.forEach((lane) => lane.fail());
-        this.showProblem(message.text);
+        this.drawnAs = lookOf(this.kept);
+        showProblem(message.text);
         break;
     }
   }
@@ -144,11 +152,13 @@ export class Timeline {
     this.isSelecting = false;
     this.waiting.length = 0;
     this.lanes = message.lanes.map((info, index) => {
-      const lane = new LaneState(info);
+      const isSameProgram = before.length === message.lanes.length && before[index]?.info.recording === info.recording;
+      const lane = new LaneState(info, isSameProgram ? before[index]?.scene() : undefined);
       lane.scroll = before[index]?.scroll ?? 0;
       return lane;
     });
-    page.title.replaceChildren(element('b', message.title), ` ${message.lanes.map((lane) => lane.title).join('  ↔  ')}`);
+    this.title = message.title;
+    page.title.replaceChildren(element('b', this.title), ` ${message.lanes.map((lane) => lane.title).join('  ↔  ')}`);
     page.scheduler.textContent = /, (.*)$/.exec(message.lanes[0]?.title ?? '')?.[1] ?? '';
     const recording = message.lanes[0]?.recording ?? '';
     if (recording !== this.kept.recording) {
@@ -156,8 +166,13 @@ export class Timeline {
       this.history = new History(wholeRun(0));
     }
     page.details.replaceChildren();
-    this.offerWays();
+    offerWays(this.history);
     this.redraw();
+    clearTimeout(this.standIn);
+    this.standIn = setTimeout(() => {
+      this.lanes.forEach((lane) => lane.forgetBefore());
+      this.redraw();
+    }, standInMs);
     this.wantOverviews();
   }
 
@@ -170,11 +185,6 @@ export class Timeline {
     if (selected !== undefined) {
       this.ask(0, selected.thread, { event: selected.event }, 'here', 'keep');
     }
-  }
-
-  private showProblem(text: string): void {
-    page.live.textContent = text;
-    page.details.replaceChildren(element('p', text, 'problem'));
   }
 
   private itemCame(index: number, item: Item | undefined, purpose: ItemRequest['purpose'], step: Step, problem: string): void {
@@ -209,7 +219,7 @@ export class Timeline {
         }
       });
       if (step !== 'here') {
-        this.flash();
+        this.flash.start();
       }
     }
     drawDetails(this);
@@ -290,16 +300,9 @@ export class Timeline {
 
   moved(): void {
     this.keep({ view: this.view });
-    this.offerWays();
+    offerWays(this.history);
     this.redraw();
     this.wantData();
-  }
-
-  /** Only buttons that lead somewhere can be pressed. */
-  private offerWays(): void {
-    for (const button of document.querySelectorAll<HTMLButtonElement>('[data-action=back], [data-action=forward]')) {
-      button.disabled = !(button.dataset['action'] === 'back' ? this.history.canGoBack : this.history.canGoForward);
-    }
   }
 
   keep(change: Partial<Kept>): void {
@@ -307,11 +310,11 @@ export class Timeline {
     editor.setState(this.kept);
   }
 
-  layout(): Layout {
+  layout(rowsAre = this.drawnAs.rowsAre): Layout {
     return layOut({
       width: page.stage.clientWidth,
       height: page.stage.clientHeight,
-      lanes: this.lanes.map((lane) => ({ rows: rowCount(lane.scene(), this.kept.rowsAre), scroll: lane.scroll })),
+      lanes: this.lanes.map((lane) => ({ rows: rowCount(lane.scene(), rowsAre), scroll: lane.scroll })),
     });
   }
 
@@ -320,10 +323,9 @@ export class Timeline {
       layout: this.layout(),
       view: this.view,
       lanes: this.lanes.map((lane) => lane.scene()),
-      colourBy: this.kept.colourBy,
-      rowsAre: this.kept.rowsAre,
+      ...this.drawnAs,
       marked: this.marked,
-      bright: this.bright,
+      bright: this.flash.isBright,
     };
   }
 
@@ -357,25 +359,37 @@ export class Timeline {
   }
 
   private question(lane: LaneState, index: number, what: 'rows' | 'interval' | 'overview'): void {
-    const layout = this.layout();
-    const box = layout.lanes[index];
+    const viewport = this.chosen(lane, index);
     // Behind the table there is no picture, but the table is of the interval.
-    if (box === undefined || (what === 'rows' && page.stage.clientWidth === 0)) {
+    if (viewport === undefined || (what === 'rows' && page.stage.clientWidth === 0)) {
       return;
     }
-    const { rowsAre, colourBy } = this.kept;
-    const { first, last } = visibleRows(box, rowCount(lane.scene(), rowsAre));
-    const question = lane.question(what, {
-      view: this.view,
-      totalNs: this.totalNs,
-      width: Math.max(1, Math.floor(layout.plotWidth)),
-      rowsAre,
-      first,
-      last: Math.min(last, first + mostRowsSeen),
-      colourBy,
-    });
+    const question = lane.question(what, viewport);
     if (question !== undefined) {
       editor.postMessage({ ...question, generation: this.generation, lane: index });
+    }
+  }
+
+  /** What the screen is to show of a lane. */
+  private chosen(lane: LaneState, index: number): Viewport | undefined {
+    const { rowsAre, colourBy } = this.kept;
+    const layout = this.layout(rowsAre);
+    const box = layout.lanes[index];
+    if (box === undefined) {
+      return undefined;
+    }
+    const { first, last } = visibleRows(box, rowCount(lane.scene(), rowsAre));
+    const width = Math.max(1, Math.floor(layout.plotWidth));
+    return { view: this.view, totalNs: this.totalNs, width, rowsAre, first, last: Math.min(last, first + mostRowsSeen), colourBy };
+  }
+
+  private drawAsChosen(): void {
+    const isThere = this.lanes.every((lane, index) => {
+      const viewport = this.chosen(lane, index);
+      return lane.data === undefined || viewport === undefined || lane.canShow(viewport);
+    });
+    if (isThere) {
+      this.drawnAs = lookOf(this.kept);
     }
   }
 
@@ -399,11 +413,15 @@ export class Timeline {
     }
   }
 
-  threadsChanged(): void {
+  private chooseThreads(): void {
     const picked = this.kept.picked === undefined ? undefined : new Set(this.kept.picked);
     for (const lane of this.lanes) {
       lane.chooseThreads({ sortBy: this.kept.sortBy, hideIdle: this.kept.hideIdle, picked });
     }
+  }
+
+  threadsChanged(): void {
+    this.chooseThreads();
     this.redraw();
     drawDetails(this);
     drawTable(this);
@@ -413,12 +431,7 @@ export class Timeline {
   // What we draw.
 
   private resized(): void {
-    const scale = devicePixelRatio;
-    page.canvas.width = Math.round(page.stage.clientWidth * scale);
-    page.canvas.height = Math.round(page.stage.clientHeight * scale);
-    document.body.classList.toggle('narrow', document.body.clientWidth < 640);
-    this.context = page.canvas.getContext('2d', { alpha: false }) ?? undefined;
-    this.surface = this.context && new CanvasSurface(this.context, getComputedStyle(document.body).fontFamily);
+    this.screen.resized();
     this.draw();
     this.wantData();
   }
@@ -436,32 +449,10 @@ export class Timeline {
   }
 
   draw(): void {
-    const { context, surface, theme } = this;
-    if (context === undefined || surface === undefined || page.stage.clientWidth === 0) {
-      return;
+    const scene = this.screen.draw(() => this.scene(), this.theme);
+    if (scene !== undefined) {
+      tell(this, scene, this.screen.frameMs);
     }
-    const start = performance.now();
-    const scene = this.scene();
-    context.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
-    context.fillStyle = theme.background;
-    context.fillRect(0, 0, scene.layout.width, scene.layout.height);
-    drawTimeline(surface, scene, theme);
-    this.frameMs.push(performance.now() - start);
-    this.frameMs.splice(0, this.frameMs.length - 240);
-    tell(this, scene, this.frameMs);
-  }
-
-  private flash(): void {
-    clearInterval(this.flashing);
-    let left = flashes;
-    this.flashing = setInterval(() => {
-      left--;
-      this.bright = left <= 0 || !this.bright;
-      if (left <= 0) {
-        clearInterval(this.flashing);
-      }
-      this.redraw();
-    }, flashMs);
   }
 
   step(step: Step): void {
@@ -477,6 +468,7 @@ export class Timeline {
     this.keep(change);
     page.rows.value = this.kept.rowsAre;
     page.idle.checked = this.kept.hideIdle;
+    this.drawAsChosen();
     this.threadsChanged();
   }
 

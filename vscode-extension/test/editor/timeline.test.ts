@@ -144,10 +144,14 @@ void describe('the timeline', () => {
     const svg = (await saved('Save the picture as SVG', 'run 8 CPUs.svg')).toString();
     assert.match(svg, /^<svg[^>]* viewBox="/);
     assert.match(svg, />consumer</);
+    // What the panel around it says is in it.
+    for (const text of ['run', '8 CPUs, linux · whole run, 670 ms', 'critical path', 'post a semaphore']) {
+      assert.ok(svg.includes(`>${text}</text>`), text);
+    }
     assert.doesNotMatch(svg, /<img|<script/);
     const png = await saved('Save the picture as PNG', 'run 8 CPUs.png');
     assert.equal(png.toString('latin1', 1, 4), 'PNG');
-    assert.ok(png.readUInt32BE(16) > 600 && png.readUInt32BE(20) > 150, `${png.readUInt32BE(16)} by ${png.readUInt32BE(20)}`);
+    assert.ok(png.readUInt32BE(16) > 1200 && png.readUInt32BE(20) > 150, `${png.readUInt32BE(16)} by ${png.readUInt32BE(20)}`);
     // Behind the table there is none.
     const button = panel.page.getByRole('button', { name: 'Save the picture as SVG' });
     await panel.press('t');
@@ -245,6 +249,7 @@ void describe('the timeline', () => {
 
   void test('rows of CPUs, colours, order, and threads picked from a list', async () => {
     const { page } = panel;
+    const drawn = await panel.watchDrawn();
     await panel.press('c');
     // As many rows as there are CPUs; the turn under the pointer says whose it is, a click selects it.
     await eventually(async () => (await panel.attribute('drawn')) === '1', () => 'a row a CPU');
@@ -253,6 +258,9 @@ void describe('the timeline', () => {
     await workbench.quickInput.fill('8 CPUs');
     await workbench.page.keyboard.press('Enter');
     await eventually(async () => (await panel.attribute('drawn')) === '8', () => 'eight rows');
+    // From one picture to the next, with no empty one in between.
+    const counts = await drawn();
+    assert.ok(counts.length > 1 && counts.every((count) => /^[1-9]/.test(count)), counts.join());
     const { x } = await panel.at(150 * ms, 0);
     const second = await panel.rowOf('CPU 1');
     await workbench.page.mouse.move(x, second);

@@ -83,6 +83,21 @@ export class TimelinePanel {
     await this.details.locator('h2').first().filter({ hasText: text }).waitFor();
   }
 
+  /** Watches how many rows each picture has; resolves to a function that stops and answers that. */
+  async watchDrawn(): Promise<() => Promise<string[]>> {
+    const watch = await this.canvas.evaluateHandle((canvas) => {
+      const counts: string[] = [];
+      const observer = new MutationObserver(() => counts.push(canvas.dataset['drawn'] ?? ''));
+      observer.observe(canvas, { attributes: true, attributeFilter: ['data-drawn'] });
+      return { counts, observer };
+    });
+    return () =>
+      watch.evaluate(({ counts, observer }) => {
+        observer.disconnect();
+        return counts;
+      });
+  }
+
   async press(...keys: string[]): Promise<void> {
     await this.canvas.focus();
     for (const key of keys) {

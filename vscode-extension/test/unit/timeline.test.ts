@@ -10,7 +10,7 @@ import { hitTest } from '../../src/core/timeline/hit';
 import { layOut, rowMiddle, scrollTo, visibleRows } from '../../src/core/timeline/layout';
 import type { CpuRow, Row, Thread, TimelineData } from '../../src/core/timeline/model';
 import { pack, unpack } from '../../src/core/timeline/pack';
-import { around, centred, formatMoment, lengthOf, pan, ticks, timeAt, within, wholeRun, xOf, zoom, zoomStep } from '../../src/core/timeline/scale';
+import { around, centred, formatMoment, formatSpan, lengthOf, pan, ticks, timeAt, within, wholeRun, xOf, zoom, zoomStep } from '../../src/core/timeline/scale';
 import type { Lane } from '../../src/core/timeline/scene';
 import { SvgSurface } from '../../src/core/timeline/svgSurface';
 import { hueTexts, outline, shapeTexts, signOf, type Hue, type Shape } from '../../src/core/timeline/symbols';
@@ -58,6 +58,10 @@ void describe('the time axis', () => {
     }
     assert.deepEqual(ticks(wholeRun(1.75e9), 900).map(({ text }) => text).slice(0, 3), ['0.0 s', '0.2 s', '0.4 s']);
     assert.equal(formatMoment(850_000_000, wholeRun(1.75e9)), '0.85 s');
+    assert.equal(formatSpan(0.2e9, 0.85e9, wholeRun(1.75e9)), '0.20 s → 0.85 s');
+    // A stretch too short for the view still has two ends.
+    assert.equal(formatSpan(82_085_000, 82_475_000, wholeRun(164e6)), '82.08 ms → 82.47 ms');
+    assert.equal(formatSpan(5, 5, wholeRun(164e6)), '0 ms → 0 ms');
   });
 });
 

@@ -1,7 +1,7 @@
 // What is drawn above and around the rows: titles, overview, parallelism graph, an interval that is marked.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { intervalDetails } from '../../src/core/timeline/details';
+import { intervalDetails, intervalTitle } from '../../src/core/timeline/details';
 import { drawTimeline } from '../../src/core/timeline/draw';
 import { heightOf } from '../../src/core/timeline/drawGraphs';
 import { graphText, levelText } from '../../src/core/timeline/graphText';
@@ -117,6 +117,10 @@ void test('what an interval is used for is told of as much of it as the run take
   // The picture has moved, and what is in it is not known yet.
   assert.deepEqual(told(20e6, 40e6), ['serial 25% · 5.00 ms', 'parallel 75% · 15.0 ms']);
   assert.deepEqual(told(50e6, 100e6), [], 'the run has ended');
+  const title = (fromNs: number, toNs: number): string => intervalTitle({ fromNs, toNs }, run.totalNs);
+  assert.equal(title(10e6, 30e6), '10.0 ms – 30.0 ms');
+  assert.equal(title(10e6, 100e6), '10.0 ms – 40.0 ms', 'it says so');
+  assert.equal(title(50e6, 100e6), 'ended at 40.0 ms');
 });
 
 void test('an interval that is marked is seen as it is, what is around it through a veil; its length is told', () => {

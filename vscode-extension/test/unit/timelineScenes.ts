@@ -50,4 +50,7 @@ export class Recorder implements Surface {
     draw();
     this.clip = outer;
   }
+  shifted(_x: number, _y: number, draw: () => void): void {
+    draw();
+  }
 }

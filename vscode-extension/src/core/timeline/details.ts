@@ -3,7 +3,8 @@ import { basename } from '../paths';
 import { formatCount, formatShare, formatTime } from '../format';
 import { shortName } from '../functionNames';
 import { State, stateNames, type CpuRow, type Item, type Place, type Row, type Thread, type TimelineData, type TimelineObject, type View, type Waker } from './model';
-import { formatMoment, lengthOf } from './scale';
+import { formatMoment, formatSpan, lengthOf, partInRun } from './scale';
+import { cells } from './drawCalls';
 import { signOf } from './symbols';
 import type { ShownThread } from './threads';
 
@@ -38,12 +39,12 @@ export function itemDetails(item: Item, view: View, totalNs: number): Detail[] {
   const cpu = item.cpu === undefined ? '' : ` on CPU ${item.cpu}`;
   details.push({
     label: stateNames[item.state] ?? 'then',
-    text: `${moment(item.startNs)} → ${moment(item.endNs)} (${formatTime(item.endNs - item.startNs)})${item.state === State.running ? cpu : ''}`,
+    text: `${formatSpan(item.startNs, item.endNs, view)} (${formatTime(item.endNs - item.startNs)})${item.state === State.running ? cpu : ''}`,
   });
   if (item.made && item.kind !== '') {
     const took = item.returnNs - item.callNs;
     const outcome = item.outcome === '' || item.outcome === 'ok' ? '' : `, ${item.outcome}`;
-    const text = took > 0 ? `${moment(item.callNs)} → ${moment(item.returnNs)} (${formatTime(took)})` : moment(item.callNs);
+    const text = took > 0 ? `${formatSpan(item.callNs, item.returnNs, view)} (${formatTime(took)})` : moment(item.callNs);
     details.push({ label: 'call', text: `${text}${cpu}${outcome}` });
   }
   if (item.totalNs > 0) {
@@ -77,10 +78,17 @@ function wakerDetail(label: string, waker: Waker, moment: (ns: number) => string
   return { label, text: `${waker.name}${by} at ${moment(waker.timeNs)}${where}`, event: { thread: waker.thread, event: waker.event } };
 }
 
+/** "20 ms – 40 ms", of as much of a view as the run takes: a longer one may be beside it. */
+export function intervalTitle(view: View, totalNs: number): string {
+  const part = partInRun(view, totalNs);
+  return part === undefined ? `ended at ${formatMoment(totalNs, view)}` : `${formatMoment(part.fromNs, view)} – ${formatMoment(part.toNs, view)}`;
+}
+
 /** What the interval is used for; shares of what of it is in the run, which may end before it, as that of a longer run beside it. */
 export function intervalDetails(data: TimelineData, view: View): Detail[] {
   const { classes } = data;
-  const length = Math.min(view.toNs, data.totalNs) - Math.max(view.fromNs, 0);
+  const part = partInRun(view, data.totalNs);
+  const length = part === undefined ? 0 : lengthOf(part);
   const names = ['idle', 'serial', 'undersubscribed', 'parallel', 'oversubscribed'] as const;
   const total = names.reduce((sum, name) => sum + classes[name], 0) || 1;
   return names
@@ -120,6 +128,21 @@ export function eventText(row: Row, event: number, data: TimelineData): string {
     parts.push(placeName(place));
   }
   return parts.join(' · ');
+}
+
+/**
+ * How many calls a thread makes near a moment, where not each has a sign: those that are only counted there, or else those with other
+ * calls so near to them; undefined: there is nothing to be said.
+ */
+export function crowdText(row: Row, timeNs: number, withinNs: number, data: TimelineData): string | undefined {
+  const cellNs = (lengthOf(data.view) / Math.max(1, data.pixels)) * data.eventCellPixels;
+  const cell = cells(row.counts).find((each) => each.cell === Math.floor((timeNs - data.view.fromNs) / cellNs));
+  if (cell !== undefined) {
+    const kinds = cell.kinds.map(({ kind, calls }) => `${formatCount(calls)} × ${signOf(data.eventKinds[kind] ?? '').text}`);
+    return `${formatCount(cell.calls)} calls: ${kinds.join(', ')}; zoom in to tell them apart`;
+  }
+  const near = row.events.timeNs.filter((ns) => Math.abs(ns - timeNs) <= withinNs).length;
+  return near > 2 ? `one of ${near} calls here; zoom in to tell them apart` : undefined;
 }
 
 /** One line about what a CPU does under the pointer: of a turn, or of several in one pixel. */

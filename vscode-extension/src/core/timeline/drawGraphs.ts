@@ -28,6 +28,9 @@ export function drawOverview(surface: Surface, scene: Scene, theme: Theme): void
   surface.text(box.x - 10, box.y + 12, 'whole run', { colour: theme.quiet, size: 11, align: 'right' }, box.x - 16);
 }
 
+/** Of the axis' small letters, in pixels; some are narrower. */
+const tickLetterWidth = 6.6;
+
 export function drawAxis(surface: Surface, scene: Scene, theme: Theme): void {
   const { axis, lanes, plotX, plotWidth } = scene.layout;
   const marks = ticks(scene.view, plotWidth);
@@ -41,7 +44,8 @@ export function drawAxis(surface: Surface, scene: Scene, theme: Theme): void {
   surface.lines(segments, { colour: theme.grid, width: 1 });
   for (const { ns, text } of marks) {
     const x = plotX + xOf(ns, scene.view, plotWidth);
-    const isLast = x > plotX + plotWidth - 40;
+    // Left of its line only where it would be cut off.
+    const isLast = x + 3 + text.length * tickLetterWidth > scene.layout.width;
     surface.text(x + (isLast ? 0 : 3), axis.y + 14, text, { colour: theme.quiet, size: 11, align: isLast ? 'right' : 'left' });
   }
 }

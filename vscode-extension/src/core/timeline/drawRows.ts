@@ -2,37 +2,41 @@
 //
 // States are told apart without their colours: running is a full bar, runnable a hatched one of half the height, I/O a dotted one,
 // blocked a dashed line, sleeping a line of dots. The critical path is the thick line.
+import { drawCalls, largestSign, type CallsDrawn } from './drawCalls';
 import { CpuPainter, drawCpuName } from './drawCpus';
 import { Fillings } from './fillings';
-import { rowMiddle, visibleRows, xInRows, type LaneLayout } from './layout';
+import { rowMiddle, visibleRows, type LaneLayout } from './layout';
 import { State, type Row, type TimelineData } from './model';
+import { RowPlaces } from './rowPlaces';
 import { lengthOf } from './scale';
 import { rowCount, type Lane, type Scene } from './scene';
 import type { Surface, Texture } from './surface';
-import { outline, signOf } from './symbols';
+import { outline } from './symbols';
 import { categoryOf, heatOf, type Theme } from './theme';
 
-/** Half of a sign. */
-const overhang = 5;
+const overhang = largestSign + 1;
 
-export function drawRows(surface: Surface, scene: Scene, index: number, theme: Theme): void {
+/** Returns how many calls it has signs for. */
+export function drawRows(surface: Surface, scene: Scene, index: number, theme: Theme): CallsDrawn {
   const lane = scene.lanes[index];
   const layout = scene.layout.lanes[index];
   if (lane === undefined || layout === undefined) {
-    return;
+    return { signs: 0, calls: 0 };
   }
   drawNames(surface, scene, lane, layout, theme);
   const { rows } = layout;
   const painter = new RowPainter(surface, scene, lane, layout, theme);
   surface.clipped(rows.x, rows.y, rows.width, rows.height, () => painter.paint());
   // A call where the run begins, or ends, is whole.
-  surface.clipped(rows.x - overhang, rows.y, rows.width + 2 * overhang, rows.height, () => painter.paintCalls());
+  let drawn: CallsDrawn = { signs: 0, calls: 0 };
+  surface.clipped(rows.x - overhang, rows.y, rows.width + 2 * overhang, rows.height, () => (drawn = painter.paintCalls()));
   surface.clipped(rows.x, rows.y, rows.width, rows.height, () => painter.paintSelection());
   if (layout.contentHeight > rows.height) {
     const size = Math.max(16, (rows.height / layout.contentHeight) * rows.height);
     const at = rows.y + (layout.scroll / (layout.contentHeight - rows.height)) * (rows.height - size);
     surface.rects([rows.x + rows.width + 6, at, 5, size], theme.blocked);
   }
+  return drawn;
 }
 
 function drawNames(surface: Surface, scene: Scene, lane: Lane, layout: LaneLayout, theme: Theme): void {
@@ -59,8 +63,7 @@ function drawNames(surface: Surface, scene: Scene, lane: Lane, layout: LaneLayou
 
 class RowPainter {
   private readonly fillings = new Fillings();
-  /** The row of each thread that is shown. */
-  private readonly rowOf: ReadonlyMap<number, number>;
+  private readonly places: RowPlaces;
   private readonly bar: number;
 
   constructor(
@@ -70,8 +73,8 @@ class RowPainter {
     private readonly layout: LaneLayout,
     private readonly theme: Theme,
   ) {
-    this.rowOf = new Map(lane.threads.map(({ thread }, row) => [thread.thread, row]));
-    this.bar = Math.round(layout.rowHeight * 0.52);
+    this.places = new RowPlaces(scene, lane, layout);
+    this.bar = this.places.bar;
   }
 
   paint(): void {
@@ -90,7 +93,7 @@ class RowPainter {
       new CpuPainter(this.surface, this.scene, this.lane, this.layout, this.theme).paint(data, first, last);
       return;
     }
-    const seen = this.seenRows(data);
+    const seen = this.places.seen(data);
     this.paintStretches(seen, data);
     this.paintSummaries(seen, data);
     this.paintFound();
@@ -98,31 +101,9 @@ class RowPainter {
   }
 
   /** What lies on the stretches. */
-  paintCalls(): void {
+  paintCalls(): CallsDrawn {
     const { data } = this.lane;
-    if (data !== undefined && this.scene.rowsAre === 'threads') {
-      this.paintEvents(this.seenRows(data), data);
-    }
-  }
-
-  private seenRows(data: TimelineData): Row[] {
-    const { first, last } = visibleRows(this.layout, rowCount(this.lane, this.scene.rowsAre));
-    return data.rows.filter(({ thread }) => {
-      const row = this.rowOf.get(thread);
-      return row !== undefined && row >= first && row < last;
-    });
-  }
-
-  private x(ns: number): number {
-    return xInRows(ns, this.scene.view, this.layout);
-  }
-
-  private y(thread: number): number {
-    return rowMiddle(this.layout, this.rowOf.get(thread) ?? -1);
-  }
-
-  private isOutside(fromX: number, toX: number): boolean {
-    return toX < this.layout.rows.x || fromX > this.layout.rows.x + this.layout.rows.width;
+    return data === undefined || this.scene.rowsAre === 'cpus' ? { signs: 0, calls: 0 } : drawCalls(this.surface, data, this.places, this.theme);
   }
 
   private paintStretches(rows: readonly Row[], data: TimelineData): void {
@@ -131,11 +112,11 @@ class RowPainter {
     const waits = new Map<string, number[]>();
     const sleeps: number[] = [];
     for (const { thread, stretches } of rows) {
-      const y = this.y(thread);
+      const y = this.places.y(thread);
       for (let at = 0; at < stretches.state.length; at++) {
-        const from = this.x(stretches.startNs[at] ?? 0);
-        const to = this.x(stretches.endNs[at] ?? 0);
-        if (this.isOutside(from, to)) {
+        const from = this.places.x(stretches.startNs[at] ?? 0);
+        const to = this.places.x(stretches.endNs[at] ?? 0);
+        if (this.places.isOutside(from, to)) {
           continue;
         }
         // Half a pixel is to be seen, too.
@@ -194,12 +175,12 @@ class RowPainter {
     const { theme, fillings, bar } = this;
     const pixelNs = lengthOf(data.view) / Math.max(1, data.pixels);
     for (const { thread, summaries } of rows) {
-      const bottom = this.y(thread) + bar / 2;
+      const bottom = this.places.y(thread) + bar / 2;
       for (let at = 0; at < summaries.pixel.length; at++) {
         const startNs = data.view.fromNs + (summaries.pixel[at] ?? 0) * pixelNs;
-        const from = this.x(startNs);
-        const to = this.x(startNs + pixelNs);
-        if (this.isOutside(from, to)) {
+        const from = this.places.x(startNs);
+        const to = this.places.x(startNs + pixelNs);
+        if (this.places.isOutside(from, to)) {
           continue;
         }
         const share = (state: number): number => (summaries.shares[at * 5 + state - 1] ?? 0) / 255;
@@ -235,11 +216,11 @@ class RowPainter {
     const pixelNs = lengthOf(found.view) / Math.max(1, found.pixels);
     const marks: number[] = [];
     for (const { thread, pixel } of found.rows) {
-      if (this.rowOf.has(thread)) {
-        const y = this.y(thread) + this.bar / 2 + 1;
+      if (this.places.has(thread)) {
+        const y = this.places.y(thread) + this.bar / 2 + 1;
         for (const each of pixel) {
-          const from = this.x(found.view.fromNs + each * pixelNs);
-          const to = this.x(found.view.fromNs + (each + 1) * pixelNs);
+          const from = this.places.x(found.view.fromNs + each * pixelNs);
+          const to = this.places.x(found.view.fromNs + (each + 1) * pixelNs);
           marks.push(from - 0.5, y, Math.max(to - from, 1) + 1, 3);
         }
       }
@@ -255,25 +236,29 @@ class RowPainter {
     const line: number[] = [];
     const gaps: number[] = [];
     let before: { readonly x: number; readonly y: number } | undefined;
+    let crossed = -Infinity;
     for (let at = 0; at < path.thread.length; at++) {
       const thread = path.thread[at] ?? 0;
-      if (!this.rowOf.has(thread)) {
+      if (!this.places.has(thread)) {
         before = undefined;
         continue;
       }
-      const from = this.x(path.startNs[at] ?? 0);
-      const to = Math.max(this.x(path.endNs[at] ?? 0), from);
-      const y = this.y(thread);
+      const from = this.places.x(path.startNs[at] ?? 0);
+      const to = Math.max(this.places.x(path.endNs[at] ?? 0), from);
+      const y = this.places.y(thread);
       if (before !== undefined && from > before.x + 1.5) {
         gaps.push(before.x, before.y, from, y);
-      } else if (before !== undefined && before.y !== y && !this.isOutside(from, from)) {
+      } else if (before !== undefined && before.y !== y && !this.places.isOutside(from, from)) {
         const top = Math.max(Math.min(before.y, y), rows.y - width);
         const bottom = Math.min(Math.max(before.y, y), rows.y + rows.height + width);
+        // Side by side at their full width they would hide all that is below.
+        const across = from - crossed < 2 * width ? 1 : width;
+        crossed = from;
         if (bottom > top) {
-          line.push(from - width / 2, top - width / 2, width, bottom - top + width);
+          line.push(from - across / 2, top - width / 2, across, bottom - top + width);
         }
       }
-      if (y > rows.y - width && y < rows.y + rows.height + width && !this.isOutside(from, to)) {
+      if (y > rows.y - width && y < rows.y + rows.height + width && !this.places.isOutside(from, to)) {
         line.push(from - width / 2, y - width / 2, to - from + width, width);
       }
       before = { x: to, y };
@@ -282,64 +267,29 @@ class RowPainter {
     surface.lines(gaps, { colour: theme.path, width: 1.6, dash: [1.6, 3] });
   }
 
-  private paintEvents(rows: readonly Row[], data: TimelineData): void {
-    const size = this.layout.rowHeight >= 17 ? 4 : 3.2;
-    const signs = new Map<string, number[][]>();
-    const cellNs = (lengthOf(data.view) / Math.max(1, data.pixels)) * data.eventCellPixels;
-    for (const { thread, events, counts } of rows) {
-      const y = this.y(thread);
-      for (let at = 0; at < counts.cell.length; at++) {
-        const startNs = data.view.fromNs + (counts.cell[at] ?? 0) * cellNs;
-        const from = this.x(startNs);
-        const to = this.x(startNs + cellNs);
-        if (!this.isOutside(from, to)) {
-          // Above the bar, the higher the more.
-          const height = Math.min(this.bar / 2, 1 + Math.log2(1 + (counts.count[at] ?? 0)) * 0.7);
-          const colour = this.theme.hues[signOf(data.eventKinds[counts.kind[at] ?? 0] ?? '').hue];
-          this.fillings.add(colour, 'solid', from, y - this.bar / 2 - height, Math.max(1, to - from - 0.5), height);
-        }
-      }
-      for (let at = 0; at < events.timeNs.length; at++) {
-        const x = this.x(events.timeNs[at] ?? 0);
-        if (!this.isOutside(x, x)) {
-          const { shape, hue } = signOf(data.eventKinds[events.kind[at] ?? 0] ?? '');
-          const middle = shape === 'up' ? y + this.bar / 2 : shape === 'down' ? y - this.bar / 2 : y;
-          const colour = this.theme.hues[hue];
-          const shapes = signs.get(colour) ?? [];
-          shapes.push(outline(shape, x, middle, size));
-          signs.set(colour, shapes);
-        }
-      }
-    }
-    this.fillings.fill(this.surface);
-    for (const [colour, shapes] of signs) {
-      this.surface.polygons(shapes, colour, { colour: this.theme.background, width: 0.8 });
-    }
-  }
-
   paintSelection(): void {
     const { surface, theme, bar } = this;
     const { data, selection: item } = this.lane;
     const thread = item?.thread.thread;
-    if (data === undefined || item === undefined || thread === undefined || !this.rowOf.has(thread) || this.scene.rowsAre === 'cpus') {
+    if (data === undefined || item === undefined || thread === undefined || !this.places.has(thread) || this.scene.rowsAre === 'cpus') {
       return;
     }
-    const y = this.y(thread);
-    const from = this.x(item.startNs) - 1.5;
-    const to = Math.max(this.x(item.endNs) + 1.5, from + 5);
+    const y = this.places.y(thread);
+    const from = this.places.x(item.startNs) - 1.5;
+    const to = Math.max(this.places.x(item.endNs) + 1.5, from + 5);
     const colour = this.scene.bright ? theme.selection : theme.quiet;
     const half = bar / 2 + 3;
     surface.polygons([[from, y - half, to, y - half, to, y + half, from, y + half]], undefined, { colour, width: 1.6 });
     if (item.made) {
-      const at = this.x(item.callNs);
+      const at = this.places.x(item.callNs);
       surface.polygons([outline('circle', at, y, bar)], undefined, { colour, width: this.scene.bright ? 2 : 1.2 });
     }
     for (const [waker, dash] of [
       [item.wokenBy, undefined],
       [item.cpuFrom, [4, 3]],
     ] as const) {
-      if (waker !== undefined && this.rowOf.has(waker.thread)) {
-        this.arrow(this.x(waker.timeNs), this.y(waker.thread), this.x(Math.max(waker.timeNs, item.endNs)), y, colour, dash);
+      if (waker !== undefined && this.places.has(waker.thread)) {
+        this.arrow(this.places.x(waker.timeNs), this.places.y(waker.thread), this.places.x(Math.max(waker.timeNs, item.endNs)), y, colour, dash);
       }
     }
   }

@@ -31,7 +31,8 @@ export type Hit =
       readonly stretch: number | undefined;
     };
 
-const nearPixels = 6;
+/** A call is hit from so far. */
+export const nearPixels = 6;
 
 export function hitTest(scene: Scene, x: number, y: number): Hit {
   const { layout } = scene;

@@ -64,6 +64,22 @@ export function isSame(a: View, b: View): boolean {
   return a.fromNs === b.fromNs && a.toNs === b.toNs;
 }
 
+/** "82.09 ms → 82.48 ms": the ends of a stretch as finely as a view needs, or as it takes to tell them apart. */
+export function formatSpan(startNs: number, endNs: number, view: View): string {
+  const whole = { fromNs: view.fromNs, toNs: Math.max(view.toNs, endNs) };
+  const [start, end] = [formatMoment(startNs, whole), formatMoment(endNs, whole)];
+  if (start !== end || startNs >= endNs) {
+    return `${start} → ${end}`;
+  }
+  const step = 10 ** Math.floor(Math.log10(Math.max((endNs - startNs) / 10, 1)));
+  return `${formatAt(startNs, step, endNs)} → ${formatAt(endNs, step, endNs)}`;
+}
+
+/** What of a view is in a run, which may end before it, as that of a longer run beside it; undefined: it has ended by then. */
+export function partInRun(view: View, totalNs: number): View | undefined {
+  return view.fromNs < totalNs ? { fromNs: view.fromNs, toNs: Math.min(view.toNs, totalNs) } : undefined;
+}
+
 export interface Tick {
   readonly ns: number;
   readonly text: string;

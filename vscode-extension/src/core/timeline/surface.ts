@@ -29,4 +29,6 @@ export interface Surface {
   text(x: number, y: number, text: string, style: TextStyle, longest?: number): void;
   /** Draws with everything outside of the rectangle left as it is. */
   clipped(x: number, y: number, width: number, height: number, draw: () => void): void;
+  /** Draws so many pixels further right and down. */
+  shifted(x: number, y: number, draw: () => void): void;
 }

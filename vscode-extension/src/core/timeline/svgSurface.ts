@@ -68,6 +68,12 @@ export class SvgSurface implements Surface {
     this.parts.push('</g>');
   }
 
+  shifted(x: number, y: number, draw: () => void): void {
+    this.parts.push(`<g transform="translate(${n(x)} ${n(y)})">`);
+    draw();
+    this.parts.push('</g>');
+  }
+
   /** The document, with its title for those who cannot see it. */
   document(title: string): string {
     return [

@@ -75,6 +75,10 @@ aside h2 { font-size: 12.5px; font-weight: 600; margin: 6px 0 4px; overflow-wrap
 aside dl { display: grid; grid-template-columns: max-content 1fr; gap: 2px 10px; margin: 0 0 8px; }
 aside dt { color: var(--vscode-descriptionForeground); }
 aside dd { margin: 0; min-width: 0; overflow-wrap: anywhere; font-variant-numeric: tabular-nums; max-height: 6.5em; overflow: hidden; }
+aside .row { display: flex; gap: 8px; align-items: baseline; line-height: 16px; }
+aside .row > canvas { flex: none; width: 26px; height: 14px; align-self: center; }
+aside .row > span { min-width: 0; overflow-wrap: anywhere; }
+aside .row:last-of-type { margin-bottom: 8px; }
 aside nav { display: flex; gap: 2px 12px; flex-wrap: wrap; margin-bottom: 8px; }
 .problem { padding: 10px 16px; }
 #table { flex: 1; overflow: auto; padding: 6px 16px; }

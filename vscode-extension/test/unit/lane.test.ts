@@ -1,0 +1,50 @@
+// What the panel has of a run, and whether that can be drawn as it is chosen.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { LaneState, type Viewport } from '../../src/webview/lane';
+import { data, scene } from './timelineScenes';
+
+const info = { title: '2 CPUs, linux', cpus: 2, hasCpus: true, recording: '/run.lptrace' };
+
+function laneWith(shown: ReturnType<typeof data> | undefined): LaneState {
+  const lane = new LaneState(info);
+  const whole = data(2);
+  lane.take('overview', whole);
+  lane.chooseThreads({ sortBy: 'number', hideIdle: false, picked: undefined });
+  if (shown !== undefined) {
+    lane.question('rows', viewport());
+    lane.take('rows', shown);
+  }
+  return lane;
+}
+
+function viewport(more: Partial<Viewport> = {}): Viewport {
+  return { view: { fromNs: 0, toNs: 670e6 }, totalNs: 670e6, width: 900, rowsAre: 'threads', first: 0, last: 6, colourBy: 'state', ...more };
+}
+
+void test('another colour, or rows of CPUs, are drawn once there is what they need: until then all stays as it is', () => {
+  const shown = data(2);
+  const lane = laneWith({ ...shown, cpuRows: [] });
+  assert.ok(lane.canShow(viewport()));
+  assert.ok(!lane.canShow(viewport({ colourBy: 'function' })), 'the pixels were not asked for their functions');
+  assert.ok(!lane.canShow(viewport({ rowsAre: 'cpus', last: 2 })), 'there are no rows of CPUs yet');
+  assert.ok(lane.question('rows', viewport({ colourBy: 'function' })));
+  assert.ok(!lane.canShow(viewport({ colourBy: 'function' })), 'that is on its way');
+  lane.take('rows', shown);
+  assert.ok(lane.canShow(viewport({ colourBy: 'function' })));
+  assert.ok(lane.canShow(viewport()), 'the states are always known');
+  assert.ok(lane.canShow(viewport({ rowsAre: 'cpus', last: 2 })));
+});
+
+void test('the picture of the run before stands in for one that is on its way, for a while', () => {
+  const [before] = scene(data(1)).lanes;
+  const lane = new LaneState(info, before);
+  assert.equal(lane.scene().data, before?.data);
+  assert.equal(lane.scene().title, info.title, 'and is called what it will be');
+  assert.equal(lane.totalNs, 0, 'how long it takes is not known');
+  lane.forgetBefore();
+  assert.equal(lane.scene().data, undefined);
+  const other = new LaneState(info, before);
+  other.take('rows', data(2));
+  assert.equal(other.scene().data, other.data);
+});
