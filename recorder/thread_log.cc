@@ -1,5 +1,6 @@
 #include "thread_log.h"
 
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <climits>
@@ -194,6 +195,20 @@ longpole_record* record_acquired(const Call& call, int result) {
 
 longpole_record* record_releasing(const Call& call) {
   return record_releasing_inline(call);
+}
+
+std::uint64_t thread_cpu_time_if_lost_cpu(std::uint64_t tsc) {
+  ThreadLog& log = thread_log;
+  rusage used;
+  const bool known = !in_lockstep() && getrusage(RUSAGE_THREAD, &used) == 0;
+  const std::uint64_t turns =
+      known ? 1 + static_cast<std::uint64_t>(used.ru_nvcsw + used.ru_nivcsw) : 0;
+  if (known && turns == log.turns && tsc - log.last_clock < LONGPOLE_LATEST_CLOCK) {
+    return LONGPOLE_HAD_CPU;
+  }
+  log.turns = turns;
+  log.last_clock = tsc;
+  return thread_cpu_time();
 }
 
 void record_begins(const Call& call, int result) {

@@ -47,9 +47,12 @@ struct ThreadLog {
   bool waits_in_runtime;  // of OpenMP, by yielding for instance: see openmp_hooks.cc
   // LONGPOLE_AGAIN_MASK in a chunk in which some records are written twice, else 0.
   std::uintptr_t again_mask;
-  // Under the thread clock: of the last record, and of the last that has the CPU time.
+  // Under the thread clock: of the last record, of the last that has the CPU time or says that it is not needed, and of
+  // the last that has it.
   std::uint64_t last_stamp;
   std::uint64_t last_reading;
+  std::uint64_t last_clock;
+  std::uint64_t turns;  // that the thread has had a CPU, as of last_reading; 0: not known
 };
 
 extern __thread ThreadLog thread_log __attribute__((tls_model("initial-exec")));
@@ -163,6 +166,9 @@ inline void record_overhead(std::uint64_t begin) {
   write_record(now, LONGPOLE_OVERHEAD, 0, now - begin, 0, 0, 0);
 }
 
+// LONGPOLE_HAD_CPU where the thread has not lost its CPU since it last asked. Without waking the scheduler up, see there.
+std::uint64_t thread_cpu_time_if_lost_cpu(std::uint64_t tsc);
+
 // 0: the clock need not be read, which costs as much as ten records.
 inline std::uint64_t thread_cpu_time_if_due(std::uint64_t tsc, longpole_kind kind, unsigned flags) {
   ThreadLog& log = thread_log;
@@ -180,6 +186,11 @@ inline std::uint64_t thread_cpu_time_if_due(std::uint64_t tsc, longpole_kind kin
     return 0;
   }
   log.last_reading = tsc;
+  if (!at_boundary) {
+    return thread_cpu_time_if_lost_cpu(tsc);
+  }
+  log.last_clock = tsc;
+  log.turns = 0;
   return thread_cpu_time();
 }
 

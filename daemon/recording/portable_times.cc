@@ -67,7 +67,9 @@ class Builder {
       stretch.possible = length;
     }
     stretches_.push_back(stretch);
-    if (const std::optional<std::int64_t> cpu = reading_of(record); cpu)
+    if (const std::optional<std::int64_t> cpu = reading_of(record); cpu == LONGPOLE_HAD_CPU)
+      had_cpu();
+    else if (cpu)
       take_reading(std::max<std::int64_t>(*cpu - cpu_before_ns_, 0));
     ended_ = kind == LONGPOLE_THREAD_END;
     if (kind == LONGPOLE_TASK)  // done in the middle of a wait
@@ -106,6 +108,14 @@ class Builder {
     times_.samples.push_back({last_time_, paths_.add(addresses), weight});
   }
 
+  // In all of them since it last asked.
+  void had_cpu() {
+    for (; sure_ < stretches_.size(); ++sure_) {
+      Stretch& stretch = stretches_[sure_];
+      stretch.known += std::exchange(stretch.possible, 0);
+    }
+  }
+
   // What `all` gets of what there is for it.
   static double part_of(std::int64_t there, std::int64_t all) {
     return there > 0 && all > 0
@@ -120,6 +130,7 @@ class Builder {
       times_.cpu.add(times_.born, 0);
       times_.cpu.add(last_time_, cpu);
       stretches_.clear();
+      sure_ = 0;
       return;
     }
     std::int64_t known = 0;
@@ -148,6 +159,7 @@ class Builder {
     }
     times_.cpu.add(last_time_, cpu);
     stretches_.clear();
+    sure_ = 0;
   }
 
   MergeContext& context_;
@@ -158,6 +170,7 @@ class Builder {
   std::int64_t last_time_ = 0;
   std::uint64_t last_stamp_ = 0;
   std::vector<Stretch> stretches_;  // since the last reading
+  std::size_t sure_ = 0;            // so many of them have been told from others
   bool waiting_ = false;
   bool ended_ = false;
 };

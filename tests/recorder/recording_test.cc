@@ -414,6 +414,25 @@ TEST(Recording, SaysWhatACallCostsThatEntersTheKernel) {
   EXPECT_GE(directory.control().kernel_entry_cost_ps, 10'000'000U);
 }
 
+TEST(Recording, AsksForCpuTimeBetweenCallsOnlyWhereTheThreadHasLostItsCpu) {
+  RunDirectory directory;
+  directory.control().cpu_clock = LONGPOLE_CPU_CLOCK_THREAD;
+  const std::uint64_t changes =
+      std::stoull(run_recorded({"spaced_locks", {"200"}}, directory).output);
+  std::uint64_t sure = 0;
+  std::uint64_t readings = 0;
+  const auto threads = directory.threads();
+  const std::vector<longpole_record>& records = threads.at(0).records;
+  for (const longpole_record& record : records) {
+    const bool lock = kind_of(record) == LONGPOLE_MUTEX_LOCK;
+    sure += lock && other_of(record) == LONGPOLE_HAD_CPU ? 1U : 0U;
+    readings += lock && other_of(record) > LONGPOLE_HAD_CPU ? 1U : 0U;
+  }
+  EXPECT_EQ(sure + readings, 200U);
+  const std::uint64_t length = records.back().tsc - records.front().tsc;
+  EXPECT_LE(readings, 1 + changes + length / LONGPOLE_LATEST_CLOCK);
+}
+
 // All that happens before the program's own code does, as far as the library is concerned.
 TEST(Recording, CountsItsOwnBeginningAmongWhatRecordingCosts) {
   RunDirectory directory;

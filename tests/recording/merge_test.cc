@@ -442,6 +442,28 @@ TEST(MergePortable, TimeOnTheCpuInsideABlockingCallCountsForWhatFollows) {
                           "0 7000 post 0 cpu=1000", "0 8000 end cpu=1000"));
 }
 
+TEST(MergePortable, WhereAThreadHadItsCpuItComputed) {
+  constexpr std::uint64_t ms = 1'000'000;
+  HandMadeRun run;
+  run.result.kernel_source = false;
+  run.result.ended_ns = 100 * ms;
+  run.result.clock_pairs.back() = {100 * ms, 100 * ms};
+  const auto merged = [&](std::uint64_t second_reading) {
+    run.events = {};
+    run.events.add_thread(
+        0, 100,
+        {clocked(call(LONGPOLE_THREAD_START, 1 * ms), 1 * ms),
+         clocked(call(LONGPOLE_MUTEX_LOCK, 3 * ms, lock_address), 3 * ms),
+         clocked(call(LONGPOLE_MUTEX_UNLOCK, 13 * ms, lock_address), second_reading),
+         clocked(call(LONGPOLE_MUTEX_LOCK, 33 * ms, lock_address), 23 * ms),
+         clocked(call(LONGPOLE_THREAD_END, 43 * ms), 33 * ms)});
+    return describe(*run.merge());
+  };
+  // 10 of the 30 ms were another's: nobody knows where, or it can only be behind the unlock.
+  EXPECT_THAT(merged(0), testing::Contains(testing::StartsWith("0 13000000 unlock 0 cpu=6666")));
+  EXPECT_THAT(merged(LONGPOLE_HAD_CPU), testing::Contains("0 13000000 unlock 0 cpu=10000000"));
+}
+
 TEST(MergePortable, TimeThatNobodyUsedIsAnExternalWait) {
   constexpr std::uint64_t ms = 1'000'000;
   HandMadeRun run;

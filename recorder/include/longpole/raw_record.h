@@ -56,7 +56,7 @@
 #define LONGPOLE_STATIC_ASSERT _Static_assert
 #endif
 
-#define LONGPOLE_RAW_VERSION 14u
+#define LONGPOLE_RAW_VERSION 15u
 #define LONGPOLE_CONTROL_MAGIC 0x6c72746e6f63706cull /* "lpcontrl" */
 #define LONGPOLE_UNIT_BYTES (4u * 1024u)             /* what `events` is made of */
 #define LONGPOLE_CHUNK_BYTES (32u * 1024u)           /* a mapped chunk, header included */
@@ -316,14 +316,21 @@ enum longpole_io {
  * It is read where a wait begins, where a thread begins and ends, where a long call of input or output
  * or other wait for nobody known returns, and else only after a stretch without
  * records of more than LONGPOLE_LONG_STRETCH stamps, in which the thread may have lost its CPU, or
- * when the last reading is LONGPOLE_LATEST_READING stamps old.
+ * when the last reading is LONGPOLE_LATEST_READING stamps old. Such a reading is spared where the kernel has not changed
+ * threads since the last one, which may be as old as LONGPOLE_LATEST_CLOCK, and LONGPOLE_HAD_CPU stands in its place: who
+ * asks for the CPU time of a running thread has the kernel look whether another's turn has come, which it does by itself
+ * at its ticks alone, and caches are the colder for each change more.
  */
+#define LONGPOLE_HAD_CPU \
+  1ull /* the thread has not lost its CPU since the last reading or the last of these */
 #if defined(__aarch64__)
 #define LONGPOLE_LONG_STRETCH (1u << 10)
 #define LONGPOLE_LATEST_READING (1u << 15)
+#define LONGPOLE_LATEST_CLOCK (1u << 18)
 #else
 #define LONGPOLE_LONG_STRETCH (1u << 16)
 #define LONGPOLE_LATEST_READING (1u << 21)
+#define LONGPOLE_LATEST_CLOCK (1u << 24)
 #endif
 
 struct longpole_record {
