@@ -123,6 +123,32 @@ void test('what an interval is used for is told of as much of it as the run take
   assert.equal(title(50e6, 100e6), 'ended at 40.0 ms');
 });
 
+void test('a time stands right of its line, and left of it only where it would be cut off', () => {
+  for (const [toNs, beside] of [
+    [620e6, 3],
+    [600e6, 0],
+  ] as const) {
+    const picture = scene(data(2), { view: { fromNs: 0, toNs } });
+    const label = drawn(picture).texts.find(({ text, y }) => text === '600 ms' && y > picture.layout.axis.y);
+    const x = picture.layout.plotX + xOf(600e6, picture.view, picture.layout.plotWidth);
+    assert.ok(label !== undefined && Math.abs(label.x - x - beside) < 0.01, `${label?.x} beside ${x}`);
+  }
+});
+
+void test('the critical path is thin where it crosses the rows again and again', () => {
+  const shown = data(2);
+  const crossing = (count: number): number[] => {
+    const startNs = Float64Array.from({ length: count }, (_unused, at) => 100e6 + at * (200e6 / count));
+    const path = { thread: Uint32Array.from(startNs, (_ns, at) => 2 + (at % 2)), startNs, endNs: startNs.slice(1), parts: new Uint32Array(count), arrival: new Uint8Array(count) };
+    const { filled } = drawn(scene({ ...shown, path: { ...path, endNs: Float64Array.from(startNs, (ns) => ns + 200e6 / count) } }));
+    const parts = filled.filter(({ colour }) => colour === darkTheme.path).map(({ xywh }) => xywh);
+    return parts.filter(([, , , height = 0]) => height > 10).map(([, , width = 0]) => width);
+  };
+  assert.ok(crossing(6).length === 5 && crossing(6).every((width) => width > 2));
+  assert.ok(crossing(200).length > 150 && crossing(200).filter((width) => width > 2).length <= 2);
+  assert.ok(crossing(60).filter((width) => width > 2).length <= 2, 'some pixels apart');
+});
+
 void test('an interval that is marked is seen as it is, what is around it through a veil; its length is told', () => {
   const picture = scene(data(2), { marked: { fromNs: 100e6, toNs: 200e6 } });
   const { filled, texts } = drawn(picture);

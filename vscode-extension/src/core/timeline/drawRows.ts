@@ -236,7 +236,8 @@ class RowPainter {
     const line: number[] = [];
     const gaps: number[] = [];
     let before: { readonly x: number; readonly y: number } | undefined;
-    let crossed = -Infinity;
+    /** Where the latest two hand-overs are. */
+    let crossed = [-Infinity, -Infinity];
     for (let at = 0; at < path.thread.length; at++) {
       const thread = path.thread[at] ?? 0;
       if (!this.places.has(thread)) {
@@ -251,9 +252,9 @@ class RowPainter {
       } else if (before !== undefined && before.y !== y && !this.places.isOutside(from, from)) {
         const top = Math.max(Math.min(before.y, y), rows.y - width);
         const bottom = Math.min(Math.max(before.y, y), rows.y + rows.height + width);
-        // Side by side at their full width they would hide all that is below.
-        const across = from - crossed < 2 * width ? 1 : width;
-        crossed = from;
+        // Many side by side, at their full width, would hide all that is below.
+        const across = from - (crossed[0] ?? -Infinity) < 4 * width ? 1 : width;
+        crossed = [...crossed.slice(-1), from];
         if (bottom > top) {
           line.push(from - across / 2, top - width / 2, across, bottom - top + width);
         }
