@@ -1,5 +1,5 @@
 // Makes the pictures of timelines that the documentation shows: the sorter, producers and consumers before and after, and a chain of
-// filters of 63 threads, in a light and a dark theme. Run by `npm run pictures`; needs a C compiler.
+// filters of 64 threads, in a light and a dark theme. Run by `npm run pictures`; needs a C compiler.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,8 +19,8 @@ const pictures: readonly Picture[] = [
   { name: 'sorter', source: 'sorter/sorter.c', defines: [], prepare: ['--make-input', 'numbers'], args: ['numbers'] },
   { name: 'producer-consumer', source: 'producer-consumer/producer-consumer.c', defines: [], args: [] },
   { name: 'producer-consumer-100', source: 'producer-consumer/producer-consumer.c', defines: ['-DBUFFERS=100'], args: [] },
-  // The 62nd prime is 293; with main, the generator, there are 63 threads.
-  { name: 'prime-filter', source: 'prime-filter/prime-filter.c', defines: [], args: ['293'] },
+  // The 63rd prime is 307; with main, the generator, there are 64 threads.
+  { name: 'prime-filter', source: 'prime-filter/prime-filter.c', defines: [], args: ['307'] },
 ];
 const themes = { dark: ['Default Dark Modern', 'vs-dark'], light: ['Default Light Modern', 'vs'] } as const;
 const settings = (theme: keyof typeof themes): Record<string, unknown> => ({ 'workbench.colorTheme': themes[theme][0], 'longpole.cpus': 8 });
