@@ -30,13 +30,18 @@ inline int acquire_unit(const Call& call, sem_t* semaphore, Wait wait) {
   }
   errno = errno_before;
   record_begins(call);
-  int result;
-  {
-    const SamplingHeldBack held_back;
-    result = wait();
-  }
+  const int result = wait();
   record_returns(call, error_of(result));
   return result;
+}
+
+// With a deadline the system call is not made again behind a signal handler, whatever that asks for (signal(7)).
+template <typename Wait>
+inline int acquire_unit_until(const Call& call, sem_t* semaphore, Wait wait) {
+  return acquire_unit(call, semaphore, [wait] {
+    const SamplingHeldBack held_back;
+    return wait();
+  });
 }
 
 }  // namespace
@@ -99,7 +104,7 @@ LONGPOLE_HOOK int sem_timedwait(sem_t* semaphore, const timespec* deadline) {
   if (!recording() || !is_valid(deadline)) [[unlikely]] {
     return next().sem_timedwait(semaphore, deadline);
   }
-  return acquire_unit(
+  return acquire_unit_until(
       {LONGPOLE_SEMAPHORE_TIMEDWAIT, semaphore, LONGPOLE_SITE()}, semaphore,
       [semaphore, deadline] { return resolved_next.sem_timedwait(semaphore, deadline); });
 }
@@ -108,10 +113,10 @@ LONGPOLE_HOOK int sem_clockwait(sem_t* semaphore, clockid_t clock, const timespe
   if (!recording() || !is_waiting_clock(clock) || !is_valid(deadline)) [[unlikely]] {
     return next().sem_clockwait(semaphore, clock, deadline);
   }
-  return acquire_unit({LONGPOLE_SEMAPHORE_TIMEDWAIT, semaphore, LONGPOLE_SITE()}, semaphore,
-                      [semaphore, clock, deadline] {
-                        return resolved_next.sem_clockwait(semaphore, clock, deadline);
-                      });
+  return acquire_unit_until({LONGPOLE_SEMAPHORE_TIMEDWAIT, semaphore, LONGPOLE_SITE()}, semaphore,
+                            [semaphore, clock, deadline] {
+                              return resolved_next.sem_clockwait(semaphore, clock, deadline);
+                            });
 }
 
 LONGPOLE_HOOK int sem_post(sem_t* semaphore) noexcept {

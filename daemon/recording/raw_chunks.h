@@ -103,7 +103,7 @@ struct RawEvents {
 // Samples are kept from a call of these kinds while it waits: a signal would end it.
 [[nodiscard]] inline bool may_be_interrupted(unsigned kind) {
   return waits_for_nobody_known(kind) || kind == LONGPOLE_SLEEP ||
-         kind == LONGPOLE_SEMAPHORE_WAIT || kind == LONGPOLE_SEMAPHORE_TIMEDWAIT;
+         kind == LONGPOLE_SEMAPHORE_TIMEDWAIT;
 }
 
 // What its thread computes in it is waiting.

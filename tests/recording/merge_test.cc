@@ -77,14 +77,14 @@ TEST(Merge, TheCostOfAWaitIsTakenOutBehindIt) {
   run.control.interruptible_cost_ps = 500'000;
   run.spool.exit(60'000, 100);
   run.events.add_thread(0, 100,
-                        {begins(LONGPOLE_SEMAPHORE_WAIT, 10'000, 0x3000),
-                         returns(LONGPOLE_SEMAPHORE_WAIT, 20'000, 0x3000),
+                        {begins(LONGPOLE_SEMAPHORE_TIMEDWAIT, 10'000, 0x3000),
+                         returns(LONGPOLE_SEMAPHORE_TIMEDWAIT, 20'000, 0x3000),
                          begins(LONGPOLE_MUTEX_LOCK, 30'000, lock_address),
                          returns(LONGPOLE_MUTEX_LOCK, 40'000, lock_address),
                          call(LONGPOLE_MUTEX_UNLOCK, 50'000, lock_address)});
   EXPECT_THAT(
       describe(*run.merge()),
-      ElementsAre("0 10000 wait 0 cpu=10000 took=10000", "0 30000 lock 1 cpu=18500 took=10000",
+      ElementsAre("0 10000 timedwait 0 cpu=10000 took=10000", "0 30000 lock 1 cpu=18500 took=10000",
                   "0 50000 unlock 1 cpu=18900", "0 60000 end cpu=10000"));
 }
 

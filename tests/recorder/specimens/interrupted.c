@@ -1,10 +1,12 @@
 // Counts the waits that are interrupted: by its own handler as often as that ran, else never, however
-// much CPU time passes in between.
+// much CPU time passes in between, and however many signals arrive that somebody else handles in this process.
 #define _GNU_SOURCE
 #include <errno.h>
+#include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,7 +18,49 @@ static void on_alarm(int signal) {
   ++handled;
 }
 
+enum { ROUNDS = 100 };
+
+static sem_t posted;
+static volatile pid_t waiter;
+static int surprises_without_deadline;
+
+static void* wait_for_posts(void* argument) {
+  waiter = (pid_t)syscall(SYS_gettid);
+  for (int i = 0; i < ROUNDS; ++i)
+    surprises_without_deadline += sem_wait(&posted) != 0;
+  return argument;
+}
+
+// As the kernel has it, and not as a library would have us believe.
+static int is_handled(int signal) {
+  struct {
+    void (*handler)(int);
+    unsigned long flags;
+    void (*restorer)(void);
+    unsigned long mask;
+  } present = {0};
+  return syscall(SYS_rt_sigaction, signal, NULL, &present, sizeof present.mask) == 0 &&
+         present.handler != SIG_DFL && present.handler != SIG_IGN;
+}
+
+static void disturb_a_wait(void) {
+  sem_init(&posted, 0, 0);
+  pthread_t thread;
+  pthread_create(&thread, NULL, wait_for_posts, NULL);
+  for (int i = 0; i < ROUNDS; ++i) {
+    usleep(500);
+    for (int signal = SIGRTMIN; signal <= SIGRTMAX; ++signal)
+      if (waiter != 0 && is_handled(signal))
+        syscall(SYS_tgkill, getpid(), waiter, signal);
+    usleep(100);
+    sem_post(&posted);
+  }
+  pthread_join(thread, NULL);
+  printf("%d surprises without a deadline\n", surprises_without_deadline);
+}
+
 int main(void) {
+  disturb_a_wait();
   sem_t semaphore;
   sem_init(&semaphore, 0, 0);
   struct sigaction action = {.sa_handler = on_alarm};
