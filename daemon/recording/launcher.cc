@@ -37,7 +37,8 @@ namespace fs = std::filesystem;
 constexpr std::int64_t tick_ns = 100'000'000;     // clock pairs and maps are taken this often
 constexpr std::int64_t grace_ns = 2'000'000'000;  // between SIGTERM and SIGKILL
 constexpr int draining_priority = -15;            // as nice(2) counts
-constexpr int poll_while_loading_ms = 1;          // until the recorder has announced itself
+constexpr std::size_t worth_draining = 512 * 1024;
+constexpr int poll_while_loading_ms = 1;  // until the recorder has announced itself
 
 // The control file, mapped; the recorder in the program maps it too.
 class Control {
@@ -270,20 +271,24 @@ void Run::watch(pid_t pid, const Control& control, std::optional<PerfRings>& rin
     for (const pollfd& entry : rings->poll_entries())
       polled.push_back(entry);
 
+  const bool all_last = polled.size() == 3;  // no ring is to be polled for
   bool recorder_seen = false;
   std::int64_t next_tick = monotonic_ns() + tick_ns;
   while ((polled[0].revents & POLLIN) == 0) {
     const std::int64_t before = monotonic_ns();
-    const auto until_tick =
-        static_cast<int>(std::max<std::int64_t>(next_tick - before, 0) / 1'000'000 + 1);
-    ::poll(polled.data(), polled.size(), recorder_seen ? until_tick : poll_while_loading_ms);
+    const std::int64_t next_look =
+        rings ? std::min(next_tick, before + PerfRings::longest_rest_ns) : next_tick;
+    const auto until_look =
+        static_cast<int>(std::max<std::int64_t>(next_look - before, 0) / 1'000'000 + 1);
+    ::poll(polled.data(), polled.size(), recorder_seen ? until_look : poll_while_loading_ms);
     const std::int64_t now = monotonic_ns();
 
     if (!recorder_seen && control.recorder_is_there()) {
       recorder_seen = true;  // what the program starts with is mapped now
       maps.snapshot();
     }
-    if (now >= next_tick) {
+    const bool ticks = now >= next_tick;
+    if (ticks) {
       result.clock_pairs.push_back(read_clock_pair());
       maps.snapshot();
       if (run_delays)
@@ -302,7 +307,7 @@ void Run::watch(pid_t pid, const Control& control, std::optional<PerfRings>& rin
     }
     terminator.check(now);
     if (rings)
-      rings->drain();
+      rings->drain(ticks || !all_last ? 1 : worth_draining);
     // A ring whose last thread has ended reports POLLHUP for ever.
     for (std::size_t i = 3; i < polled.size(); ++i)
       if ((polled[i].revents & (POLLHUP | POLLERR)) != 0)

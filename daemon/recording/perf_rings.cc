@@ -27,6 +27,9 @@ namespace {
 constexpr std::size_t largest_ring = 8 * 1024 * 1024;
 constexpr std::size_t largest_sum_of_rings = 64 * 1024 * 1024;  // of one kind
 constexpr std::size_t smallest_ring = 32 * 1024;
+// What such a program needs more than twice PerfRings::longest_rest_ns to fill, with stacks of 600 bytes at each sleep and
+// wake-up.
+constexpr std::size_t ring_that_lasts = 4 * 1024 * 1024;
 // Enough for twenty frames or so. Beyond, paths go on along frame pointers, if there are any.
 constexpr std::uint32_t stack_copy_bytes = 4096;
 // Locks and their callers are near each other, and there may be 100,000 a second.
@@ -253,14 +256,16 @@ void PerfRings::spool(Ring& ring, std::span<const std::uint8_t> bytes) {
   (ring.of_tracepoints ? spooled_wakes_ : spooled_) += bytes.size();
 }
 
-bool PerfRings::drain() {
+bool PerfRings::drain(std::size_t at_least) {
   bool any = false;
   for (Ring& ring : rings_) {
     std::atomic_ref<__u64> head_field(ring.page->data_head);
     std::atomic_ref<__u64> tail_field(ring.page->data_tail);
     const std::uint64_t head = head_field.load(std::memory_order_acquire);
     std::uint64_t tail = tail_field.load(std::memory_order_relaxed);
-    any = any || tail != head;
+    if (head - tail < at_least)
+      continue;
+    any = true;
     while (tail != head && spool_error_.empty()) {
       const std::size_t offset = tail & (ring.size - 1);
       const std::size_t length = std::min<std::size_t>(head - tail, ring.size - offset);
@@ -286,7 +291,8 @@ bool PerfRings::drain() {
 std::vector<pollfd> PerfRings::poll_entries() const {
   std::vector<pollfd> entries;
   for (const Ring& ring : rings_)
-    entries.push_back({ring.event.get(), POLLIN, 0});
+    if (ring.size < ring_that_lasts)
+      entries.push_back({ring.event.get(), POLLIN, 0});
   return entries;
 }
 

@@ -39,13 +39,16 @@ class PerfRings {
   PerfRings(PerfRings&&) noexcept;
   PerfRings& operator=(PerfRings&&) noexcept;
 
-  // Moves what the rings hold into the spool files; true if there was anything. After a file could
-  // not be written the rings are left alone, and spool_error() says why.
-  bool drain();
+  // Moves what the rings hold into the spool files, of those that hold so many bytes; true if there was anything. After
+  // a file could not be written the rings are left alone, and spool_error() says why.
+  bool drain(std::size_t at_least = 1);
   [[nodiscard]] const std::string& spool_error() const { return spool_error_; }
 
-  // What to poll for: an entry a ring, ready when it holds a good deal.
+  // What to poll for: an entry a ring that is ready when it holds a good deal. Those that last for longer than
+  // longest_rest_ns have none and must be looked at as often: of an event that is polled for, the kernel wakes up who does at
+  // the end of each thread, on the CPU that the program has, to see for himself that it was not the last one.
   [[nodiscard]] std::vector<pollfd> poll_entries() const;
+  static constexpr std::int64_t longest_rest_ns = 5'000'000;
 
   [[nodiscard]] std::vector<std::uint32_t> cpus() const;
   // Whether samples went without copies of the stack from some point on, to spare the disk.
