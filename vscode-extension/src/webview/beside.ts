@@ -1,7 +1,6 @@
 // What stands beside the picture: the selection, what was looked for, the interval; and the table in place of the picture.
 import { formatTime } from '../core/format';
 import { callTable, cpuTable, intervalDetails, intervalTitle, itemDetails, itemTitle, threadTable, type Table } from '../core/timeline/details';
-import { colourEntries } from '../core/timeline/legend';
 import type { History } from '../core/timeline/history';
 import type { Place, Thread, View } from '../core/timeline/model';
 import { centred, partInRun } from '../core/timeline/scale';
@@ -61,9 +60,8 @@ export function drawDetails(timeline: Timeline): void {
       }
     }
   }
-  const colours = colourEntries(timeline.scene());
-  if (colours.length > 0) {
-    const rows = colours.map(({ text, draw }) => element('div', [swatch((surface) => draw(surface, timeline.theme)), element('span', text)], 'row'));
+  if (timeline.colours.length > 0) {
+    const rows = timeline.colours.map(({ text, draw }) => element('div', [swatch((surface) => draw(surface, timeline.theme)), element('span', text)], 'row'));
     parts.push(element('h2', 'Colours'), ...rows);
   }
   if (timeline.lanes.length > 1) {

@@ -4,6 +4,7 @@
 import { formatTime } from '../core/format';
 import { itemTitle, momentOf } from '../core/timeline/details';
 import { History } from '../core/timeline/history';
+import { colourEntries, type Entry } from '../core/timeline/legend';
 import { layOut, scrollTo, visibleRows, type Layout } from '../core/timeline/layout';
 import type { At, ItemRequest, Step, ToPanel } from '../core/timeline/messages';
 import type { Found, Item, Thread, TimelineData, View } from '../core/timeline/model';
@@ -63,6 +64,8 @@ export class Timeline {
   private readonly screen = new Screen();
   /** What is drawn: it follows what is chosen once there is what that needs, so that nothing is empty in between. */
   private drawnAs = lookOf(this.kept);
+  /** What the colours of the view stand for; of one that moves, what they stood for where it rested. */
+  colours: readonly Entry[] = [];
   /** Of each lane. */
   private readonly calls = [0, 1].map((lane) => new CallList(lane, (request) => editor.postMessage(request)));
 
@@ -346,6 +349,7 @@ export class Timeline {
   }
 
   private rested(): void {
+    this.colours = colourEntries(this.scene());
     this.lanes.forEach((lane, index) => {
       if (lane.overview !== undefined) {
         this.question(lane, index, 'interval');
@@ -388,8 +392,9 @@ export class Timeline {
       const viewport = this.chosen(lane, index);
       return lane.data === undefined || viewport === undefined || lane.canShow(viewport);
     });
-    if (isThere) {
+    if (isThere && (this.drawnAs.rowsAre !== this.kept.rowsAre || this.drawnAs.colourBy !== this.kept.colourBy)) {
       this.drawnAs = lookOf(this.kept);
+      this.colours = colourEntries(this.scene());
     }
   }
 

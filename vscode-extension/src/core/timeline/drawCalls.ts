@@ -73,7 +73,7 @@ class CallPainter {
     this.margin = (places.layout.rowHeight - places.bar) / 2;
   }
 
-  /** Where calls are only counted, in the colour of the most frequent kind; returns how many that are. */
+  /** Where calls are only counted, in the colour of the most frequent kind, faintly, for there may be thousands; returns how many that are. */
   addStrips({ thread, counts }: Row): number {
     const { data, places, theme } = this;
     const top = places.y(thread) - places.bar / 2;
@@ -84,7 +84,7 @@ class CallPainter {
       const [from, to] = [Math.max(places.x(startNs), left), Math.min(places.x(startNs + this.cellNs), left + width)];
       if (to > from) {
         const height = Math.min(this.margin - 0.5, 1 + Math.log2(1 + calls) * 0.3);
-        this.strips.add(theme.hues[signOf(data.eventKinds[kind] ?? '').hue], 'solid', from, top - height, Math.max(1, to - from - 0.5), height);
+        this.strips.add(theme.hues[signOf(data.eventKinds[kind] ?? '').hue], 'veil', from, top - height, Math.max(1, to - from - 0.5), height);
         all += calls;
       }
     }

@@ -37,7 +37,7 @@ const mostNames = 12;
 /** Calls that have no sign each, in the colour of this kind. */
 export const stripEntry = (kind: string): Entry => ({
   text: 'calls without signs, the higher the more',
-  draw: (surface, theme) => surface.rects([0, middle, 8, 2, 8.5, middle - 1, 8, 3, 17, middle - 2, 8, 4], theme.hues[signOf(kind).hue]),
+  draw: (surface, theme) => surface.rects([0, middle, 8, 2, 8.5, middle - 1, 8, 3, 17, middle - 2, 8, 4], theme.hues[signOf(kind).hue], 'veil'),
 });
 
 /** Everything that is in the picture, the most frequent first. */

@@ -1,6 +1,6 @@
 // What the timeline is drawn on: a canvas in the panel, an SVG document in a picture. Coordinates are pixels from the top left.
 
-/** `hatched` and `dotted` tell states apart for those who do not see the colours; through a `veil`, what lies below is seen faintly. */
+/** `hatched` and `dotted` tell states apart for those who do not see the colours; through a `veil`, what lies below is seen faintly, and so is the veil. */
 export type Texture = 'solid' | 'hatched' | 'dotted' | 'veil';
 
 export const veilOpacity = 0.62;
