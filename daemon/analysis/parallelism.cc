@@ -4,7 +4,7 @@
 #include <array>
 #include <tuple>
 
-#include "trace/byte_stream.h"
+#include "analysis/quick_number.h"
 
 namespace longpole::analysis {
 namespace {
@@ -92,7 +92,7 @@ class LevelTimes {
 class ParallelismIndex::Reader {
  public:
   Reader(const ParallelismIndex& index, std::size_t block)
-      : index_(index), last_(index.tokens_.data() + index.tokens_.size()) {
+      : index_(index), last_(index.tokens_.data() + index.tokens_.size() - bytes_behind_numbers) {
     skip_to(block);
   }
   void skip_to(std::size_t block) {
@@ -104,16 +104,16 @@ class ParallelismIndex::Reader {
   }
   // On to the stretch behind `end`; false: there is none.
   bool next() {
-    if (at_ == last_)
+    if (!has_next_)
       return false;
     start = end;
-    const std::uint64_t step = take_number(at_) & unusual_step;
+    const std::uint64_t step = next_ & unusual_step;
     if (step != unusual_step) [[likely]] {
       active.running += usual_steps[step].running;
       active.runnable += usual_steps[step].runnable;
     } else {
-      active.running += unfolded(take_number(at_));
-      active.runnable += unfolded(take_number(at_));
+      active.running += unfolded(take_number_quickly(at_));
+      active.runnable += unfolded(take_number_quickly(at_));
     }
     find_end();
     return true;
@@ -125,17 +125,20 @@ class ParallelismIndex::Reader {
 
  private:
   void find_end() {
-    if (at_ == last_) {
+    has_next_ = at_ != last_;
+    if (!has_next_) {
       end = index_.end_;
       return;
     }
-    const std::uint8_t* ahead = at_;
-    end = start + static_cast<std::int64_t>(take_number(ahead) >> step_bits);
+    next_ = take_number_quickly(at_);
+    end = start + static_cast<std::int64_t>(next_ >> step_bits);
   }
 
   const ParallelismIndex& index_;
-  const std::uint8_t* at_ = nullptr;
+  const std::uint8_t* at_ = nullptr;  // behind the step at the end of the stretch at hand
   const std::uint8_t* last_;
+  std::uint64_t next_ = 0;  // that step
+  bool has_next_ = false;
 };
 
 // A block's first stretch is in the block; the tokens are the steps to the others, and to the next block's
@@ -188,6 +191,7 @@ void ParallelismIndex::end(std::int64_t time) {
   end_ = std::max(time, last_);
   if (end_ > last_)
     blocks_.back().sum.add(active_, end_ - last_);
+  tokens_.resize(tokens_.size() + bytes_behind_numbers, 0);
   blocks_.shrink_to_fit();
   tokens_.shrink_to_fit();
   find_checkpoints();

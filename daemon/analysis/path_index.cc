@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "trace/byte_stream.h"
+#include "analysis/quick_number.h"
 
 namespace longpole::analysis {
 namespace {
@@ -30,11 +30,11 @@ class PathIndex::Reader {
     if (next_ == index_.size_)
       return false;
     ++next_;
-    const std::uint64_t token = take_number(at_);
-    part.thread = static_cast<std::uint32_t>(take_number(at_));
+    const std::uint64_t token = take_number_quickly(at_);
+    part.thread = static_cast<std::uint32_t>(take_number_quickly(at_));
     part.start = part.end;
     if ((token & gap_bit) != 0)
-      part.start += Nanoseconds{static_cast<std::int64_t>(take_number(at_))};
+      part.start += Nanoseconds{static_cast<std::int64_t>(take_number_quickly(at_))};
     part.end = part.start + Nanoseconds{static_cast<std::int64_t>(token >> flag_bits)};
     part.arrival = static_cast<Arrival>(token & arrival_bits);
     return true;
@@ -74,6 +74,7 @@ void PathIndex::end() {
   if (has_last_)
     append(last_);
   has_last_ = false;
+  tokens_.resize(tokens_.size() + bytes_behind_numbers, 0);
   blocks_.shrink_to_fit();
   tokens_.shrink_to_fit();
 }
