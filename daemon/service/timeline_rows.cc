@@ -1,11 +1,13 @@
 #include "service/timeline_rows.h"
 
-#include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <string>
+#include <string_view>
 
 #include "service/all_cpus.h"
 #include "service/timeline_names.h"
+#include "service/wire_bytes.h"
 
 namespace longpole::service {
 namespace {
@@ -42,7 +44,7 @@ class Table {
   explicit Table(std::size_t keys) : is_named_(keys + 1), numbers_(keys + 1, 0) {}
 
   // From any thread.
-  void note(const google::protobuf::RepeatedField<std::uint32_t>& keys) {
+  void note(const std::vector<std::uint32_t>& keys) {
     for (const std::uint32_t key : keys) {
       // Read first: what only one CPU writes to is not taken from the others.
       if (!is_named_[key].load(std::memory_order_relaxed))
@@ -60,15 +62,30 @@ class Table {
       numbers_[key] = ++number;
     }
   }
-  // From keys to indexes plus one.
-  void replace(google::protobuf::RepeatedField<std::uint32_t>& keys) const {
-    for (std::uint32_t& key : keys)
-      key = numbers_[key];
+  // Their indexes plus one, as a list of a message.
+  [[nodiscard]] std::string list(int field, const std::vector<std::uint32_t>& keys) const {
+    std::string bytes;
+    WireBytes::put_numbers(bytes, field, keys, [&](std::uint32_t key) { return numbers_[key]; });
+    return bytes;
   }
 
  private:
   std::vector<std::atomic<bool>> is_named_;  // by key
   std::vector<std::uint32_t> numbers_;       // likewise
+};
+
+// A TimelineRow as bytes, but for what is in the tables, of which it has the keys.
+struct RowBytes {
+  struct Named {
+    std::string before;  // fields before those lists, and behind them
+    std::vector<std::uint32_t> objects;
+    std::vector<std::uint32_t> places;
+    std::string behind;
+  };
+  Named stretches;
+  Named summaries;
+  Named events;
+  std::string counts;
 };
 
 // The tables of one answer.
@@ -80,13 +97,11 @@ class Tables {
         places_(recording.stacks.size()) {}
 
   // What the row names.
-  void note(const v1::TimelineRow& row) {
-    objects_.note(row.stretches().object());
-    objects_.note(row.summaries().object());
-    objects_.note(row.events().object());
-    places_.note(row.stretches().place());
-    places_.note(row.summaries().place());
-    places_.note(row.events().place());
+  void note(const RowBytes& row) {
+    for (const RowBytes::Named* const named : {&row.stretches, &row.summaries, &row.events}) {
+      objects_.note(named->objects);
+      places_.note(named->places);
+    }
   }
   void write(v1::GetTimelineResponse& message) {
     objects_.number([&](std::uint32_t key) { write_object_of(key, *message.add_objects()); });
@@ -94,14 +109,30 @@ class Tables {
       write_place(recording_, StackId{key - 1}, *message.add_places());
     });
   }
-  // Once they are written.
-  void replace(v1::TimelineRow& row) const {
-    objects_.replace(*row.mutable_stretches()->mutable_object());
-    objects_.replace(*row.mutable_summaries()->mutable_object());
-    objects_.replace(*row.mutable_events()->mutable_object());
-    places_.replace(*row.mutable_stretches()->mutable_place());
-    places_.replace(*row.mutable_summaries()->mutable_place());
-    places_.replace(*row.mutable_events()->mutable_place());
+  // Once they are written: a GetTimelineResponse of this row.
+  [[nodiscard]] std::string answer_of(std::uint32_t thread, const RowBytes& row) const {
+    using Stretches = v1::TimelineStretches;
+    using Summaries = v1::TimelineSummaries;
+    using Events = v1::TimelineEvents;
+    std::string bytes;
+    const auto put = [&](int field, const RowBytes::Named& of, const std::string& first,
+                         const std::string& second) {
+      WireBytes::put_message(bytes, field, {of.before, first, second, of.behind});
+    };
+    WireBytes::put_number(bytes, v1::TimelineRow::kThreadFieldNumber, thread);
+    put(v1::TimelineRow::kStretchesFieldNumber, row.stretches,
+        objects_.list(Stretches::kObjectFieldNumber, row.stretches.objects),
+        places_.list(Stretches::kPlaceFieldNumber, row.stretches.places));
+    put(v1::TimelineRow::kSummariesFieldNumber, row.summaries,
+        places_.list(Summaries::kPlaceFieldNumber, row.summaries.places),
+        objects_.list(Summaries::kObjectFieldNumber, row.summaries.objects));
+    put(v1::TimelineRow::kEventsFieldNumber, row.events,
+        objects_.list(Events::kObjectFieldNumber, row.events.objects),
+        places_.list(Events::kPlaceFieldNumber, row.events.places));
+    WireBytes::put_message(bytes, v1::TimelineRow::kEventCountsFieldNumber, {row.counts});
+    std::string answer;
+    WireBytes::put_message(answer, v1::GetTimelineResponse::kRowsFieldNumber, {bytes});
+    return answer;
   }
 
  private:
@@ -118,17 +149,13 @@ class Tables {
   Table places_;
 };
 
-// With keys in place of what will be in the tables.
 class RowWriter {
  public:
-  RowWriter(const Execution& execution, const Keys& keys, std::uint32_t thread,
-            v1::TimelineRow& message)
+  RowWriter(const Execution& execution, const Keys& keys, std::uint32_t thread, RowBytes& row)
       : execution_(execution),
         keys_(keys),
         events_(execution.recording().threads[thread].events),
-        message_(message) {
-    message_.set_thread(thread);
-  }
+        row_(row) {}
 
   void write(const analysis::TimelineRow& row, const analysis::SummaryContent& content) {
     write_stretches(row.spans);
@@ -139,83 +166,103 @@ class RowWriter {
 
  private:
   void write_stretches(const std::vector<Span>& spans) {
-    v1::TimelineStretches& stretches = *message_.mutable_stretches();
-    const auto count = static_cast<int>(spans.size());
-    stretches.mutable_start_ns()->Reserve(count);
-    stretches.mutable_end_ns()->Reserve(count);
-    stretches.mutable_state()->reserve(spans.size());
-    stretches.mutable_cpu()->Reserve(count);
-    stretches.mutable_weight()->Reserve(count);
-    stretches.mutable_event()->Reserve(count);
-    stretches.mutable_object()->Reserve(count);
-    stretches.mutable_place()->Reserve(count);
-    std::string& states = *stretches.mutable_state();
+    using Stretches = v1::TimelineStretches;
+    RowBytes::Named& stretches = row_.stretches;
+    std::string& before = stretches.before;
+    WireBytes::put_floats<double>(before, Stretches::kStartNsFieldNumber, spans,
+                                  [](const Span& span) { return to_double(span.start); });
+    WireBytes::put_floats<double>(before, Stretches::kEndNsFieldNumber, spans,
+                                  [](const Span& span) { return to_double(span.end); });
+    std::string states;
+    states.reserve(spans.size());
+    stretches.objects.reserve(spans.size());
+    stretches.places.reserve(spans.size());
     for (const Span& span : spans) {
-      stretches.add_start_ns(to_double(span.start));
-      stretches.add_end_ns(to_double(span.end));
       states.push_back(static_cast<char>(state_of(span.state)));
+      const Event& event = events_[span.event];
+      const bool computes = span.state == SpanState::running || span.state == SpanState::runnable;
+      stretches.objects.push_back(computes ? 0 : keys_.object(event));
+      stretches.places.push_back(computes ? keys_.work_place(event.profile)
+                                          : keys_.call_place(event));
+    }
+    WireBytes::put_bytes(before, Stretches::kStateFieldNumber, states);
+    WireBytes::put_numbers(before, Stretches::kCpuFieldNumber, spans, [&](const Span& span) {
       const std::uint32_t cpu = span.state == SpanState::running && span.part != analysis::no_part
                                     ? execution_.cpu_of(span.part)
                                     : simulation::no_cpu;
-      stretches.add_cpu(cpu == simulation::no_cpu ? 0 : cpu + 1);
-      stretches.add_weight(span.is_of_part ? static_cast<float>(execution_.weight(span.part))
-                                           : 0.0F);
-      stretches.add_event(span.event);
-      const Event& event = events_[span.event];
-      const bool computes = span.state == SpanState::running || span.state == SpanState::runnable;
-      stretches.add_object(computes ? 0 : keys_.object(event));
-      stretches.add_place(computes ? keys_.work_place(event.profile) : keys_.call_place(event));
-    }
+      return cpu == simulation::no_cpu ? 0 : cpu + 1;
+    });
+    WireBytes::put_floats<float>(
+        stretches.behind, Stretches::kWeightFieldNumber, spans, [&](const Span& span) {
+          return span.is_of_part ? static_cast<float>(execution_.weight(span.part)) : 0.0F;
+        });
+    WireBytes::put_numbers(stretches.behind, Stretches::kEventFieldNumber, spans,
+                           [](const Span& span) { return span.event; });
   }
   void write_summaries(const std::vector<analysis::PixelSummary>& of,
                        const analysis::SummaryContent& content) {
-    v1::TimelineSummaries& summaries = *message_.mutable_summaries();
-    std::string& shares = *summaries.mutable_shares();
-    shares.resize(of.size() * analysis::span_state_count);
+    using Summaries = v1::TimelineSummaries;
+    using analysis::PixelSummary;
+    RowBytes::Named& summaries = row_.summaries;
+    std::string& before = summaries.before;
+    WireBytes::put_numbers(before, Summaries::kPixelFieldNumber, of,
+                           [](const PixelSummary& summary) { return summary.pixel; });
+    std::string shares(of.size() * analysis::span_state_count, '\0');
     char* share = shares.data();
-    for (const analysis::PixelSummary& summary : of)
-      share = std::copy(summary.shares.begin(), summary.shares.end(), share);
-    write_list(of, *summaries.mutable_pixel(), [](const auto& summary) { return summary.pixel; });
+    for (const PixelSummary& summary : of) {
+      std::memcpy(share, summary.shares.data(), summary.shares.size());
+      share += summary.shares.size();
+    }
+    WireBytes::put_bytes(before, Summaries::kSharesFieldNumber, shares);
     if (content.weight)
-      write_list(of, *summaries.mutable_weight(),
-                 [](const auto& summary) { return summary.weight; });
-    if (content.run)
-      write_list(of, *summaries.mutable_place(),
-                 [&](const auto& summary) { return keys_.work_place(summary.run); });
-    if (content.wait)
-      write_list(of, *summaries.mutable_object(), [](const auto& summary) { return summary.wait; });
-  }
-  template <typename T, typename Value>
-  static void write_list(const std::vector<analysis::PixelSummary>& of,
-                         google::protobuf::RepeatedField<T>& list, const Value& value) {
-    list.Reserve(static_cast<int>(of.size()));
-    for (const analysis::PixelSummary& summary : of)
-      list.AddAlreadyReserved(value(summary));
+      WireBytes::put_floats<float>(before, Summaries::kWeightFieldNumber, of,
+                                   [](const PixelSummary& summary) { return summary.weight; });
+    if (content.run) {
+      summaries.places.reserve(of.size());
+      for (const PixelSummary& summary : of)
+        summaries.places.push_back(keys_.work_place(summary.run));
+    }
+    if (content.wait) {
+      summaries.objects.reserve(of.size());
+      for (const PixelSummary& summary : of)
+        summaries.objects.push_back(summary.wait);
+    }
   }
   void write_calls(const std::vector<analysis::TimelineCall>& calls) {
-    v1::TimelineEvents& events = *message_.mutable_events();
-    for (const analysis::TimelineCall& call : calls) {
+    using Events = v1::TimelineEvents;
+    using analysis::TimelineCall;
+    RowBytes::Named& events = row_.events;
+    WireBytes::put_numbers(events.before, Events::kEventFieldNumber, calls,
+                           [](const TimelineCall& call) { return call.event; });
+    WireBytes::put_floats<double>(events.before, Events::kTimeNsFieldNumber, calls,
+                                  [](const TimelineCall& call) { return to_double(call.time); });
+    std::string kinds;
+    for (const TimelineCall& call : calls) {
       const Event& event = events_[call.event];
-      events.add_event(call.event);
-      events.add_time_ns(to_double(call.time));
-      events.mutable_kind()->push_back(static_cast<char>(event.kind));
-      events.add_object(keys_.object(event));
-      events.add_place(keys_.call_place(event));
+      kinds.push_back(static_cast<char>(event.kind));
+      events.objects.push_back(keys_.object(event));
+      events.places.push_back(keys_.call_place(event));
     }
+    WireBytes::put_bytes(events.before, Events::kKindFieldNumber, kinds);
   }
   void write_counts(const std::vector<analysis::CallCount>& of) {
-    v1::TimelineEventCounts& counts = *message_.mutable_event_counts();
-    for (const analysis::CallCount& of_kind : of) {
-      counts.add_cell(of_kind.cell);
-      counts.mutable_kind()->push_back(static_cast<char>(of_kind.kind));
-      counts.add_count(of_kind.count);
-    }
+    using Counts = v1::TimelineEventCounts;
+    using analysis::CallCount;
+    WireBytes::put_numbers(row_.counts, Counts::kCellFieldNumber, of,
+                           [](const CallCount& count) { return count.cell; });
+    std::string kinds;
+    kinds.reserve(of.size());
+    for (const CallCount& count : of)
+      kinds.push_back(static_cast<char>(count.kind));
+    WireBytes::put_bytes(row_.counts, Counts::kKindFieldNumber, kinds);
+    WireBytes::put_numbers(row_.counts, Counts::kCountFieldNumber, of,
+                           [](const CallCount& count) { return count.count; });
   }
 
   const Execution& execution_;
   const Keys& keys_;
   const std::vector<Event>& events_;
-  v1::TimelineRow& message_;
+  RowBytes& row_;
 };
 
 }  // namespace
@@ -227,19 +274,16 @@ std::vector<std::string> write_rows(const OpenRecording& opened, const analysis:
                                     v1::GetTimelineResponse& message) {
   const Keys keys(opened, timeline.execution());
   Tables tables(opened.recording());
-  std::vector<v1::GetTimelineResponse> rows(threads.size());
+  std::vector<RowBytes> rows(threads.size());
   on_all_cpus(threads.size(), [&](std::size_t i) {
-    v1::TimelineRow& row = *rows[i].add_rows();
-    RowWriter(timeline.execution(), keys, threads[i], row)
+    RowWriter(timeline.execution(), keys, threads[i], rows[i])
         .write(timeline.row(threads[i], view, content), content);
-    tables.note(row);
+    tables.note(rows[i]);
   });
   tables.write(message);
   std::vector<std::string> written(threads.size());
-  on_all_cpus(threads.size(), [&](std::size_t i) {
-    tables.replace(*rows[i].mutable_rows(0));
-    written[i] = rows[i].SerializeAsString();
-  });
+  on_all_cpus(threads.size(),
+              [&](std::size_t i) { written[i] = tables.answer_of(threads[i], rows[i]); });
   return written;
 }
 

@@ -1,11 +1,13 @@
 // What an editor is told of a timeline: the picture, what is at a place of it, and where a line runs.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <grpcpp/generic/generic_stub.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <future>
 
 #include "client.h"
 #include "daemon.h"
@@ -162,6 +164,59 @@ TEST_F(TimelineTest, TablesHoldWhatTheRowsNameAndNothingElse) {
   ASSERT_EQ(timeline.places_size(), 1);
   EXPECT_EQ(timeline.places(0).function(), "g");
   EXPECT_THAT(timeline.rows(0).summaries().place(), ElementsAre(1U));
+}
+
+// Rows are written by hand: numbers of one byte to three, lists with and without entries, a thread that has none.
+TEST_F(TimelineTest, RowsAreTheBytesThatProtocolBuffersWrite) {
+  std::string text = "thread A\n  run f 1\nthread B\n";
+  for (int i = 0; i < 6000; ++i)
+    text += fmt::format("  run f{} {}us\n  lock M{}\n  run g 1us\n  unlock M{}\n{}", i % 200,
+                        i % 7 + 1, i % 150, i % 150, i % 5 == 0 ? "  sleep 1us\n" : "");
+  v1::GetTimelineRequest asked = request(2, "fifo", 3000);
+  asked.set_handle(client.open(directory.write("long.prog", text)).handle());
+  grpc::GenericStub stub(client.channel());
+  const auto expect_bytes = [&](std::size_t summaries, std::size_t stretches) {
+    const std::string words = asked.SerializeAsString();
+    const grpc::Slice slice(words);
+    const grpc::ByteBuffer request(&slice, 1);
+    grpc::ByteBuffer answer;
+    grpc::ClientContext context;
+    std::promise<grpc::Status> ended;
+    stub.UnaryCall(&context, "/longpole.v1.Longpole/GetTimeline", {}, &request, &answer,
+                   [&](const grpc::Status& status) { ended.set_value(status); });
+    ASSERT_TRUE(ended.get_future().get().ok());
+    std::vector<grpc::Slice> slices;
+    ASSERT_TRUE(answer.Dump(&slices).ok());
+    std::string bytes;
+    for (const grpc::Slice& each : slices)
+      bytes.append(reinterpret_cast<const char*>(each.begin()), each.size());
+    ASSERT_TRUE(timeline.ParseFromString(bytes));
+    ASSERT_EQ(timeline.rows_size(), 2);
+    EXPECT_GE(static_cast<std::size_t>(timeline.rows(1).summaries().pixel_size()), summaries);
+    EXPECT_GE(static_cast<std::size_t>(timeline.rows(1).stretches().event_size()), stretches);
+    std::string rows;
+    for (const v1::TimelineRow& row : timeline.rows()) {
+      v1::GetTimelineResponse of_row;
+      *of_row.add_rows() = row;
+      rows += of_row.SerializeAsString();
+    }
+    EXPECT_TRUE(bytes.ends_with(rows));
+  };
+  asked.add_rows(0);
+  asked.add_rows(1);
+  for (const auto colour :
+       {v1::TIMELINE_COLOUR_UNSPECIFIED, v1::TIMELINE_COLOUR_STATE, v1::TIMELINE_COLOUR_WEIGHT,
+        v1::TIMELINE_COLOUR_PLACE, v1::TIMELINE_COLOUR_OBJECT}) {
+    asked.set_colour(colour);
+    asked.mutable_view()->set_from_ns(0);
+    asked.mutable_view()->set_to_ns(0);
+    ASSERT_NO_FATAL_FAILURE(expect_bytes(1000, 0)) << colour;
+    // Its last calls, behind the end of the other.
+    asked.mutable_view()->set_from_ns(timeline.total_ns() - 0.1 * ms);
+    asked.mutable_view()->set_to_ns(timeline.total_ns() + 0.1 * ms);
+    ASSERT_NO_FATAL_FAILURE(expect_bytes(0, 30)) << colour;
+    EXPECT_GT(timeline.rows(1).stretches().event(29), 1U << 14U);
+  }
 }
 
 TEST_F(TimelineTest, WhoHasWhichCpu) {
