@@ -26,8 +26,9 @@ std::int64_t PartWeights::large_weight(PartIndex part) const {
       ->second;
 }
 
-std::int64_t PartWeights::weigh(const SpanIndex::Unpacked& block, std::uint32_t ran) const {
-  const RunningBlock running{block.codes(), block.running(), ran};
+std::int64_t PartWeights::weigh(const SpanIndex::Unpacked& block, std::uint32_t passed,
+                                std::uint32_t ran) const {
+  const RunningBlock running{block.codes(), block.ends(), passed, ran};
   return on_path_.empty() ? weigh_wide(running, &weights_[block.first_part()])
                           : weigh_path_wide(running, on_path_.data(), block.first_part());
 }

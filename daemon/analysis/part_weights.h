@@ -34,9 +34,10 @@ class PartWeights {
   [[nodiscard]] std::uint32_t scale() const { return scale_; }
   // Some scaled weight does not fit 16 bits.
   [[nodiscard]] bool has_large() const { return !large_weights_.empty(); }
-  // Σ scaled weight · time of what the block runs until it has run for `ran`. Of a block that is_wide(),
-  // where none is large.
-  [[nodiscard]] std::int64_t weigh(const SpanIndex::Unpacked& block, std::uint32_t ran) const;
+  // Σ scaled weight · time of what the block runs in its first `passed` nanoseconds, which is `ran`. Of a block
+  // that is_wide() and has been read, where none is large.
+  [[nodiscard]] std::int64_t weigh(const SpanIndex::Unpacked& block, std::uint32_t passed,
+                                   std::uint32_t ran) const;
 
   [[nodiscard]] std::size_t bytes() const {
     return weights_.size() * sizeof(weights_.front()) + on_path_.size() +

@@ -35,9 +35,9 @@ struct SpanCursor::Runs {
     return index.run_name(thread, block);
   }
   [[nodiscard]] static std::uint32_t longest(UnpackedBlock& block) {
-    if (!block.longest_run)
+    if (block.longest_run == not_known)
       block.longest_run = block.spans.longest_run();
-    return *block.longest_run;
+    return block.longest_run;
   }
 };
 
@@ -56,18 +56,20 @@ struct SpanCursor::Waits {
     return index.wait_name(thread, block);
   }
   [[nodiscard]] static std::uint32_t longest(UnpackedBlock& block) {
-    if (!block.longest_wait)
+    if (block.longest_wait == not_known)
       block.longest_wait = block.spans.longest_wait();
-    return *block.longest_wait;
+    return block.longest_wait;
   }
 };
 
 SpanCursor::SpanCursor(const Execution& execution, std::uint32_t thread, std::int64_t from,
-                       bool weights)
+                       std::int64_t step, bool weights)
     : execution_(execution),
       index_(execution.index()),
       thread_(thread),
       weights_(weights),
+      // Those of large weights are looked up span by span, which takes sums.
+      short_block_(weights && execution.weights().has_large() ? 0 : 2 * step),
       last_(index_.last_block(thread)),
       start_(index_.block(index_.first_block(thread)).start()),
       end_(index_.end(thread)),
@@ -137,7 +139,8 @@ void SpanCursor::weigh(Moment& moment) {
   if (of.size() > 1) [[likely]] {
     all = static_cast<double>(block.weighted);
     moment.weighted_before =
-        weighted_before(moment.span, static_cast<std::uint32_t>(moment.running - running_));
+        weighted_before(moment.span, static_cast<std::uint32_t>(moment.time - block.start()),
+                        static_cast<std::uint32_t>(moment.running - running_));
   } else if (of.runs(0)) {
     const auto weight = static_cast<double>(execution_.weights().scaled(of.part(0)));
     all = weight * static_cast<double>(moment.span_end - moment.span_start);
@@ -148,14 +151,14 @@ void SpanCursor::weigh(Moment& moment) {
     moment.weighted_behind = 0;
 }
 
-// Of the block at hand, where it has several spans, and weights: until it has run for `ran`, which is at
-// that span, or before it.
-double SpanCursor::weighted_before(std::uint32_t span, std::uint32_t ran) {
+// Of the block at hand, where it has several spans, and weights: its first `passed` nanoseconds, which end in that
+// span and in which it ran for `ran`.
+double SpanCursor::weighted_before(std::uint32_t span, std::uint32_t passed, std::uint32_t ran) {
   UnpackedBlock& unpacked = unpacked_[at_];
   const SpanIndex::Unpacked& spans = unpacked.spans;
   const PartWeights& weights = execution_.weights();
   if (spans.is_wide() && !weights.has_large()) [[likely]]
-    return static_cast<double>(weights.weigh(spans, ran));
+    return static_cast<double>(weights.weigh(spans, passed, ran));
   while (unpacked.weighted_spans < span)
     weigh_group(unpacked);
   // Of a span that does not run, no time.
@@ -244,50 +247,76 @@ std::int64_t SpanCursor::time_of(std::size_t number, const Wanted& wanted) const
   return wanted.time(block, length);
 }
 
-// Of the blocks at both edges, what is longest in the whole block, if it is between the edges: its name is at
-// hand, while those of other spans are far away in memory.
+// Of the block at an edge: for how long its longest is, if that is among those spans, whose name is then at hand,
+// while those of other spans are far away in memory.
 template <typename Wanted>
-std::optional<LongestSpan> SpanCursor::longest_of_blocks(const Moment& left, const Moment& right,
-                                                         const Wanted& wanted) {
-  std::int64_t longest_time = 0;
-  const Moment* edge = nullptr;
-  const auto consider = [&](const Moment& moment, std::uint32_t first, std::uint32_t behind) {
-    UnpackedBlock& block = unpacked_[moment.unpacked];
-    if (!moment.is_there || block.spans.size() == 1)
-      return;
-    const std::uint32_t span = wanted.longest(block);
-    const std::int64_t time = wanted.time(block.spans, span);
-    if (span >= first && span < behind && time > longest_time) {
-      longest_time = time;
-      edge = &moment;
-    }
-  };
-  consider(left, left.span + 1, SpanIndex::block_spans);
-  consider(right, 0, right.span);
-  if (edge == nullptr)
-    return std::nullopt;
-  if (const auto name = wanted.name(index_, thread_, index_.block(edge->block)))
-    return LongestSpan{.name = name};
-  UnpackedBlock& block = unpacked_[edge->unpacked];
-  return named_by(block.spans, wanted.longest(block));
+std::int64_t SpanCursor::longest_among(const Moment& moment, std::uint32_t first,
+                                       std::uint32_t behind, const Wanted& wanted) {
+  UnpackedBlock& block = unpacked_[moment.unpacked];
+  if (!moment.is_there || block.spans.size() == 1) [[unlikely]]
+    return 0;
+  const std::uint32_t span = wanted.longest(block);
+  const std::int64_t time = wanted.time(block.spans, span);
+  // Every other time, which no branch predictor guesses.
+  return time & -static_cast<std::int64_t>(static_cast<unsigned>(span >= first) &
+                                           static_cast<unsigned>(span < behind));
+}
+
+// Of the span that reaches over an edge: nothing, or what is on this side of it. Without branches, likewise.
+template <typename Wanted>
+std::int64_t SpanCursor::part_of(const Moment& moment, std::int64_t part,
+                                 const Wanted& wanted) const {
+  if (!moment.is_there) [[unlikely]]
+    return 0;
+  const SpanIndex::Unpacked& of = spans(moment);
+  if (of.size() == 1) [[unlikely]]
+    return wanted.is(of, 0) ? part : 0;
+  return std::min<std::int64_t>(wanted.time(of, moment.span), part);
 }
 
 template <typename Wanted>
 LongestSpan SpanCursor::longest(const Moment& left, const Moment& right, const Wanted& wanted) {
+  const bool is_one_block = left.is_there && left.block == right.block;
+  const std::int64_t at_right = part_of(right, right.time - right.span_start, wanted);
+  const std::int64_t at_left = part_of(left, left.span_end - left.time, wanted);
+  if (!is_one_block) {
+    // What is longest in a block is dear to find: where there are whole blocks, the one with most of it.
+    const std::size_t none = last_;
+    std::size_t most = none;
+    std::int64_t longest_time = std::max(at_left, at_right);
+    for (std::size_t block = left.block + (left.is_there ? 1 : 0); block < right.block; ++block) {
+      const std::int64_t time = time_of(block, wanted);
+      most = time > longest_time ? block : most;
+      longest_time = std::max(longest_time, time);
+    }
+    const std::int64_t of_left = longest_among(left, left.span + 1, SpanIndex::block_spans, wanted);
+    const std::int64_t of_right = longest_among(right, 0, right.span, wanted);
+    const Moment& edge = of_right > of_left ? right : left;
+    const bool is_whole = most != none;
+    std::size_t named = std::max(of_left, of_right) > 0 ? edge.block : none;
+    named = is_whole ? most : named;
+    if (named != none) [[likely]] {
+      if (const auto name = wanted.name(index_, thread_, index_.block(named))) [[likely]]
+        return {.name = name};
+      if (!is_whole)
+        return named_by(spans(edge), wanted.longest(unpacked_[edge.unpacked]));
+      const SpanIndex::Unpacked spans(index_, index_.block(most));
+      std::uint32_t span = 0;
+      while (!wanted.is(spans, span))
+        ++span;
+      return named_by(spans, span);
+    }
+  }
+  return longest_span(left, right, at_left, at_right, wanted);
+}
+
+// Where no block's name says it; `at_left`, `at_right`: of the spans that reach over the edges.
+template <typename Wanted>
+LongestSpan SpanCursor::longest_span(const Moment& left, const Moment& right, std::int64_t at_left,
+                                     std::int64_t at_right, const Wanted& wanted) const {
   const SpanIndex::Unpacked& of_left = spans(left);
   const SpanIndex::Unpacked& of_right = spans(right);
-  // Of the span that reaches over an edge: nothing, or what is on this side of it. Without branches, which
-  // would be guessed wrongly in every other pixel.
-  const auto part_of = [&](const Moment& moment, std::int64_t part) -> std::int64_t {
-    if (!moment.is_there) [[unlikely]]
-      return 0;
-    const SpanIndex::Unpacked& of = spans(moment);
-    if (of.size() == 1) [[unlikely]]
-      return wanted.is(of, 0) ? part : 0;
-    return std::min(wanted.time(of, moment.span), part);
-  };
-  const std::int64_t at_right = part_of(right, right.time - right.span_start);
-  std::int64_t longest_time = part_of(left, left.span_end - left.time);
+  std::int64_t longest_time = at_left;
   std::uint32_t longest = left.span;
   if (left.is_there && left.block == right.block) {
     for (std::uint32_t span = left.span + 1; span < right.span; ++span) {
@@ -296,31 +325,8 @@ LongestSpan SpanCursor::longest(const Moment& left, const Moment& right, const W
       longest_time = std::max(longest_time, time);
     }
   }
-  const bool is_at_right = at_right > longest_time;
-  longest_time = std::max(longest_time, at_right);
-  // What is longest in a block is dear to find: where there are whole blocks, the one with most of it.
-  const std::size_t none = last_;
-  std::size_t most = none;
-  for (std::size_t block = left.block + (left.is_there ? 1 : 0); block < right.block; ++block) {
-    const std::int64_t time = time_of(block, wanted);
-    most = time > longest_time ? block : most;
-    longest_time = std::max(longest_time, time);
-  }
-  if (most != none) {
-    if (const auto name = wanted.name(index_, thread_, index_.block(most)))
-      return {.name = name};
-    const SpanIndex::Unpacked spans(index_, index_.block(most));
-    std::uint32_t span = 0;
-    while (!wanted.is(spans, span))
-      ++span;
-    return named_by(spans, span);
-  }
-  if (left.block != right.block) {
-    if (const auto found = longest_of_blocks(left, right, wanted))
-      return *found;
-  }
-  if (longest_time > 0)
-    return is_at_right ? named_by(of_right, right.span) : named_by(of_left, longest);
+  if (std::max(longest_time, at_right) > 0)
+    return at_right > longest_time ? named_by(of_right, right.span) : named_by(of_left, longest);
   // On one side or the other in a block that is not there as a whole: the nearest.
   if (left.is_there) {
     for (std::uint32_t span = left.span + 1; span < of_left.size(); ++span) {

@@ -43,8 +43,10 @@ struct LongestSpan {
 
 class SpanCursor {
  public:
-  // The thread has spans, and parts. `weights`: moments have them, too.
-  SpanCursor(const Execution& execution, std::uint32_t thread, std::int64_t from, bool weights);
+  // The thread has spans, and parts. `step`: about how far the times that are asked for are from each other.
+  // `weights`: moments have them, too.
+  SpanCursor(const Execution& execution, std::uint32_t thread, std::int64_t from, std::int64_t step,
+             bool weights);
 
   // No earlier than the last time asked for. The answer stays for the next question, and is overwritten by
   // the one after that.
@@ -67,15 +69,17 @@ class SpanCursor {
   [[nodiscard]] LongestSpan longest_wait(const Moment& left, const Moment& right);
 
  private:
+  static constexpr std::uint32_t not_known = 0xffffffffU;
+  static constexpr std::size_t blocks_ahead = 8;  // whose tokens are brought near
   struct UnpackedBlock {
     SpanIndex::Unpacked spans;
     // Before each span, up to the end of the first so many.
     std::array<double, SpanIndex::block_spans + 1> weighted;
     std::uint32_t weighted_spans = 0;
     PartIndex part = no_part;  // of the next
-    // Once they were asked for.
-    std::optional<std::uint32_t> longest_run;
-    std::optional<std::uint32_t> longest_wait;
+    // Once they were asked for; not_known.
+    std::uint32_t longest_run = not_known;
+    std::uint32_t longest_wait = not_known;
   };
   struct Runs;
   struct Waits;
@@ -89,7 +93,7 @@ class SpanCursor {
   void add_others(Moment& moment);
   void find_none(Moment& moment) const;
   void weigh(Moment& moment);
-  [[nodiscard]] double weighted_before(std::uint32_t span, std::uint32_t ran);
+  [[nodiscard]] double weighted_before(std::uint32_t span, std::uint32_t passed, std::uint32_t ran);
   void weigh_group(UnpackedBlock& unpacked) const;
   // Of a whole block, that does not have to be unpacked.
   template <typename Wanted>
@@ -97,14 +101,21 @@ class SpanCursor {
   template <typename Wanted>
   [[nodiscard]] LongestSpan longest(const Moment& left, const Moment& right, const Wanted& wanted);
   template <typename Wanted>
-  [[nodiscard]] std::optional<LongestSpan> longest_of_blocks(const Moment& left,
-                                                             const Moment& right,
-                                                             const Wanted& wanted);
+  [[nodiscard]] LongestSpan longest_span(const Moment& left, const Moment& right,
+                                         std::int64_t at_left, std::int64_t at_right,
+                                         const Wanted& wanted) const;
+  template <typename Wanted>
+  [[nodiscard]] std::int64_t longest_among(const Moment& moment, std::uint32_t first,
+                                           std::uint32_t behind, const Wanted& wanted);
+  template <typename Wanted>
+  [[nodiscard]] std::int64_t part_of(const Moment& moment, std::int64_t part,
+                                     const Wanted& wanted) const;
 
   const Execution& execution_;
   const SpanIndex& index_;
   std::uint32_t thread_;
   bool weights_;
+  std::int64_t short_block_;  // shorter: too few times in it for its sums to be worth their while
   std::size_t last_;
   std::int64_t start_;
   std::int64_t end_;
@@ -153,6 +164,8 @@ inline void SpanCursor::pass() {
   ++block_;
   block_end_ = block_ < last_ ? index_.block_end(thread_, block_) : end_;
   is_unpacked_ = false;
+  if (block_ + blocks_ahead < last_)
+    index_.prefetch(block_ + blocks_ahead);
 }
 
 inline void SpanCursor::unpack() {
@@ -164,7 +177,7 @@ inline void SpanCursor::unpack() {
   unpacked.weighted_spans = 0;
   unpacked.part = block.first_part;
   unpacked.weighted[0] = 0;
-  unpacked.longest_run = unpacked.longest_wait = {};
+  unpacked.longest_run = unpacked.longest_wait = not_known;
 }
 
 inline void SpanCursor::find_in_block(Moment& moment) {
@@ -177,6 +190,17 @@ inline void SpanCursor::find_in_block(Moment& moment) {
   }
   const std::int64_t start = block.start();
   const auto passed = static_cast<std::uint32_t>(moment.time - start);
+  if (spans.is_wide() && block_end_ - start < short_block_ && block.has_others == 0) {
+    const PassedSpans before = spans.pass(passed);
+    moment.span = before.ended;
+    moment.span_start = start + spans.start(before.ended);
+    moment.span_end = start + spans.end(before.ended);
+    moment.running = running_ + before.running;
+    moment.runnable = runnable_ + before.runnable;
+    if (weights_)
+      weigh(moment);
+    return;
+  }
   spans.read_to(passed);
   const std::uint32_t span = spans.count_ended(passed);
   moment.span = span;

@@ -68,14 +68,19 @@ void SpanIndex::Names::append(const Names& behind) {
     begin.push_back(before + behind.begin[thread]);
 }
 
-bool SpanIndex::Unpacked::is_wide() const {
-  return wide_sums && size_ == block_spans;
-}
-
 void SpanIndex::Unpacked::begin(const SpanIndex& index, const SpanBlock& block) {
   static_assert(block_spans == FullBlock::spans && Codes::ending == FullBlock::ending &&
                 Codes::states[FullBlock::running] == SpanState::running &&
                 Codes::states[FullBlock::runnable] == SpanState::runnable);
+  static_assert([] {
+    for (std::size_t code = 0; code < Codes::states.size(); ++code) {
+      const SpanState state = Codes::states[code];
+      if ((Codes::waiting >> code & 1U) !=
+          (state != SpanState::running && state != SpanState::runnable ? 1U : 0U))
+        return false;
+    }
+    return true;
+  }());
   const std::uint8_t* const at = index.tokens_.data() + block.tokens();
   std::memcpy(codes_.data(), at, codes_.size());
   std::memcpy(&sizes_, at + Codes::bytes_of_codes, sizeof(sizes_));
@@ -84,17 +89,19 @@ void SpanIndex::Unpacked::begin(const SpanIndex& index, const SpanBlock& block) 
   first_part_ = block.first_part;
   read_ = 0;
   running_[0] = runnable_[0] = 0;
-  if (is_wide()) {
-    ends_[0] = 0;
-    sum_wide({at, sizes_, length_at_}, {&ends_[1], &running_[1], &runnable_[1]});
-    read_ = size_;
-    return;
-  }
-  ends_.fill(latest);
+  is_wide_ = wide_sums && size_ == block_spans;
+  is_passed_ = false;
+  if (!is_wide_)
+    ends_.fill(latest);
   ends_[0] = 0;
 }
 
 void SpanIndex::Unpacked::read_group() {
+  if (is_wide_) {
+    sum_wide({codes_.data(), sizes_, length_at_}, {&ends_[1], &running_[1], &runnable_[1]});
+    read_ = size_;
+    return;
+  }
   // By the bytes of a length less one.
   static constexpr std::array<std::uint32_t, 4> bits_of_length = {0xffU, 0xffffU, 0xffffffU,
                                                                   0xffffffffU};
@@ -156,8 +163,6 @@ std::uint32_t SpanIndex::Unpacked::count_ended(std::uint32_t time) const {
 
 template <typename Time>
 std::uint32_t SpanIndex::Unpacked::first_longest(const Time& time) {
-  while (read_ < size_)
-    read_group();
   std::uint32_t longest = 0;
   for (std::uint32_t span = 1; span < size_; ++span) {
     if (time(span) > time(longest))
@@ -166,15 +171,22 @@ std::uint32_t SpanIndex::Unpacked::first_longest(const Time& time) {
   return longest;
 }
 
+void SpanIndex::Unpacked::read_ends() {
+  while (!is_passed_ && read_ < size_)
+    read_group();
+}
+
 std::uint32_t SpanIndex::Unpacked::longest_run() {
-  if (is_wide())
-    return longest_run_wide(running_.data());
+  read_ends();
+  if (is_wide_)
+    return longest_run_wide(codes_.data(), ends_.data());
   return first_longest([&](std::uint32_t span) { return run_time(span); });
 }
 
 std::uint32_t SpanIndex::Unpacked::longest_wait() {
-  if (is_wide())
-    return longest_wait_wide(ends_.data(), running_.data(), runnable_.data());
+  read_ends();
+  if (is_wide_)
+    return longest_wait_wide(codes_.data(), ends_.data());
   return first_longest([&](std::uint32_t span) { return wait_time(span); });
 }
 

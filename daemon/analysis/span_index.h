@@ -17,6 +17,7 @@
 #include <optional>
 #include <vector>
 
+#include "analysis/span_sums.h"
 #include "simulation/large_array.h"
 #include "trace/types.h"
 
@@ -112,6 +113,14 @@ class SpanIndex {
                                                   const SpanBlock& block) const {
     return wait_names_.at(thread, block.wait_name);
   }
+  // Brings the block's tokens near, as far as they are most often long. Always inlined: see
+  // Execution::prefetch().
+  [[gnu::always_inline]] void prefetch(std::size_t index) const {
+    constexpr std::size_t line = 64;
+    const std::uint8_t* const at = tokens_.data() + blocks_[index].tokens();
+    __builtin_prefetch(at);
+    __builtin_prefetch(at + line);
+  }
   // Only of blocks shorter than long_block.
   [[nodiscard]] SpanTimes times(std::uint32_t thread, std::size_t index) const;
   // The last block of the thread that begins at or before the time, or the part; else its first.
@@ -188,6 +197,7 @@ class SpanIndex {
     static constexpr std::uint8_t in_vain = 6;     // blocked, and the end of its part
     static constexpr std::uint8_t standstill = 7;  // blocked behind the last part
     static constexpr std::uint8_t ending = 1U << 0U | 1U << 3U | 1U << 4U | 1U << 5U | 1U << 6U;
+    static constexpr std::uint8_t waiting = 0b11011100;
     static constexpr std::array<SpanState, 8> states = {
         SpanState::running,  SpanState::runnable, SpanState::blocked, SpanState::io,
         SpanState::sleeping, SpanState::running,  SpanState::blocked, SpanState::blocked};
@@ -268,9 +278,9 @@ class SpanIndex {
     [[nodiscard]] std::uint32_t longest_run();
     [[nodiscard]] std::uint32_t longest_wait();
     // It is full, and this CPU reads eight spans at a time: span_sums.h takes the two below.
-    [[nodiscard]] bool is_wide() const;
+    [[nodiscard]] bool is_wide() const { return is_wide_; }
     [[nodiscard]] const std::uint8_t* codes() const { return codes_.data(); }
-    [[nodiscard]] const std::uint32_t* running() const { return running_.data(); }
+    [[nodiscard]] const std::uint32_t* ends() const { return ends_.data(); }
     // Reads on up to that time, which is after the block's start, and less than the block is long. What has
     // to do with time, below, is for spans up to the one that is there, of a block shorter than
     // long_block.
@@ -280,6 +290,12 @@ class SpanIndex {
     }
     // Those that end at `time` or before.
     [[nodiscard]] std::uint32_t count_ended(std::uint32_t time) const;
+    // In place of read_to(), count_ended() and what there is before a span, of a block that is_wide(): quicker
+    // for a single time in it. What there is before a span is not known then.
+    [[nodiscard]] PassedSpans pass(std::uint32_t time) {
+      is_passed_ = true;
+      return pass_wide({codes_.data(), sizes_, length_at_}, time, &ends_[1]);
+    }
     [[nodiscard]] std::uint32_t start(std::uint32_t span) const { return ends_[span]; }
     [[nodiscard]] std::uint32_t end(std::uint32_t span) const { return ends_[span + 1]; }
     // Of all before that one.
@@ -287,13 +303,12 @@ class SpanIndex {
     [[nodiscard]] std::uint32_t runnable_before(std::uint32_t span) const {
       return runnable_[span];
     }
-    // Of the span itself.
+    // Of the span itself, which has been read. Without a branch, which would be guessed wrongly.
     [[nodiscard]] std::uint32_t run_time(std::uint32_t span) const {
-      return running_[span + 1] - running_[span];
+      return (end(span) - start(span)) & (runs(span) ? latest : 0U);
     }
     [[nodiscard]] std::uint32_t wait_time(std::uint32_t span) const {
-      return ends_[span + 1] - ends_[span] - run_time(span) -
-             (runnable_[span + 1] - runnable_[span]);
+      return (end(span) - start(span)) & (waits(span) ? latest : 0U);
     }
 
     [[nodiscard]] SpanState state(std::uint32_t span) const { return Codes::states[code(span)]; }
@@ -304,7 +319,7 @@ class SpanIndex {
     [[nodiscard]] bool runs(std::uint32_t span) const { return code(span) == 0; }
     // Blocked, in I/O or asleep.
     [[nodiscard]] bool waits(std::uint32_t span) const {
-      return state(span) != SpanState::running && state(span) != SpanState::runnable;
+      return (Codes::waiting >> code(span) & 1U) != 0;
     }
     // That it is of, or before; behind the thread's last: no_part.
     [[nodiscard]] PartIndex part(std::uint32_t span) const {
@@ -330,6 +345,7 @@ class SpanIndex {
     static constexpr std::uint32_t latest = 0xffffffffU;
 
     void read_group();
+    void read_ends();
     template <typename Time>
     [[nodiscard]] std::uint32_t first_longest(const Time& time);
     [[nodiscard]] std::uint32_t code(std::uint32_t span) const {
@@ -346,6 +362,8 @@ class SpanIndex {
     std::array<std::uint8_t, 16> codes_;  // and more, so that two can be looked at
     std::uint64_t sizes_ = 0;             // of those that were not read
     const std::uint8_t* length_at_ = nullptr;
+    bool is_wide_ = false;
+    bool is_passed_ = false;  // only ends_ are there
     std::uint32_t read_ = 0;
     std::uint32_t size_ = 0;
     PartIndex first_part_ = 0;

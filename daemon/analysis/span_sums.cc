@@ -99,6 +99,9 @@ LONGPOLE_WIDE inline Lanes up_to(Lanes limit, const std::uint32_t* at) {
   const Lanes values = load(at);
   return values < limit ? values : limit;
 }
+LONGPOLE_WIDE inline Lanes smaller(Lanes a, Lanes b) {
+  return a < b ? a : b;
+}
 LONGPOLE_WIDE inline Lanes larger(Lanes a, Lanes b) {
   return a > b ? a : b;
 }
@@ -156,7 +159,7 @@ LONGPOLE_WIDE inline Sums products(__m256i a, __m256i b) {
 template <typename EightWeights>
 LONGPOLE_WIDE inline std::uint64_t weigh(const RunningBlock& block,
                                          const EightWeights& eight_weights) {
-  const Lanes limit = Lanes{} + block.ran;
+  const Lanes limit = Lanes{} + block.passed;
   Sums sums{};
   std::uint32_t part = 0;
   for (std::uint32_t i = 0; i < groups; ++i) {
@@ -166,8 +169,10 @@ LONGPOLE_WIDE inline std::uint64_t weigh(const RunningBlock& block,
     const __m256i parts = _mm256_cvtepu8_epi32(
         _mm_loadl_epi64(reinterpret_cast<const __m128i*>(parts_by_ends[ends].data())));
     const __m256i weights = _mm256_permutevar8x32_epi32(eight_weights(part), parts);
-    const std::uint32_t* const running = block.running + std::size_t{group} * i;
-    const auto time = reinterpret_cast<__m256i>(up_to(limit, running + 1) - up_to(limit, running));
+    const std::uint32_t* const at = block.ends + std::size_t{group} * i;
+    const __m256i time =
+        lengths_of(reinterpret_cast<__m256i>(up_to(limit, at + 1) - up_to(limit, at)), codes,
+                   FullBlock::running);
     sums += products(time, weights);
     sums += products(_mm256_srli_epi64(time, 32), _mm256_srli_epi64(weights, 32));
     part += static_cast<std::uint32_t>(std::popcount(ends));
@@ -208,6 +213,38 @@ LONGPOLE_WIDE void sum_wide(const FullBlock& block, const SpanSums& sums) {
   }
 }
 
+LONGPOLE_WIDE PassedSpans pass_wide(const FullBlock& block, std::uint32_t time,
+                                    std::uint32_t* ends) {
+  const std::uint64_t begins = begins_of_fours(block.sizes);
+  const Lanes limit = Lanes{} + time;
+  __m256i before = _mm256_setzero_si256();
+  __m256i running = before;
+  __m256i runnable = before;
+  PassedSpans passed;
+  for (std::uint32_t i = 0; i < groups; ++i) {
+    const __m256i lengths = _mm256_set_m128i(four_lengths(block, begins, 2 * i + 1),
+                                             four_lengths(block, begins, 2 * i));
+    const __m256i codes = eight_codes(block.codes + std::size_t{3} * i);
+    const __m256i ends_here = sums_behind(before, lengths);
+    before = last_of(ends_here);
+    store(ends + std::size_t{group} * i, ends_here);
+    // Of each span what is behind the time, or all of it.
+    const Lanes over = larger(reinterpret_cast<Lanes>(ends_here), limit) - limit;
+    const auto all = reinterpret_cast<Lanes>(lengths);
+    const auto part = reinterpret_cast<__m256i>(all - smaller(all, over));
+    running = plus(running, lengths_of(part, codes, FullBlock::running));
+    runnable = plus(runnable, lengths_of(part, codes, FullBlock::runnable));
+    passed.ended += static_cast<std::uint32_t>(std::popcount(equal(over, Lanes{})));
+  }
+  __m256i sums = _mm256_hadd_epi32(running, runnable);
+  sums = _mm256_hadd_epi32(sums, sums);
+  const auto both =
+      reinterpret_cast<Lanes>(plus(sums, _mm256_permute2x128_si256(sums, sums, 0x01)));
+  passed.running = both[0];
+  passed.runnable = both[1];
+  return passed;
+}
+
 LONGPOLE_WIDE std::uint32_t count_up_to_wide(const std::uint32_t* rising, std::uint32_t most) {
   const __m256i limit = _mm256_set1_epi32(static_cast<int>(most));
   std::uint32_t count = 0;
@@ -221,20 +258,23 @@ LONGPOLE_WIDE std::uint32_t count_up_to_wide(const std::uint32_t* rising, std::u
   return count;
 }
 
-LONGPOLE_WIDE std::uint32_t longest_run_wide(const std::uint32_t* running) {
+LONGPOLE_WIDE std::uint32_t longest_run_wide(const std::uint8_t* codes, const std::uint32_t* ends) {
   std::array<Lanes, groups> times{};
   for (std::uint32_t i = 0; i < groups; ++i)
-    times[i] = steps(running + std::size_t{group} * i);
+    times[i] = reinterpret_cast<Lanes>(
+        lengths_of(reinterpret_cast<__m256i>(steps(ends + std::size_t{group} * i)),
+                   eight_codes(codes + std::size_t{3} * i), FullBlock::running));
   return first_longest(times);
 }
 
-LONGPOLE_WIDE std::uint32_t longest_wait_wide(const std::uint32_t* ends,
-                                              const std::uint32_t* running,
-                                              const std::uint32_t* runnable) {
+LONGPOLE_WIDE std::uint32_t longest_wait_wide(const std::uint8_t* codes,
+                                              const std::uint32_t* ends) {
   std::array<Lanes, groups> times{};
   for (std::uint32_t i = 0; i < groups; ++i) {
-    const std::size_t at = std::size_t{group} * i;
-    times[i] = steps(ends + at) - steps(running + at) - steps(runnable + at);
+    const auto code = reinterpret_cast<Lanes>(eight_codes(codes + std::size_t{3} * i));
+    // What has no length does not wait, whatever its code.
+    times[i] = steps(ends + std::size_t{group} * i) &
+               reinterpret_cast<Lanes>(code > Lanes{} + FullBlock::runnable);
   }
   return first_longest(times);
 }
@@ -263,14 +303,16 @@ bool has_wide_sums() {
 void sum_wide(const FullBlock& /*block*/, const SpanSums& /*sums*/) {
   std::abort();
 }
+PassedSpans pass_wide(const FullBlock& /*block*/, std::uint32_t /*time*/, std::uint32_t* /*ends*/) {
+  std::abort();
+}
 std::uint32_t count_up_to_wide(const std::uint32_t* /*rising*/, std::uint32_t /*most*/) {
   std::abort();
 }
-std::uint32_t longest_run_wide(const std::uint32_t* /*running*/) {
+std::uint32_t longest_run_wide(const std::uint8_t* /*codes*/, const std::uint32_t* /*ends*/) {
   std::abort();
 }
-std::uint32_t longest_wait_wide(const std::uint32_t* /*ends*/, const std::uint32_t* /*running*/,
-                                const std::uint32_t* /*runnable*/) {
+std::uint32_t longest_wait_wide(const std::uint8_t* /*codes*/, const std::uint32_t* /*ends*/) {
   std::abort();
 }
 std::int64_t weigh_wide(const RunningBlock& /*block*/, const std::int16_t* /*weights*/) {

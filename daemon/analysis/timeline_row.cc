@@ -24,7 +24,8 @@ class RowBuilder {
         content_(content),
         row_(row),
         pixel_(view),
-        cursor_(execution, thread, view.from.count(), content.weight) {
+        cursor_(execution, thread, view.from.count(), (view.to - view.from).count() / view.pixels,
+                content.weight) {
     unnamed_runs_.reserve(content.run ? view.pixels : 0);
     unnamed_waits_.reserve(content.wait ? view.pixels : 0);
   }

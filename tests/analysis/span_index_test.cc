@@ -60,6 +60,16 @@ void compare_block(const SpanIndex& index, std::uint32_t thread, std::size_t blo
         ASSERT_EQ(unpacked.end(span), passed + length);
         ASSERT_EQ(unpacked.running_before(span), running);
         ASSERT_EQ(unpacked.runnable_before(span), runnable);
+        if (!unpacked.is_wide())
+          continue;
+        SpanIndex::Unpacked once(index, index.block(block));
+        const PassedSpans before = once.pass(time);
+        const std::uint32_t part = time - passed;
+        ASSERT_EQ(before.ended, span) << time;
+        ASSERT_EQ(once.start(span), passed);
+        ASSERT_EQ(once.end(span), passed + length);
+        ASSERT_EQ(before.running, running + (reader.state == SpanState::running ? part : 0));
+        ASSERT_EQ(before.runnable, runnable + (reader.state == SpanState::runnable ? part : 0));
       }
     }
     const SpanIndex::Unpacked unpacked(index, index.block(block));
@@ -102,31 +112,41 @@ void compare_longest(const SpanIndex& index, std::uint32_t thread, std::size_t b
   }
 }
 
-// Each part of the block runs in one span, or in none.
-std::int64_t weighed(const SpanIndex& index, std::uint32_t thread, std::size_t block,
-                     std::uint32_t ran, const PartWeights& weights) {
+// What the block weighs up to a time in it, and for how long it runs until then.
+struct Weighed {
+  std::int64_t weighted = 0;
+  std::uint32_t ran = 0;
+};
+Weighed weighed(const SpanIndex& index, std::uint32_t thread, std::size_t block,
+                std::uint32_t passed, const PartWeights& weights) {
   SpanIndex::Reader reader(index, thread, block);
-  std::int64_t sum = 0;
-  std::int64_t left = ran;
+  const std::int64_t until = index.block(block).start() + passed;
+  Weighed sum;
   for (std::uint32_t span = index.block(block).spans; span > 0; --span) {
     static_cast<void>(reader.next());
-    if (reader.state != SpanState::running)
+    const std::int64_t time = std::min(reader.end, until) - reader.start;
+    if (reader.state != SpanState::running || time <= 0)
       continue;
-    const std::int64_t time = std::min(reader.end - reader.start, left);
-    sum += weights.scaled(reader.part) * time;
-    left -= time;
+    sum.weighted += weights.scaled(reader.part) * time;
+    sum.ran += static_cast<std::uint32_t>(time);
   }
   return sum;
 }
 
 void compare_weights(const SpanIndex& index, std::uint32_t thread, std::size_t block,
                      const PartWeights& weights, std::mt19937_64& random) {
-  const SpanIndex::Unpacked unpacked(index, index.block(block));
+  SpanIndex::Unpacked unpacked(index, index.block(block));
   if (!unpacked.is_wide())
     return;
-  const std::uint32_t all = unpacked.running()[SpanIndex::block_spans];
-  for (const std::uint32_t ran : {0U, all, static_cast<std::uint32_t>(random() % (all + 1))})
-    ASSERT_EQ(weights.weigh(unpacked, ran), weighed(index, thread, block, ran, weights)) << ran;
+  const auto all =
+      static_cast<std::uint32_t>(index.block_end(thread, block) - index.block(block).start());
+  ASSERT_GT(all, 0U);
+  for (const std::uint32_t passed :
+       {0U, all - 1, static_cast<std::uint32_t>(random() % all), all / 2}) {
+    unpacked.read_to(passed);
+    const Weighed expected = weighed(index, thread, block, passed, weights);
+    ASSERT_EQ(weights.weigh(unpacked, passed, expected.ran), expected.weighted) << passed;
+  }
 }
 
 TEST(SpanIndex, UnpacksABlockAsItReadsIt) {
