@@ -49,6 +49,7 @@ enum class StandsFor : std::uint8_t {
   cancellation,
   data,  // in a pipe or the like; the object's site is where it was made
   room,  // likewise
+  polls,  // what `woken` looked for again and again, and `waker` did
 };
 
 struct MergedObject {
@@ -57,8 +58,8 @@ struct MergedObject {
   std::uint32_t first_site = no_site;  // of the call that made it or first used it
   std::uint32_t initial = 0;
   StandsFor stands_for = StandsFor::itself;
-  ThreadId woken{};  // of wake-ups, signals and cancellations
-  ThreadId waker{};  // of wake-ups
+  ThreadId woken{};  // of wake-ups, signals, cancellations and polls
+  ThreadId waker{};  // of wake-ups and polls
   int signal = 0;
 };
 

@@ -148,6 +148,26 @@ std::vector<Notice> notices_of(const MergeInput& input, const Losses& losses) {
                                    "/sys/kernel/tracing, to see wake-ups.",
                                    duration_text(losses.unexplained_ns)),
                        losses.unexplained_waits});
+  if (losses.polls.rows != 0)
+    notices.push_back({"polls",
+                       fmt::format("Threads waited for a limited time and looked whether something "
+                                   "was done, again and again, "
+                                   "{} times in all: each of the {} rows of such waits is taken "
+                                   "for one wait, for what seems to "
+                                   "have ended it.",
+                                   losses.polls.waits, losses.polls.rows),
+                       losses.polls.waits});
+  if (losses.polls.unexplained_waits != 0)
+    notices.push_back(
+        {"polls-unexplained",
+         fmt::format(
+             "A thread waited for a limited time again and again, {} times, and no recorded call "
+             "shows what "
+             "for: it does so as often on any number of CPUs. If that is for other threads, the "
+             "program is "
+             "faster than predicted there; with a condition variable or a join it would be seen.",
+             losses.polls.unexplained_waits),
+         losses.polls.unexplained_waits});
   if (result.stacks_left_out)
     notices.push_back({"stacks-left-out",
                        "The run was so long that its later samples have call paths from frame "

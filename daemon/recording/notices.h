@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "recording/merge.h"
+#include "recording/polls.h"
 
 namespace longpole::recording {
 
@@ -14,6 +15,7 @@ struct Losses {
   std::uint64_t futex_waits = 0;        // by the program's own system calls
   std::uint64_t unexplained_waits = 0;  // in no recorded call, ended by nobody who is known
   std::int64_t unexplained_ns = 0;
+  Polls polls{};
 };
 
 [[nodiscard]] std::vector<Notice> notices_of(const MergeInput& input, const Losses& losses);

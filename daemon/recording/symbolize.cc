@@ -300,6 +300,8 @@ std::string Symbolizer::stand_in_name(const MergedObject& object, const std::str
       return fmt::format("{} to {}", signal_name(object.signal), name(object.woken));
     case StandsFor::cancellation:
       return fmt::format("cancellation of {}", name(object.woken));
+    case StandsFor::polls:
+      return fmt::format("what {} polls for", name(object.woken));
     case StandsFor::data:
       return fmt::format("data in {}", place);
     case StandsFor::room:

@@ -107,6 +107,24 @@ TEST_P(WholeRecording, KnowsWhoWroteWhatAThreadWaitedToRead) {
   EXPECT_THAT(text, HasSubstr(" fd="));
 }
 
+// How often it looked on one CPU says nothing of others.
+TEST_P(WholeRecording, KnowsWhatAThreadLookedForAgainAndAgain) {
+  const Recording recording = recorded(specimen("polling"));
+  EXPECT_THAT(awaited(recording), UnorderedElementsAre("what"));
+  EXPECT_TRUE(std::ranges::any_of(recording.notices,
+                                  [](const Notice& notice) { return notice.code == "polls"; }));
+  std::vector<Nanoseconds> times;
+  for (const std::uint32_t cpus : {1U, 2U}) {
+    simulation::Machine machine;
+    machine.cpus = cpus;
+    const auto simulated = simulation::simulate(recording, machine);
+    ASSERT_TRUE(simulated.has_value());
+    EXPECT_FALSE(simulated->end.deadlock);
+    times.push_back(simulated->end.total);
+  }
+  EXPECT_LT(times[1], times[0] * 3 / 4);
+}
+
 TEST_P(WholeRecording, EndsACancelledWaitWhenItIsCancelled) {
   const Recording recording = recorded(recorder_specimen("cancellations"));
   EXPECT_THAT(awaited(recording), UnorderedElementsAre("cancellation", "cancellation"));
