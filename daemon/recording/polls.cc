@@ -359,7 +359,7 @@ void rewrite(const std::vector<Edit>& edits, MergedThread& thread) {
   std::vector<Event> events;
   std::vector<std::uint32_t> sites;
   std::vector<std::uint32_t> now(thread.events.size());  // where each event's samples go
-  Nanoseconds computed{};  // between waits that are gone
+  Nanoseconds computed{};                                // between waits that are gone
   std::uint32_t i = 0;
   bool was_computed = false;
   const auto keep_to = [&](std::size_t end) {
