@@ -401,9 +401,9 @@ Expected<MergedRun> Merger::merge() {
   run_.function_depth = input_.control.function_depth;
   fill_run_info();
   const Polls polls = follow_polls(run_);
-  run_.notices =
-      notices_of(input_, {raw_.damaged, run_.threads.size() > 1, !run_.functions.empty(),
-                          futex_waits_, context_.unexplained_waits, context_.unexplained_ns, polls});
+  run_.notices = notices_of(
+      input_, {raw_.damaged, run_.threads.size() > 1, !run_.functions.empty(), futex_waits_,
+               context_.unexplained_waits, context_.unexplained_ns, polls});
   if (input_.result.cpus == 1 && input_.control.lockstep_cpus == 0)
     for (Notice& notice : lockstep_advice(run_))
       run_.notices.push_back(std::move(notice));
