@@ -160,7 +160,9 @@ export class Workbench {
    */
   async untilRecording(open: () => Promise<void>, name: string): Promise<void> {
     const tab = this.page.locator(`.tab.active[data-resource-name="${name}"]`).first();
-    const text = this.page.locator(`.editor-group-container.active .monaco-editor[data-uri$="/${name}"]`);
+    const group = this.page.locator('.editor-group-container.active');
+    // Of a file that is no text the editor says that it is none.
+    const text = group.locator(`.monaco-editor[data-uri$="/${name}"]`).or(group.locator('.monaco-editor-pane-placeholder'));
     const overview = this.page.locator('iframe.webview').filter({ visible: true });
     await eventually(
       async () => {
