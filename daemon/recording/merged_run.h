@@ -47,8 +47,8 @@ enum class StandsFor : std::uint8_t {
   wake_ups,  // that `waker` gives to `woken`, as the kernel saw
   signals,   // that end waits of `woken`
   cancellation,
-  data,  // in a pipe or the like; the object's site is where it was made
-  room,  // likewise
+  data,   // in a pipe or the like; the object's site is where it was made
+  room,   // likewise
   polls,  // what `woken` looked for again and again, and `waker` did
 };
 
