@@ -3,9 +3,9 @@ import { formatTime } from '../core/format';
 import { callTable, cpuTable, intervalDetails, intervalTitle, itemDetails, itemTitle, threadTable, type Table } from '../core/timeline/details';
 import type { History } from '../core/timeline/history';
 import type { Place, Thread, View } from '../core/timeline/model';
-import { centred, partInRun } from '../core/timeline/scale';
+import { centred, formatMoment, lengthOf, partInRun } from '../core/timeline/scale';
 import type { LaneState } from './lane';
-import { editor, page } from './page';
+import { editor, page, type Kept } from './page';
 import { detailList, element, link, tableOf, type Leads } from './sidebar';
 import { swatch } from './swatch';
 import type { Timeline } from './timeline';
@@ -17,6 +17,9 @@ export const leadsOf = (timeline: Timeline): Leads => ({
 
 export function drawDetails(timeline: Timeline): void {
   const parts: Node[] = [];
+  if (timeline.marked !== undefined && lengthOf(timeline.marked) === 0) {
+    parts.push(element('p', markText(timeline), 'quiet'));
+  }
   timeline.lanes.forEach((lane, index) => {
     const { selection, found } = lane;
     if (selection !== undefined) {
@@ -70,7 +73,14 @@ export function drawDetails(timeline: Timeline): void {
   page.details.replaceChildren(...parts);
 }
 
+/** Of an interval that has no end yet. */
+export function markText({ marked, view }: Timeline): string {
+  return `Marked from ${formatMoment(marked?.fromNs ?? 0, view)} on: select another event and press M again to see what is between them, or Escape.`;
+}
+
+/** For the eye and for a screen reader. */
 export function drawNote(timeline: Timeline, text: string): void {
+  page.live.textContent = text;
   drawDetails(timeline);
   page.details.prepend(element('p', text, 'quiet'));
 }
@@ -84,6 +94,19 @@ export function showProblem(text: string): void {
 export function offerWays(history: History): void {
   for (const button of document.querySelectorAll<HTMLButtonElement>('[data-action=back], [data-action=forward]')) {
     button.disabled = !(button.dataset['action'] === 'back' ? history.canGoBack : history.canGoForward);
+  }
+}
+
+/** What is chosen above the picture; of threads, nothing can be chosen where the rows are CPUs. */
+export function showChoices({ rowsAre, sortBy, colourBy, hideIdle, picked }: Kept): void {
+  page.rows.value = rowsAre;
+  page.sort.value = sortBy;
+  page.colour.value = colourBy;
+  page.idle.checked = hideIdle;
+  const pick = document.querySelector<HTMLButtonElement>('[data-action=pick]');
+  pick?.setAttribute('aria-pressed', String(picked !== undefined));
+  for (const choice of [page.sort, page.colour, page.idle, pick]) {
+    choice?.toggleAttribute('disabled', rowsAre === 'cpus');
   }
 }
 

@@ -6,13 +6,13 @@ import { graphText, levelText } from '../core/timeline/graphText';
 import { hitTest, nearPixels, type Hit } from '../core/timeline/hit';
 import type { CpuRow, Item, View } from '../core/timeline/model';
 import { pictureOf } from '../core/timeline/picture';
-import { around, centred, formatMoment, lengthOf, pan, within, zoom, zoomStep, zoomSteps } from '../core/timeline/scale';
+import { around, centred, lengthOf, pan, within, zoom, zoomStep, zoomSteps } from '../core/timeline/scale';
 import { SvgSurface } from '../core/timeline/svgSurface';
-import { drawNote, drawTable, leadsOf } from './beside';
+import { drawDetails, drawNote, drawTable, leadsOf, markText } from './beside';
 import { fillHelp } from './help';
 import { editor, page } from './page';
 import { pngOf } from './png';
-import type { Timeline } from './timeline';
+import { selectFirst, type Timeline } from './timeline';
 
 interface Drag {
   readonly kind: 'pan' | 'mark' | 'overview';
@@ -225,6 +225,7 @@ export class Gestures {
             timeline.unselect();
           } else {
             timeline.marked = undefined;
+            drawDetails(timeline);
             timeline.redraw();
           }
         };
@@ -234,7 +235,9 @@ export class Gestures {
   }
 
   private fitSelection(selection: Item | undefined): void {
-    if (selection !== undefined) {
+    if (selection === undefined) {
+      drawNote(this.timeline, selectFirst);
+    } else {
       this.timeline.move(around(selection.startNs, Math.max(selection.endNs, selection.made ? selection.callNs : 0), this.timeline.totalNs));
     }
   }
@@ -244,6 +247,8 @@ export class Gestures {
     if (selection !== undefined && waker !== undefined) {
       this.trail.push({ thread: selection.thread.thread, event: selection.event });
       this.timeline.ask(0, waker.thread, { event: waker.event }, 'here', 'keep');
+    } else {
+      drawNote(this.timeline, selection === undefined ? selectFirst : 'Nothing woke this: it waited for no one.');
     }
   }
 
@@ -251,14 +256,15 @@ export class Gestures {
   private mark(selection: Item | undefined): void {
     const { timeline } = this;
     if (selection === undefined) {
-      drawNote(timeline, 'Select an event first, to mark an interval from there on.');
+      drawNote(timeline, selectFirst);
       return;
     }
     const here = momentOf(selection);
     const there = timeline.marked?.fromNs;
     timeline.marked = there === undefined ? { fromNs: here, toNs: here } : undefined;
     if (there === undefined) {
-      page.live.textContent = `marked from ${formatMoment(here, timeline.view)}; select another event and press M again`;
+      page.live.textContent = markText(timeline);
+      drawDetails(timeline);
       timeline.redraw();
     } else {
       timeline.move(within({ fromNs: Math.min(here, there), toNs: Math.max(here, there) }, timeline.totalNs));

@@ -5,7 +5,7 @@
 import type { DataRequest, LaneInfo } from '../core/timeline/messages';
 import type { Found, Item, TimelineData, View } from '../core/timeline/model';
 import { isSame, lengthOf, within, wholeRun } from '../core/timeline/scale';
-import type { Lane, Scene } from '../core/timeline/scene';
+import { cpuRows, type Lane, type Scene } from '../core/timeline/scene';
 import type { ColourBy } from '../core/timeline/theme';
 import { shownThreads, type ShownThread, type ThreadChoice } from '../core/timeline/threads';
 
@@ -44,7 +44,11 @@ export class LaneState {
   /** What the summaries that are there can be coloured by, beside the states; and those that are asked for. */
   private colourBy: ColourBy = 'state';
   private asksColourBy: ColourBy = 'state';
+  /** Those that are drawn, and those that are chosen: there may be no rows of the chosen ones yet. */
   threads: readonly ShownThread[] = [];
+  private chosen: readonly ShownThread[] = [];
+  /** A thread was selected that is chosen, but not drawn yet: its row is to be seen once it is. */
+  isToShowSelection = false;
   private readonly asked = new Set<DataRequest['what']>();
   /** The last questions: one that was answered is not asked again, whatever the answer was. */
   private readonly last = new Map<DataRequest['what'], string>();
@@ -63,9 +67,31 @@ export class LaneState {
     return this.overview?.totalNs ?? 0;
   }
 
-  /** Which threads there are is learnt with the interval; before that, from the whole run. */
+  /** Which threads there are is learnt with the interval; before that, from the whole run. They are drawn by `showChosen`. */
   chooseThreads(choice: ThreadChoice): void {
-    this.threads = shownThreads((this.interval ?? this.overview)?.threads ?? [], choice);
+    this.chosen = shownThreads((this.interval ?? this.overview)?.threads ?? [], choice);
+    if (this.data === undefined) {
+      this.showChosen();
+    }
+  }
+
+  /** Draws the threads that are chosen, whether or not there are their rows. */
+  showChosen(): void {
+    this.threads = this.chosen;
+    this.isToShowSelection = false;
+  }
+
+  /** How many rows the chosen threads, or the CPUs, take. */
+  chosenRows(rowsAre: Scene['rowsAre']): number {
+    return rowsAre === 'threads' ? this.chosen.length : cpuRows(this.info);
+  }
+
+  /** In which of the chosen rows the selected thread is, when that is to be seen: where it was seen before, and where it was asked for. */
+  selectedRowToShow(isSeen: (row: number) => boolean): number | undefined {
+    const rowIn = (threads: readonly ShownThread[]): number => threads.findIndex(({ thread }) => thread.thread === this.selection?.thread.thread);
+    const before = rowIn(this.threads);
+    const row = rowIn(this.chosen);
+    return row >= 0 && (this.isToShowSelection || (before >= 0 && isSeen(before))) ? row : undefined;
   }
 
   /** Whether the threads are those of this view, and no longer those of the one before it. */
@@ -147,7 +173,7 @@ export class LaneState {
   private rowsBetween(first: number, last: number, rowsAre: Scene['rowsAre']): Rows {
     return rowsAre === 'cpus'
       ? { rows: [], cpus: this.cpus(first, last) }
-      : { rows: this.threads.slice(first, last).map(({ thread }) => thread.thread), cpus: [] };
+      : { rows: this.chosen.slice(first, last).map(({ thread }) => thread.thread), cpus: [] };
   }
 
   /** Whether what is there shows what the screen does, at its resolution. */

@@ -1,5 +1,5 @@
 // What a test, or a person with the developer tools, can see of a canvas: its data attributes.
-import { rowMiddle } from '../core/timeline/layout';
+import { rowMiddle, visibleRows } from '../core/timeline/layout';
 import { rowCount, type Scene } from '../core/timeline/scene';
 import { page } from './page';
 import type { Timeline } from './timeline';
@@ -20,6 +20,8 @@ export function tell({ view, lanes }: Timeline, scene: Scene, frameMs: readonly 
     const middles = names.map((name, row) => [name, box === undefined ? 0 : rowMiddle(box, row)]);
     dataset[index === 0 ? 'rows' : 'lowerRows'] = JSON.stringify(Object.fromEntries(middles));
   });
+  // Rows that are seen without what is in them, which is still asked for.
+  dataset['empty'] = scene.lanes.map((lane, index) => emptyRows(scene, lane, index)).join(' | ');
   dataset['bound'] = String(scene.lanes[0]?.boundNs ?? '');
   const drawn = scene.lanes.map(({ data }) => (scene.rowsAre === 'cpus' ? data?.cpuRows : data?.rows));
   dataset['drawn'] = drawn.map((rows) => rows?.length ?? 'nothing').join(' | ');
@@ -29,4 +31,16 @@ export function tell({ view, lanes }: Timeline, scene: Scene, frameMs: readonly 
 
 function threadNames({ threads }: Scene['lanes'][number]): string[] {
   return threads.slice(0, mostTold).map(({ thread }) => thread.name.slice(0, 60));
+}
+
+function emptyRows({ layout, rowsAre }: Scene, lane: Scene['lanes'][number], index: number): number {
+  const box = layout.lanes[index];
+  if (box === undefined) {
+    return 0;
+  }
+  const { first, last } = visibleRows(box, rowCount(lane, rowsAre));
+  const cpus = Array.from({ length: last - first }, (_unused, at) => first + at);
+  const seen = rowsAre === 'cpus' ? cpus : lane.threads.slice(first, last).map(({ thread }) => thread.thread);
+  const there = new Set(rowsAre === 'cpus' ? lane.data?.cpuRows.map(({ cpu }) => cpu) : lane.data?.rows.map(({ thread }) => thread));
+  return seen.filter((each) => !there.has(each)).length;
 }

@@ -4,17 +4,18 @@
 import { formatTime } from '../core/format';
 import { itemTitle, momentOf } from '../core/timeline/details';
 import { History } from '../core/timeline/history';
-import { colourEntries, type Entry } from '../core/timeline/legend';
-import { layOut, scrollTo, visibleRows, type Layout } from '../core/timeline/layout';
+import { colourEntries, colouringOf, type Entry } from '../core/timeline/legend';
+import { scrollTo, type Layout } from '../core/timeline/layout';
 import type { At, ItemRequest, Step, ToPanel } from '../core/timeline/messages';
 import type { Found, Item, Thread, TimelineData, View } from '../core/timeline/model';
 import { unpack } from '../core/timeline/pack';
 import { centred, formatMoment, isSame, lengthOf, within, wholeRun } from '../core/timeline/scale';
 import { rowCount, totalOf, type Scene } from '../core/timeline/scene';
-import { drawDetails, drawNote, drawTable, offerWays, showProblem } from './beside';
+import { drawDetails, drawNote, drawTable, offerWays, showChoices, showProblem } from './beside';
 import { CallList } from './callList';
 import { Flash } from './flash';
-import { LaneState, type Viewport } from './lane';
+import { chosenViewport, drawAsChosen, layoutOf, lookOf } from './chosen';
+import { LaneState } from './lane';
 import { editor, page, type Kept } from './page';
 import { Screen } from './screen';
 import { element } from './sidebar';
@@ -25,12 +26,10 @@ import { themeOfEditor } from './themeOfEditor';
 const burstMs = 600;
 /** The view rests when it has not moved for so long. */
 const restMs = 120;
-/** A screen has no more: an answer is to have room for some beyond its edges. */
-const mostRowsSeen = 480;
 /** So long the picture of the run before stands in for one that is on its way; then it is told that there is none yet. */
 const standInMs = 300;
 
-const lookOf = ({ rowsAre, colourBy }: Kept): Pick<Kept, 'rowsAre' | 'colourBy'> => ({ rowsAre, colourBy });
+export const selectFirst = 'Select an event first: with a click, or with the arrow keys.';
 
 export class Timeline {
   readonly kept: Kept = {
@@ -63,17 +62,15 @@ export class Timeline {
   theme = themeOfEditor();
   private readonly screen = new Screen();
   /** What is drawn: it follows what is chosen once there is what that needs, so that nothing is empty in between. */
-  private drawnAs = lookOf(this.kept);
+  drawnAs = lookOf(this.kept);
   /** What the colours of the view stand for; of one that moves, what they stood for where it rested. */
   colours: readonly Entry[] = [];
+  private colouring: Scene['colouring'];
   /** Of each lane. */
   private readonly calls = [0, 1].map((lane) => new CallList(lane, (request) => editor.postMessage(request)));
 
   constructor() {
-    page.rows.value = this.kept.rowsAre;
-    page.sort.value = this.kept.sortBy;
-    page.colour.value = this.kept.colourBy;
-    page.idle.checked = this.kept.hideIdle;
+    showChoices(this.kept);
     new ResizeObserver(() => this.resized()).observe(page.stage);
     new MutationObserver(() => this.themeChanged()).observe(document.body, { attributes: true, attributeFilter: ['class', 'data-vscode-theme-id'] });
     this.resized();
@@ -103,7 +100,6 @@ export class Timeline {
           this.history.drift(wholeRun(this.totalNs));
           this.moved();
         }
-        this.drawAsChosen();
         this.threadsChanged();
         break;
       }
@@ -142,7 +138,7 @@ export class Timeline {
         break;
       case 'problem':
         this.lanes.forEach((lane) => lane.fail());
-        this.drawnAs = lookOf(this.kept);
+        drawAsChosen(this, true);
         showProblem(message.text);
         break;
     }
@@ -197,7 +193,6 @@ export class Timeline {
     }
     if (item === undefined) {
       if (purpose === 'select') {
-        page.live.textContent = problem;
         drawNote(this, problem);
       } else {
         lane.selection = undefined;
@@ -245,6 +240,7 @@ export class Timeline {
     if (row >= 0 && layout !== undefined && this.kept.rowsAre === 'threads') {
       lane.scroll = scrollTo(layout, row);
     }
+    lane.isToShowSelection = row < 0;
   }
 
   private jumpToFound(lane: LaneState, jump: boolean): void {
@@ -314,11 +310,7 @@ export class Timeline {
   }
 
   layout(rowsAre = this.drawnAs.rowsAre): Layout {
-    return layOut({
-      width: page.stage.clientWidth,
-      height: page.stage.clientHeight,
-      lanes: this.lanes.map((lane) => ({ rows: rowCount(lane.scene(), rowsAre), scroll: lane.scroll })),
-    });
+    return layoutOf(this.lanes, (lane) => rowCount(lane.scene(), rowsAre));
   }
 
   scene(): Scene {
@@ -327,6 +319,7 @@ export class Timeline {
       view: this.view,
       lanes: this.lanes.map((lane) => lane.scene()),
       ...this.drawnAs,
+      colouring: this.colouring,
       marked: this.marked,
       bright: this.flash.isBright,
     };
@@ -349,7 +342,7 @@ export class Timeline {
   }
 
   private rested(): void {
-    this.colours = colourEntries(this.scene());
+    this.chooseColours();
     this.lanes.forEach((lane, index) => {
       if (lane.overview !== undefined) {
         this.question(lane, index, 'interval');
@@ -363,7 +356,7 @@ export class Timeline {
   }
 
   private question(lane: LaneState, index: number, what: 'rows' | 'interval' | 'overview'): void {
-    const viewport = this.chosen(lane, index);
+    const viewport = chosenViewport(this, index);
     // Behind the table there is no picture, but the table is of the interval.
     if (viewport === undefined || (what === 'rows' && page.stage.clientWidth === 0)) {
       return;
@@ -374,28 +367,11 @@ export class Timeline {
     }
   }
 
-  /** What the screen is to show of a lane. */
-  private chosen(lane: LaneState, index: number): Viewport | undefined {
-    const { rowsAre, colourBy } = this.kept;
-    const layout = this.layout(rowsAre);
-    const box = layout.lanes[index];
-    if (box === undefined) {
-      return undefined;
-    }
-    const { first, last } = visibleRows(box, rowCount(lane.scene(), rowsAre));
-    const width = Math.max(1, Math.floor(layout.plotWidth));
-    return { view: this.view, totalNs: this.totalNs, width, rowsAre, first, last: Math.min(last, first + mostRowsSeen), colourBy };
-  }
-
-  private drawAsChosen(): void {
-    const isThere = this.lanes.every((lane, index) => {
-      const viewport = this.chosen(lane, index);
-      return lane.data === undefined || viewport === undefined || lane.canShow(viewport);
-    });
-    if (isThere && (this.drawnAs.rowsAre !== this.kept.rowsAre || this.drawnAs.colourBy !== this.kept.colourBy)) {
-      this.drawnAs = lookOf(this.kept);
-      this.colours = colourEntries(this.scene());
-    }
+  private chooseColours(): void {
+    const scene = this.scene();
+    this.colouring = colouringOf(scene);
+    this.colours = colourEntries(scene);
+    this.redraw();
   }
 
   ask(lane: number, thread: number, at: At, step: Step, purpose: ItemRequest['purpose']): void {
@@ -426,7 +402,13 @@ export class Timeline {
   }
 
   threadsChanged(): void {
+    showChoices(this.kept);
     this.chooseThreads();
+    const { colourBy } = this.drawnAs;
+    drawAsChosen(this);
+    if (this.drawnAs.colourBy !== colourBy) {
+      this.chooseColours();
+    }
     this.redraw();
     drawDetails(this);
     drawTable(this);
@@ -465,15 +447,12 @@ export class Timeline {
     if (selection !== undefined) {
       this.ask(0, selection.thread.thread, { event: selection.event }, step, 'select');
     } else {
-      drawNote(this, 'Select an event first: with a click, or with the arrow keys.');
+      drawNote(this, selectFirst);
     }
   }
 
   choose(change: Partial<Pick<Kept, 'colourBy' | 'sortBy' | 'hideIdle' | 'rowsAre'>>): void {
     this.keep(change);
-    page.rows.value = this.kept.rowsAre;
-    page.idle.checked = this.kept.hideIdle;
-    this.drawAsChosen();
     this.threadsChanged();
   }
 

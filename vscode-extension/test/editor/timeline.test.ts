@@ -261,6 +261,8 @@ void describe('the timeline', () => {
     // From one picture to the next, with no empty one in between.
     const counts = await drawn();
     assert.ok(counts.length > 1 && counts.every((count) => /^[1-9]/.test(count)), counts.join());
+    // What is said of threads is of no use there.
+    assert.ok((await page.locator('#sort').isDisabled()) && (await page.getByRole('button', { name: 'Choose threads' }).isDisabled()));
     const { x } = await panel.at(150 * ms, 0);
     const second = await panel.rowOf('CPU 1');
     await workbench.page.mouse.move(x, second);
@@ -284,6 +286,7 @@ void describe('the timeline', () => {
     await workbench.page.keyboard.press('Space');
     await workbench.page.keyboard.press('Enter');
     await eventually(async () => (await panel.attribute('threads')) === 'producer 2', () => 'one thread');
+    assert.equal(await page.getByRole('button', { name: 'Choose threads' }).getAttribute('aria-pressed'), 'true', 'that there are others can be seen');
   });
 
   void test('a table says the same, and the help lists the keys', async () => {

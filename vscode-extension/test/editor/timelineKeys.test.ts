@@ -163,10 +163,14 @@ void describe('the timeline by mouse and by keys', () => {
     const wait = await panel.spot(350 * ms, 'consumer');
     await workbench.page.mouse.click(wait.x, wait.y);
     await panel.details.getByText('350 ms on CPU 1').waitFor();
-    await panel.press('m', '.', '.');
+    await panel.press('m');
+    await panel.details.getByText(/^Marked from 350 ms on/).waitFor();
+    await panel.press('.', '.');
     await panel.details.getByText('550 ms on CPU 1').waitFor();
     // Escape takes the mark, not the selection.
-    await panel.press('Escape', 'm');
+    await panel.press('Escape');
+    await panel.details.getByText(/^Marked from/).waitFor({ state: 'hidden' });
+    await panel.press('m');
     await panel.untilView(0, total);
     await panel.press(',', ',');
     await panel.details.getByText('350 ms on CPU 1').waitFor();

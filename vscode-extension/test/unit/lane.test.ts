@@ -48,3 +48,39 @@ void test('the picture of the run before stands in for one that is on its way, f
   other.take('rows', data(2));
   assert.equal(other.scene().data, other.data);
 });
+
+void test('other threads, or another order of them, are drawn once there are their rows', () => {
+  const names = (lane: LaneState): string => lane.scene().threads.map(({ thread }) => thread.thread).join();
+  const shown = data(2);
+  // The first three are all that was loaded.
+  const lane = laneWith({ ...shown, rows: shown.rows.filter(({ thread }) => thread < 3) });
+  lane.chooseThreads({ sortBy: 'number', hideIdle: false, picked: undefined });
+  lane.showChosen();
+  const before = names(lane);
+  const three = viewport({ last: 3 });
+  assert.ok(lane.canShow(three), before);
+  lane.chooseThreads({ sortBy: 'number', hideIdle: false, picked: new Set([0, 4, 5]) });
+  assert.equal(names(lane), before, 'all stays as it is');
+  assert.ok(!lane.canShow(three));
+  assert.deepEqual(lane.question('rows', three)?.rows, [0, 4, 5], 'while the rows are asked for');
+  lane.take('rows', shown);
+  assert.ok(lane.canShow(three));
+  lane.showChosen();
+  assert.equal(names(lane), '0,4,5');
+});
+
+void test('a selection that was seen is to be seen in another order, too, and one that was asked for as well', () => {
+  const shown = data(2);
+  const lane = laneWith(shown);
+  lane.showChosen();
+  const thread = lane.threads[4]?.thread;
+  assert.ok(thread);
+  lane.selection = { thread } as NonNullable<LaneState['selection']>;
+  lane.chooseThreads({ sortBy: 'number', hideIdle: false, picked: new Set([3, 4]) });
+  assert.equal(lane.selectedRowToShow((row) => row === 4), 1);
+  assert.equal(lane.selectedRowToShow(() => false), undefined, 'what was scrolled away stays away');
+  lane.isToShowSelection = true;
+  assert.equal(lane.selectedRowToShow(() => false), 1);
+  lane.showChosen();
+  assert.equal(lane.selectedRowToShow(() => false), undefined, 'only once');
+});

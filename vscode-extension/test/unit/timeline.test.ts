@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { formatShare } from '../../src/core/format';
-import { callTable, cpuTable, cpuText, cut, itemDetails, itemTitle, stretchText, threadTable } from '../../src/core/timeline/details';
+import { callTable, cpuTable, cpuText, cut, eventText, itemDetails, itemTitle, stretchText, threadTable } from '../../src/core/timeline/details';
 import { drawTimeline } from '../../src/core/timeline/draw';
 import { threadNames } from '../../src/core/timeline/drawCpus';
 import { timelineCalls, timelineItem } from '../../src/core/timeline/fromProtocol';
 import { History } from '../../src/core/timeline/history';
 import { hitTest } from '../../src/core/timeline/hit';
 import { layOut, rowMiddle, scrollTo, visibleRows } from '../../src/core/timeline/layout';
-import type { CpuRow, Row, Thread, TimelineData } from '../../src/core/timeline/model';
+import { State, type CpuRow, type Row, type Thread, type TimelineData } from '../../src/core/timeline/model';
 import { pack, unpack } from '../../src/core/timeline/pack';
 import { around, centred, formatMoment, formatSpan, lengthOf, pan, ticks, timeAt, within, wholeRun, xOf, zoom, zoomStep } from '../../src/core/timeline/scale';
 import type { Lane } from '../../src/core/timeline/scene';
 import { SvgSurface } from '../../src/core/timeline/svgSurface';
 import { hueTexts, outline, shapeTexts, signOf, type Hue, type Shape } from '../../src/core/timeline/symbols';
-import { categoryOf, darkTheme, heatOf, lightTheme } from '../../src/core/timeline/theme';
+import { categoryCount, categoryOf, darkTheme, heatOf, lightTheme, tellApart } from '../../src/core/timeline/theme';
 import { shownThreads } from '../../src/core/timeline/threads';
 import { fakeTimelineItem, hostileName } from '../fake-daemon/fakeTimeline';
 import { data, Recorder, scene } from './timelineScenes';
@@ -341,4 +341,33 @@ void test('heat goes with the weight, a category with the name alone', () => {
   assert.equal(heatOf(1, darkTheme), darkTheme.heat.at(-1));
   assert.equal(heatOf(-2, darkTheme), darkTheme.heat.at(-1), 'what slows the whole down is as hot');
   assert.equal(categoryOf('merge', darkTheme), categoryOf('merge', darkTheme));
+});
+
+void test('names that are seen together have a colour each, and keep their own where they can', () => {
+  const names = Array.from({ length: 25 }, (_unused, each) => `lock ${each}`);
+  const own = (name: string): string => categoryOf(name, darkTheme);
+  const clash = names.find((name) => name !== 'lock 0' && own(name) === own('lock 0')) ?? '';
+  const two = tellApart(['lock 0', clash]);
+  assert.equal(categoryOf('lock 0', darkTheme, two), own('lock 0'));
+  assert.notEqual(categoryOf(clash, darkTheme, two), own('lock 0'));
+  assert.equal(categoryOf(clash, darkTheme, tellApart([clash, 'lock 1'])), own(clash), 'where nothing beside it has it');
+  const all = tellApart(names);
+  const seen = names.slice(0, categoryCount).map((name) => categoryOf(name, darkTheme, all));
+  assert.equal(new Set(seen).size, categoryCount, seen.join());
+  assert.equal(categoryOf('lock 24', darkTheme, all, 'grey'), 'grey', 'of more than there are colours, the others have none');
+  assert.equal(categoryOf('lock 99', darkTheme, all, 'grey'), own('lock 99'), 'what was not seen yet has its own');
+  assert.deepEqual(tellApart(names), all);
+  for (const { categories } of [darkTheme, lightTheme]) {
+    assert.equal(new Set(categories).size, categoryCount);
+  }
+});
+
+void test('a thread is created and joined by its name; what waits for it waits for its end', () => {
+  const shown = data(2);
+  const joins = shown.eventKinds.indexOf('join');
+  const [row, at] = shown.rows.flatMap((each) => [...each.events.kind.entries()].filter(([, kind]) => kind === joins).map(([index]) => [each, index] as const))[0] ?? [];
+  assert.ok(row !== undefined && at !== undefined);
+  assert.match(eventText(row, at, shown), /^join a thread · consumer · /);
+  const waits = row.stretches.object.findIndex((object, index) => object > 0 && row.stretches.state[index] === State.blocked);
+  assert.match(stretchText(row, waits, shown), /for the end of consumer/);
 });

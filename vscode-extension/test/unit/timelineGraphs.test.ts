@@ -160,6 +160,10 @@ void test('an interval that is marked is seen as it is, what is around it throug
     [x(200e6), plotX + plotWidth],
   ]);
   assert.ok(texts.some(({ text }) => text === '100 ms'));
+  // Of one that has no end yet, there is its beginning.
+  const begun = drawn({ ...picture, marked: { fromNs: 100e6, toNs: 100e6 } });
+  assert.ok(!begun.filled.some(({ texture }) => texture === 'veil'), 'all can be looked at for its end');
+  assert.ok(begun.stroked.some(({ segments: [left] }) => left === x(100e6)));
 });
 
 void test('the sign of a call where the run begins or ends is whole', () => {

@@ -5,7 +5,7 @@ import { crowdText } from '../../src/core/timeline/details';
 import { drawTimeline } from '../../src/core/timeline/draw';
 import { signSizes } from '../../src/core/timeline/drawCalls';
 import { layOut, rowMiddle } from '../../src/core/timeline/layout';
-import { legendOf } from '../../src/core/timeline/legend';
+import { colouringOf, legendOf } from '../../src/core/timeline/legend';
 import type { Counts, Events, Row, TimelineData } from '../../src/core/timeline/model';
 import { pictureOf } from '../../src/core/timeline/picture';
 import type { Scene } from '../../src/core/timeline/scene';
@@ -127,7 +127,7 @@ void describe('a picture that is saved', () => {
     assert.ok(texts({ colourBy: 'lock' }).includes('waits for items'));
     assert.ok(texts({ colourBy: 'weight' }).some((text) => text.includes('critical weight')));
     assert.ok(texts({ rowsAre: 'cpus' }).includes('came from another CPU'));
-    // Of dozens of locks the legend has some, and says how many more there are.
+    // Of dozens of locks the legend has some, each in a colour of its own, and the others in one.
     const locks = Array.from({ length: 30 }, (_unused, id) => ({ kind: 'mutex', name: `m${id}`, id }));
     const [row] = shown.rows.filter(({ thread }) => thread === 1);
     assert.ok(row);
@@ -137,9 +137,23 @@ void describe('a picture that is saved', () => {
       ...{ cpu: new Uint32Array(30), object: Uint32Array.from(locks, ({ id }) => id + 1), place: new Uint32Array(30), weight: new Float32Array(30), event: new Uint32Array(30) },
     };
     const crowded = { ...shown, objects: locks, rows: [{ ...row, stretches, summaries: { ...row.summaries, pixel: new Uint32Array() } }] };
-    const words = legendOf(scene(crowded, { colourBy: 'lock' })).map(({ text }) => text);
-    assert.equal(words.filter((text) => text.startsWith('waits for m')).length, 12);
-    assert.ok(words.includes('and 18 more'), words.join());
+    const byLock = scene(crowded, { colourBy: 'lock' });
+    const legend = legendOf(byLock);
+    const words = legend.map(({ text }) => text);
+    assert.ok(words.includes('waits for 20 others'), words.join());
+    const named = legend.filter(({ text }) => text.startsWith('waits for m'));
+    const colours = named.map(({ draw }) => {
+      const recorder = new Recorder();
+      draw(recorder, lightTheme);
+      return recorder.stroked[0]?.stroke.colour;
+    });
+    assert.equal(new Set(colours).size, 10, colours.join());
+    // The rows have the same ones, and the others none.
+    const recorder = new Recorder();
+    drawTimeline(recorder, { ...byLock, colouring: colouringOf(byLock) }, lightTheme);
+    const waits = recorder.stroked.filter(({ stroke: { width, dash } }) => width === 3 && dash !== undefined);
+    assert.deepEqual(waits.map(({ stroke }) => stroke.colour).sort(), [...colours].sort());
+    assert.ok(waits.every(({ segments }) => segments.length === 4), 'one lock each');
     // Of what can be seen only.
     assert.ok(!texts({ colourBy: 'function', view: { fromNs: 0, toNs: 40e6 } }).includes('consume'));
   });

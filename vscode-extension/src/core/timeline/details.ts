@@ -18,8 +18,9 @@ export interface Detail {
 
 /** "wait for a semaphore: items" */
 export function itemTitle(item: Item): string {
-  const call = item.kind === '' ? (stateNames[item.state] ?? '') : signOf(item.kind).text;
-  return item.object === undefined ? call : `${call}: ${objectName(item.object)}`;
+  const isCall = item.kind !== '';
+  const what = isCall ? signOf(item.kind).text : (stateNames[item.state] ?? '');
+  return item.object === undefined ? what : `${what}: ${isCall ? calledName(item.object) : objectName(item.object)}`;
 }
 
 /** When its call is made; of what makes none, when it begins. */
@@ -122,7 +123,7 @@ export function eventText(row: Row, event: number, data: TimelineData): string {
   const place = data.places[(events.place[event] ?? 0) - 1];
   const parts = [signOf(data.eventKinds[events.kind[event] ?? 0] ?? '').text];
   if (object !== undefined) {
-    parts.push(objectName(object));
+    parts.push(calledName(object));
   }
   if (place !== undefined) {
     parts.push(placeName(place));
@@ -191,6 +192,11 @@ export function cpuTable(rows: readonly CpuRow[], view: View): Table {
 
 export function objectName({ kind, name }: TimelineObject): string {
   return kind === 'thread-end' ? `the end of ${name}` : name === '' ? kind : name;
+}
+
+/** Of what a call is about: it creates, or joins, a thread. */
+export function calledName({ kind, name, id }: TimelineObject): string {
+  return objectName({ kind: kind === 'thread-end' ? 'thread' : kind, name, id });
 }
 
 export function placeName({ file, line, function: name }: Place): string {
@@ -265,7 +271,7 @@ export function callTable({ thread, view, calls }: { readonly thread: Thread; re
         time(item.totalNs - item.workNs),
         item.made ? moment(item.callNs) : 'never',
         item.kind === '' ? '–' : signOf(item.kind).text,
-        item.object === undefined ? '–' : objectName(item.object),
+        item.object === undefined ? '–' : calledName(item.object),
         took > 0 ? `${stateNames[item.state] ?? 'waits'} for ${formatTime(took)}` : item.made && !isEnd(item.kind) ? 'goes on' : '–',
         wokenBy === undefined ? '–' : `${wokenBy.name}${wokenBy.kind === '' ? '' : `, ${wokenBy.kind}`} at ${moment(wokenBy.timeNs)}`,
         place === undefined ? '–' : placeName(place),

@@ -237,7 +237,10 @@ export function drawMarked(surface: Surface, scene: Scene, theme: Theme): void {
   const [from, to] = [inPlot(marked.fromNs), inPlot(marked.toNs)];
   const bottom = layout.axis.y;
   const top = layout.overview.y + layout.overview.height + 4;
-  surface.rects([plotX, top, from - plotX, bottom - top, to, top, plotX + plotWidth - to, bottom - top], theme.background, 'veil');
+  // Of one that has no end yet, all can be looked at for one.
+  if (lengthOf(marked) > 0) {
+    surface.rects([plotX, top, from - plotX, bottom - top, to, top, plotX + plotWidth - to, bottom - top], theme.background, 'veil');
+  }
   surface.lines([from, top, from, bottom, to, top, to, bottom], { colour: theme.selection, width: 1 });
   if (lengthOf(marked) > 0) {
     const isLeft = to > plotX + plotWidth - 80;

@@ -158,7 +158,7 @@ class RowPainter {
       case 'weight':
         return heatOf(weight ?? 0, this.theme);
       case 'function':
-        return categoryOf(data.places[(place ?? 0) - 1]?.function ?? '', this.theme);
+        return categoryOf(data.places[(place ?? 0) - 1]?.function ?? '', this.theme, this.scene.colouring, this.theme.quiet);
       case 'lock':
         return this.theme.quiet;
     }
@@ -167,7 +167,7 @@ class RowPainter {
   private colourOfWaiting({ objects }: TimelineData, object: number | undefined): string {
     const { scene, theme } = this;
     const { kind, name } = objects[(object ?? 0) - 1] ?? { kind: 'device', name: '' };
-    return scene.colourBy !== 'lock' || kind === 'device' ? theme.blocked : categoryOf(`${kind} ${name}`, theme);
+    return scene.colourBy !== 'lock' || kind === 'device' ? theme.blocked : categoryOf(`${kind} ${name}`, theme, scene.colouring, theme.blocked);
   }
 
   /** Each summarised pixel from the bottom up: what it ran, what it waited for a CPU, what it was in I/O, and for a lock that has a colour. */

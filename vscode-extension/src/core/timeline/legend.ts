@@ -7,7 +7,7 @@ import { lengthOf } from './scale';
 import type { Lane, Scene } from './scene';
 import type { Surface } from './surface';
 import { outline, signOf } from './symbols';
-import { categoryOf, heatOf, type Theme } from './theme';
+import { categoryCount, categoryOf, heatOf, tellApart, type Colouring, type Theme } from './theme';
 
 /** Of a picture beside a text of the legend. */
 export const [swatchWidth, swatchHeight] = [26, 14];
@@ -31,8 +31,8 @@ export const stateEntries = {
   path: { text: 'critical path', draw: (surface, theme) => surface.rects([0, middle - 1.6, swatchWidth, 3.2], theme.path) },
 } as const satisfies Record<string, Entry>;
 
-/** Of functions, locks, and kinds of calls; there may be hundreds. */
-const mostNames = 12;
+/** Of kinds of calls; there may be many. */
+const mostKinds = 12;
 
 /** Calls that have no sign each, in the colour of this kind. */
 export const stripEntry = (kind: string): Entry => ({
@@ -68,7 +68,47 @@ export function colourEntries(scene: Scene): Entry[] {
       return [heat('runs, critical weight 0', 0), heat('0.5', 0.5), heat('1 and more', 1)];
     }
     case 'function':
-      return namesOf(scene, ({ stretches, summaries }, { places }, add) => {
+      return namesOf(scene, (names, colourIn) => ({
+        text: names.length > 1 ? `${names.length} other functions` : names[0] === '' ? 'function not known' : shortName(names[0] ?? ''),
+        draw: bar((theme) => colourIn(names, theme, theme.quiet)),
+      }));
+    case 'lock':
+      return [
+        { text: 'running', draw: bar((theme) => theme.quiet) },
+        ...namesOf(scene, (names, colourIn) => {
+          const [kind = '', ...name] = (names[0] ?? '').split(' ');
+          const text = names.length > 1 ? `waits for ${names.length} others` : `waits for ${objectName({ kind, name: name.join(' '), id: 0 })}`;
+          const width = names.length > 1 ? 1.2 : 3;
+          return { text, draw: (surface: Surface, theme: Theme) => surface.lines([0, middle, swatchWidth, middle], { colour: colourIn(names, theme, theme.blocked), width, dash: [3, 3] }) };
+        }),
+      ];
+  }
+}
+
+/** The colours of the functions, or of the locks, in the view: those that take most of it have each their own. */
+export function colouringOf(scene: Scene): Colouring | undefined {
+  const names = namesByTime(scene);
+  return names === undefined ? undefined : tellApart(names);
+}
+
+type ColourIn = (names: readonly string[], theme: Theme, other: string) => string;
+
+/** What names stand for, those with the most time in the view first; those that have no colour of their own together. */
+function namesOf(scene: Scene, entryFor: (names: readonly string[], colourIn: ColourIn) => Entry): Entry[] {
+  const names = namesByTime(scene) ?? [];
+  const colouring = tellApart(names);
+  const colourIn: ColourIn = ([name = ''], theme, other) => categoryOf(name, theme, colouring, other);
+  const others = names.slice(categoryCount);
+  return [...names.slice(0, categoryCount).map((name) => [name]), ...(others.length > 0 ? [others] : [])].map((each) => entryFor(each, colourIn));
+}
+
+function namesByTime(scene: Scene): string[] | undefined {
+  switch (scene.colourBy) {
+    case 'state':
+    case 'weight':
+      return undefined;
+    case 'function':
+      return rankedByTime(scene, ({ stretches, summaries }, { places }, add) => {
         stretches.state.forEach((state, at) => {
           if (state === State.running) {
             add(places[(stretches.place[at] ?? 0) - 1]?.function ?? '', stretches.startNs[at] ?? 0, stretches.endNs[at] ?? 0);
@@ -77,48 +117,33 @@ export function colourEntries(scene: Scene): Entry[] {
         summaries.pixel.forEach((pixel, at) => {
           add(places[(summaries.place[at] ?? 0) - 1]?.function ?? '', pixel, (summaries.shares[at * 5] ?? 0) / 255, true);
         });
-      }, (name) => ({ text: name === '' ? 'function not known' : shortName(name), draw: bar((theme) => categoryOf(name, theme)) }));
+      });
     case 'lock':
-      return [
-        { text: 'running', draw: bar((theme) => theme.quiet) },
-        ...namesOf(scene, ({ stretches, summaries }, { objects }, add) => {
-          const nameAt = (index: number | undefined): string | undefined => {
-            const object = objects[(index ?? 0) - 1];
-            return object === undefined || object.kind === 'device' ? undefined : `${object.kind} ${object.name}`;
-          };
-          stretches.state.forEach((state, at) => {
-            const name = nameAt(stretches.object[at]);
-            if (state === State.blocked && name !== undefined) {
-              add(name, stretches.startNs[at] ?? 0, stretches.endNs[at] ?? 0);
-            }
-          });
-          summaries.pixel.forEach((pixel, at) => {
-            const name = nameAt(summaries.object[at]);
-            if (name !== undefined) {
-              add(name, pixel, (summaries.shares[at * 5 + State.blocked - 1] ?? 0) / 255, true);
-            }
-          });
-        }, (key) => {
-          const [kind = '', ...name] = key.split(' ');
-          const text = `waits for ${objectName({ kind, name: name.join(' '), id: 0 })}`;
-          return { text, draw: (surface: Surface, theme: Theme) => surface.lines([0, middle, swatchWidth, middle], { colour: categoryOf(key, theme), width: 3, dash: [3, 3] }) };
-        }),
-      ];
+      return rankedByTime(scene, ({ stretches, summaries }, { objects }, add) => {
+        const nameAt = (index: number | undefined): string | undefined => {
+          const object = objects[(index ?? 0) - 1];
+          return object === undefined || object.kind === 'device' ? undefined : `${object.kind} ${object.name}`;
+        };
+        stretches.state.forEach((state, at) => {
+          const name = nameAt(stretches.object[at]);
+          if (state === State.blocked && name !== undefined) {
+            add(name, stretches.startNs[at] ?? 0, stretches.endNs[at] ?? 0);
+          }
+        });
+        summaries.pixel.forEach((pixel, at) => {
+          const name = nameAt(summaries.object[at]);
+          if (name !== undefined) {
+            add(name, pixel, (summaries.shares[at * 5 + State.blocked - 1] ?? 0) / 255, true);
+          }
+        });
+      });
   }
 }
 
 /** Adds a stretch by its ends, or of a pixel by its number a part. */
 type Add = (name: string, start: number, end: number, isPixel?: boolean) => void;
 
-/** What names stand for, those with the most time in the view first; of too many, how many there are beside. */
-function namesOf(scene: Scene, addAll: (row: Row, data: TimelineData, add: Add) => void, entryFor: (name: string) => Entry): Entry[] {
-  const names = namesByTime(scene, addAll);
-  const left = names.length - mostNames;
-  const rest: Entry = { text: `and ${left} more`, draw: () => undefined };
-  return [...names.slice(0, mostNames).map(entryFor), ...(left > 0 ? [rest] : [])];
-}
-
-function namesByTime(scene: Scene, addAll: (row: Row, data: TimelineData, add: Add) => void): string[] {
+function rankedByTime(scene: Scene, addAll: (row: Row, data: TimelineData, add: Add) => void): string[] {
   const times = new Map<string, number>();
   for (const lane of scene.lanes) {
     const { data } = lane;
@@ -181,7 +206,7 @@ function signEntries({ lanes, view }: Scene): Entry[] {
       }
     }
   }
-  const kinds = [...counts].sort(([, a], [, b]) => b - a).slice(0, mostNames);
+  const kinds = [...counts].sort(([, a], [, b]) => b - a).slice(0, mostKinds);
   const signs = kinds.map(([kind]): Entry => {
     const { shape, hue, text } = signOf(kind);
     return { text, draw: (surface, theme) => surface.polygons([outline(shape, swatchWidth / 2, middle, 4.5)], theme.hues[hue]) };

@@ -3,7 +3,7 @@
 import { formatTime } from '../format';
 import { drawTimeline } from './draw';
 import type { LaneLayout, Layout } from './layout';
-import { legendOf, swatchHeight, swatchWidth, type Entry } from './legend';
+import { colouringOf, legendOf, swatchHeight, swatchWidth, type Entry } from './legend';
 import { formatMoment, isSame } from './scale';
 import { rowCount, wholeOf, type Scene } from './scene';
 import type { Surface } from './surface';
@@ -26,6 +26,7 @@ const entryGap = 18;
 /** `title`: of the recording. */
 export function pictureOf(scene: Scene, title: string): Picture {
   const layout = wholeRows(scene);
+  const colouring = colouringOf(scene);
   const entries = placed(legendOf(scene), layout.width);
   const legendY = headHeight + layout.height + 10;
   const height = legendY + (entries.at(-1)?.y ?? 0) + legendRow + margin;
@@ -35,7 +36,7 @@ export function pictureOf(scene: Scene, title: string): Picture {
     draw: (surface, theme) => {
       surface.text(margin, 22, title, { colour: theme.foreground, size: 15, bold: true }, layout.width - 2 * margin);
       surface.text(margin, 40, subtitle(scene, layout), { colour: theme.quiet, size: legendSize }, layout.width - 2 * margin);
-      surface.shifted(0, headHeight, () => drawTimeline(surface, { ...scene, layout }, theme));
+      surface.shifted(0, headHeight, () => drawTimeline(surface, { ...scene, layout, colouring }, theme));
       surface.lines([margin, legendY - 4.5, layout.width - margin, legendY - 4.5], { colour: theme.grid, width: 1 });
       for (const { entry, x, y } of entries) {
         const top = legendY + y + (legendRow - swatchHeight) / 2;

@@ -2,7 +2,7 @@
 import type { Layout } from './layout';
 import type { CpuRow, Found, Item, TimelineData, View } from './model';
 import { wholeRun } from './scale';
-import type { ColourBy } from './theme';
+import type { ColourBy, Colouring } from './theme';
 import type { ShownThread } from './threads';
 
 /** One simulated run. Two of them share the time axis when they are compared. */
@@ -30,6 +30,8 @@ export interface Scene {
   readonly view: View;
   readonly lanes: readonly Lane[];
   readonly colourBy: ColourBy;
+  /** Of what has a colour to be told apart; names that are not in it have their own. */
+  readonly colouring?: Colouring | undefined;
   readonly rowsAre: 'threads' | 'cpus';
   /** An interval that is being marked. */
   readonly marked: View | undefined;

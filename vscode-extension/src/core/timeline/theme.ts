@@ -74,13 +74,50 @@ export const lightTheme: Theme = {
   categories: ['#3f80bd', '#c4722c', '#3f9468', '#a95a94', '#8f871f', '#6a6ac4', '#b84f4e', '#2f8f98', '#846a4c', '#6f8637'],
 };
 
-/** The colour for things of this name: the same in every picture. */
-export function categoryOf(name: string, theme: Theme): string {
+/** How many colours there are for things that are only to be told apart. */
+export const categoryCount = 10;
+
+/** Which of these colours names have; undefined: one of those that are too many to have their own. */
+export type Colouring = ReadonlyMap<string, number | undefined>;
+
+/** The colour for things of this name: the same in every picture, as long as nothing beside it has the same. `other`: of those that are
+ * too many. */
+export function categoryOf(name: string, theme: Theme, colouring?: Colouring, other = theme.running): string {
+  const category = colouring?.has(name) === true ? colouring.get(name) : hashOf(name);
+  return category === undefined ? other : (theme.categories[category] ?? theme.running);
+}
+
+/** Colours for names that are seen together, the most important first: no two of the first `categoryCount` have the same. A name keeps
+ * its own unless one that stands before it has that; it then gets one that nobody has. */
+export function tellApart(names: readonly string[]): Colouring {
+  const seen = names.slice(0, categoryCount);
+  const colouring = new Map<string, number | undefined>();
+  const taken = new Set<number>();
+  for (const name of seen) {
+    const own = hashOf(name);
+    if (!taken.has(own)) {
+      taken.add(own);
+      colouring.set(name, own);
+    }
+  }
+  for (const name of seen.filter((each) => !colouring.has(each))) {
+    let free = hashOf(name);
+    while (taken.has(free)) {
+      free = (free + 1) % categoryCount;
+    }
+    taken.add(free);
+    colouring.set(name, free);
+  }
+  names.slice(categoryCount).forEach((name) => colouring.set(name, undefined));
+  return colouring;
+}
+
+function hashOf(name: string): number {
   let hash = 2166136261;
   for (let at = 0; at < name.length; at++) {
     hash = Math.imul(hash ^ name.charCodeAt(at), 16777619);
   }
-  return theme.categories[(hash >>> 8) % theme.categories.length] ?? theme.running;
+  return (hash >>> 8) % categoryCount;
 }
 
 /** The heat of a stretch's weight: 0 is cold, one and more hot; a stretch that slows the whole down is as hot. */

@@ -60,6 +60,7 @@ button, select { font: inherit; }
 .bar svg path { fill: none; stroke: currentColor; stroke-width: 1.3; stroke-linecap: round; stroke-linejoin: round; }
 .bar label { color: var(--vscode-descriptionForeground); display: inline-flex; gap: 4px; align-items: center; white-space: nowrap; }
 .bar select { color: var(--vscode-dropdown-foreground); background: var(--vscode-dropdown-background); border: 1px solid var(--vscode-dropdown-border, transparent); border-radius: 3px; padding: 0 2px; max-width: 15ch; }
+.bar label:has(:disabled) { opacity: 0.45; }
 .bar button.text { color: var(--vscode-textLink-foreground); padding: 2px 4px; }
 main { flex: 1; min-height: 0; display: flex; position: relative; }
 #stage { flex: 1; min-width: 0; position: relative; }
@@ -91,6 +92,7 @@ aside nav { display: flex; gap: 2px 12px; flex-wrap: wrap; margin-bottom: 8px; }
 #table th.words, #table td.words { text-align: left; max-width: 36ch; }
 #table thead th { position: sticky; top: -6px; vertical-align: bottom; color: var(--vscode-descriptionForeground); background: var(--vscode-panel-background, var(--vscode-editor-background)); }
 #table th, #table td { border-bottom: 1px solid var(--vscode-panel-border, #8883); }
+body.vscode-high-contrast #table td, body.vscode-high-contrast #table tbody th { border-bottom-style: dotted; }
 #table th:first-child { text-align: left; }
 #table tbody tr[tabindex] { cursor: pointer; }
 #table tbody tr:hover { background: var(--vscode-list-hoverBackground); outline: 1px dashed var(--vscode-contrastActiveBorder, transparent); outline-offset: -1px; }
