@@ -52,7 +52,8 @@
 // time than looks take, some 20 us, what others than the program let it do meanwhile, and what vendors add, such as
 // `sched_vcpu_pack` of some kernels for virtual machines: there a thread wakes up on a CPU that is used less than
 // some 75% rather than on an idle one.
-// Locks and semaphores are not handed over: who comes first takes them (futexes).
+// Locks and semaphores are not handed over: who comes first takes them, and of a mutex does not know then who
+// else sleeps for it (HandOff::futex).
 //
 // Source: Documentation/scheduler/{sched-eevdf,sched-design-CFS,sched-nice-design,sched-domains}.rst
 // and kernel/sched/fair.c of the kernel, sched(7); Stoica and Abdel-Wahab, "Earliest Eligible Virtual Deadline

@@ -9,7 +9,9 @@ void Synchronization::hand_over(ObjectState& mutex) {
   --threads_[mutex.owner].held;
   mutex.owner = nobody;
   const bool spinner_is_first = !mutex.queue.empty() && threads_[mutex.queue.head].spinning;
-  if (rules_.hand_off == HandOff::barging && !spinner_is_first) {
+  if (rules_.hand_off != HandOff::ordered && !spinner_is_first) {
+    if (rules_.hand_off == HandOff::futex && !mutex.waited_for)
+      return;
     for (std::uint64_t i = 0; i <= mutex.remembered && !mutex.queue.empty(); ++i) {
       const std::uint32_t thread = pop(mutex.queue);
       threads_[thread].retaking = false;
@@ -179,6 +181,7 @@ bool Synchronization::retake_mutex(std::uint32_t thread) {
   if (state.retake == nobody)
     return true;
   ObjectState& mutex = objects_[state.retake];
+  mutex.waited_for = true;
   if (mutex.owner != nobody) {
     state.retaking = true;
     push(mutex.queue, thread);
@@ -194,7 +197,7 @@ bool Synchronization::retake_mutex(std::uint32_t thread) {
 
 // Its wait for a condition is over; it goes on once it has its mutex back. False when it queues for it.
 bool Synchronization::resume_with_mutex(std::uint32_t thread) {
-  if (rules_.hand_off == HandOff::barging && threads_[thread].retake != nobody)
+  if (rules_.hand_off != HandOff::ordered && threads_[thread].retake != nobody)
     release(thread, Next::retries);
   else if (retake_mutex(thread))
     release(thread);

@@ -52,6 +52,7 @@ std::optional<SchedulerKind> scheduler_named(std::string_view name) {
 HandOff hand_off_of(SchedulerKind scheduler) {
   switch (scheduler) {
     case SchedulerKind::linux_fair:
+      return HandOff::futex;
     case SchedulerKind::solaris:
       return HandOff::barging;
     case SchedulerKind::fifo:

@@ -290,10 +290,12 @@ Next Synchronization::retry(std::uint32_t thread, const Event& event) {
   released_.clear();
   threads_[thread].at = &event;
   Next next = Next::runs;
-  if (threads_[thread].retake == nobody)
+  if (threads_[thread].retake == nobody) {
     next = perform(thread, event);
-  else if (!retake_mutex(thread))
+    objects_[event.subject].waited_for = true;
+  } else if (!retake_mutex(thread)) {
     next = Next::blocks;
+  }
   if (next == Next::runs)
     threads_[thread].at = nullptr;
   return next;

@@ -48,6 +48,9 @@ enum class Next : std::uint8_t {
 enum class HandOff : std::uint8_t {
   ordered,  // the first in the queue has it at once
   barging,  // it is free, and the first in the queue is woken to try again: who comes first has it
+  // Likewise; but who takes a free mutex past those that wait does not know of them, and its unlock wakes nobody
+  // until one of them has tried again: futex(2) as in Drepper, "Futexes Are Tricky", section 5, and glibc.
+  futex,
 };
 
 struct Rules {
@@ -154,6 +157,7 @@ class Synchronization {
     std::uint64_t remembered = 0;  // condition: signals that came before their wait;
                                    // mutex: unlocks by others that came before the lock
     Queue broadcasters;            // condition: broadcasts that wait for arrivals
+    bool waited_for = false;       // mutex: its owner knows that others wait (HandOff::futex)
   };
   struct ThreadState {
     const Event* at = nullptr;          // the call it is blocked or waits in
@@ -328,6 +332,7 @@ inline Next Synchronization::lock(std::uint32_t thread, std::uint32_t mutex) {
     }
     state.owner = thread;
     state.depth = 1;
+    state.waited_for = false;
     ++threads_[thread].held;
     return Next::runs;
   }
@@ -335,6 +340,7 @@ inline Next Synchronization::lock(std::uint32_t thread, std::uint32_t mutex) {
     ++state.depth;
     return Next::runs;
   }
+  state.waited_for = true;
   push(state.queue, thread);
   return Next::blocks;
 }
@@ -368,7 +374,7 @@ inline Next Synchronization::decrement(std::uint32_t thread, std::uint32_t semap
 
 inline void Synchronization::increment(std::uint32_t semaphore) {
   ObjectState& state = objects_[semaphore];
-  const bool barges = rules_.hand_off == HandOff::barging;
+  const bool barges = rules_.hand_off != HandOff::ordered;
   if (barges || state.queue.empty())
     ++state.count;
   if (!state.queue.empty())

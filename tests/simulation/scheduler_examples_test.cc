@@ -92,6 +92,11 @@ TEST(SchedulerCosts, AreTheRecordingsWhereTheMachineSaysNothing) {
   EXPECT_EQ(total(machine), std::chrono::milliseconds(3));
 }
 
+Machine waking_up(Machine machine, std::int64_t milliseconds) {
+  machine.wake_up = std::chrono::milliseconds(milliseconds);
+  return machine;
+}
+
 // A lets the lock go and takes it again at once.
 constexpr const char* lock_taken_again = R"(
 thread A
@@ -102,6 +107,29 @@ thread A
   run f 2
   unlock M
 thread B
+  run f 1
+  lock M
+  run f 1
+  unlock M
+)";
+
+constexpr const char* lock_taken_thrice = R"(
+thread A
+  lock M
+  run f 2
+  unlock M
+  lock M
+  run f 1
+  unlock M
+  lock M
+  run f 2
+  unlock M
+thread B
+  run f 1
+  lock M
+  run f 1
+  unlock M
+thread C
   run f 1
   lock M
   run f 1
@@ -119,6 +147,59 @@ B: cpu1 0-1 run, lock@1, blocked 1-2 by A, cpu1 2-3 run, unlock@3, end@3
         Example{"Barging", lock_taken_again, handing_over(fifo(2), HandOff::barging),
                 R"(A: lock@0, cpu0 0-2 run, unlock@2, lock@2, cpu0 2-4 run, unlock@4, end@4
 B: cpu1 0-1 run, lock@1, blocked 1-2 by A, lock@2, blocked 2-4 by A, lock@4, cpu1 4-5 run, unlock@5, end@5
+)"},
+        // B is on its way from 2 to 4. Who takes the lock past it at 2 and at 3 does not know of C, so nobody is
+        // woken at 3; B, who finds it taken, says so again.
+        Example{
+            "FutexesForgetWhoSleeps", lock_taken_thrice,
+            handing_over(waking_up(fifo(3), 2), HandOff::futex),
+            R"(A: lock@0, cpu0 0-2 run, unlock@2, lock@2, cpu0 2-3 run, unlock@3, lock@3, cpu0 3-5 run, unlock@5, end@5
+B: cpu1 0-1 run, lock@1, blocked 1-4 by A, lock@4, blocked 4-10 by C, lock@10, cpu1 10-11 run, unlock@11, end@11
+C: cpu2 0-1 run, lock@1, blocked 1-7 by A, lock@7, cpu2 7-8 run, unlock@8, end@8
+)"},
+        Example{
+            "BargingForgetsNobody", lock_taken_thrice,
+            handing_over(waking_up(fifo(3), 2), HandOff::barging),
+            R"(A: lock@0, cpu0 0-2 run, unlock@2, lock@2, cpu0 2-3 run, unlock@3, lock@3, cpu0 3-5 run, unlock@5, end@5
+B: cpu1 0-1 run, lock@1, blocked 1-4 by A, lock@4, blocked 4-7 by A, lock@7, cpu1 7-8 run, unlock@8, end@8
+C: cpu2 0-1 run, lock@1, blocked 1-5 by A, lock@5, cpu2 5-6 run, unlock@6, end@6
+)"},
+        // W has M again at 30, while X is on its way from 20 to 40. D, in between, forgot B; W takes it that there is somebody.
+        Example{
+            "WhoComesBackFromAConditionExpectsSleepers", R"(
+thread W
+  lock M
+  cwait C M
+  run f 5
+  unlock M
+thread A
+  run f 10
+  lock M
+  signal C
+  run f 10
+  unlock M
+thread X
+  run f 12
+  lock M
+  run f 5
+  unlock M
+thread B
+  run f 13
+  lock M
+  run f 5
+  unlock M
+thread D
+  run f 21
+  lock M
+  run f 2
+  unlock M
+)",
+            handing_over(waking_up(fifo(5), 20), HandOff::futex),
+            R"(W: lock@0, cwait@0, blocked 0-30 by A, cwait@30, cpu0 30-35 run, unlock@35, end@35
+A: cpu1 0-10 run, lock@10, signal@10, cpu1 10-20 run, unlock@20, end@20
+X: cpu2 0-12 run, lock@12, blocked 12-40 by A, lock@40, cpu2 40-45 run, unlock@45, end@45
+B: cpu3 0-13 run, lock@13, blocked 13-55 by W, lock@55, cpu3 55-60 run, unlock@60, end@60
+D: cpu4 0-21 run, lock@21, cpu4 21-23 run, unlock@23, end@23
 )"},
         // As many wake as there are posts; who comes first goes on.
         Example{"SemaphoresToo", R"(
