@@ -111,13 +111,18 @@ export function showChoices({ rowsAre, sortBy, colourBy, hideIdle, picked }: Kep
 }
 
 /** A table of threads, or of CPUs, for each picture; below them, what the selected thread does in each. A row is where it was before, so
- * that it keeps the focus. */
+ * that it keeps the focus; what is the same stays, so that a click that is under way is not lost. */
 export function drawTable(timeline: Timeline): void {
   if (page.table.hidden) {
     return;
   }
+  const parts = [...timeline.lanes.map((lane, index) => rowTable(timeline, lane, index)), ...callsBelow(timeline)];
+  const { children } = page.table;
+  if (parts.length === children.length && parts.every((part, at) => part.isEqualNode(children[at] ?? null))) {
+    return;
+  }
   const focused = [...page.table.querySelectorAll('tr')].findIndex((each) => each === document.activeElement);
-  page.table.replaceChildren(...timeline.lanes.map((lane, index) => rowTable(timeline, lane, index)), ...callsBelow(timeline));
+  page.table.replaceChildren(...parts);
   page.table.querySelectorAll('tr')[focused]?.focus();
 }
 
@@ -142,7 +147,7 @@ function rowTable(timeline: Timeline, lane: LaneState, index: number): HTMLEleme
     return tableOf(named(timeline, lane, cpuTable(lane.interval?.cpuRows ?? [], view)), undefined);
   }
   const choose = (row: number): void => {
-    const thread = lane.threads[row]?.thread;
+    const thread = timeline.lanes[index]?.threads[row]?.thread;
     if (thread !== undefined) {
       timeline.ask(index, thread.thread, { timeNs: Math.min(Math.max(timeline.view.fromNs, thread.startNs), thread.endNs) }, 'here', 'select');
     }
@@ -169,7 +174,7 @@ function callsOf(timeline: Timeline, lane: LaneState, index: number, thread: Thr
     return element('p', 'One moment…', 'quiet');
   }
   const choose = (row: number): void => {
-    const event = calls[row]?.event;
+    const event = timeline.callsOf(index, thread)?.[row]?.event;
     if (event !== undefined) {
       timeline.ask(index, thread.thread, { event }, 'here', 'select');
     }

@@ -4,7 +4,7 @@
 // `interval` says what is true of the visible interval exactly, once it rests; `overview` is the whole run, once.
 import type { DataRequest, LaneInfo } from '../core/timeline/messages';
 import type { Found, Item, TimelineData, View } from '../core/timeline/model';
-import { isSame, lengthOf, within, wholeRun } from '../core/timeline/scale';
+import { isRounded, lengthOf, within, wholeRun } from '../core/timeline/scale';
 import { cpuRows, type Lane, type Scene } from '../core/timeline/scene';
 import type { ColourBy } from '../core/timeline/theme';
 import { shownThreads, type ShownThread, type ThreadChoice } from '../core/timeline/threads';
@@ -96,7 +96,7 @@ export class LaneState {
 
   /** Whether the threads are those of this view, and no longer those of the one before it. */
   isOf(view: View): boolean {
-    return this.interval !== undefined && isSame(this.interval.view, view);
+    return this.interval !== undefined && isRounded(this.interval.view, view);
   }
 
   take(what: DataRequest['what'], data: TimelineData): void {

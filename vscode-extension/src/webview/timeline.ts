@@ -9,7 +9,7 @@ import { scrollTo, type Layout } from '../core/timeline/layout';
 import type { At, ItemRequest, Step, ToPanel } from '../core/timeline/messages';
 import type { Found, Item, Thread, TimelineData, View } from '../core/timeline/model';
 import { unpack } from '../core/timeline/pack';
-import { centred, formatMoment, isSame, lengthOf, within, wholeRun } from '../core/timeline/scale';
+import { centred, formatMoment, isRounded, isSame, lengthOf, within, wholeRun } from '../core/timeline/scale';
 import { rowCount, totalOf, type Scene } from '../core/timeline/scene';
 import { drawDetails, drawNote, drawTable, offerWays, showChoices, showProblem } from './beside';
 import { CallList } from './callList';
@@ -347,7 +347,7 @@ export class Timeline {
       if (lane.overview !== undefined) {
         this.question(lane, index, 'interval');
       }
-      if (lane.found !== undefined && !isSame(lane.found.view, this.view)) {
+      if (lane.found !== undefined && !isRounded(lane.found.view, this.view)) {
         editor.postMessage({ kind: 'find', generation: this.generation, lane: index, view: this.view, pixels: this.layout().plotWidth });
       }
     });

@@ -13,11 +13,13 @@ interface Picture {
   readonly defines: readonly string[];
   readonly prepare?: readonly string[];
   readonly args: readonly string[];
+  /** A small part of the run is pictured, too. */
+  readonly hasPart?: boolean;
 }
 
 const pictures: readonly Picture[] = [
   { name: 'sorter', source: 'sorter/sorter.c', defines: [], prepare: ['--make-input', 'numbers'], args: ['numbers'] },
-  { name: 'producer-consumer', source: 'producer-consumer/producer-consumer.c', defines: [], args: [] },
+  { name: 'producer-consumer', source: 'producer-consumer/producer-consumer.c', defines: [], args: [], hasPart: true },
   { name: 'producer-consumer-100', source: 'producer-consumer/producer-consumer.c', defines: ['-DBUFFERS=100'], args: [] },
   // The 63rd prime is 307; with main, the generator, there are 64 threads.
   { name: 'prime-filter', source: 'prime-filter/prime-filter.c', defines: [], args: ['307'] },
@@ -39,7 +41,7 @@ async function make(folder: string): Promise<void> {
   const workbench = await Workbench.start({ folder, settings: settings('dark') });
   try {
     const { page } = workbench;
-    for (const { name } of pictures) {
+    for (const { name, hasPart = false } of pictures) {
       await workbench.openRecording(`${name}.lptrace`);
       await workbench.webview().getByText(/× on 8 CPUs/).waitFor();
       await workbench.runCommand('View: Close All Editors');
@@ -51,15 +53,31 @@ async function make(folder: string): Promise<void> {
         await workbench.runCommand('View: Toggle Maximized Panel');
         await eventually(async () => ((await panel.boundingBox())?.height ?? 0) > 600, () => 'a panel as high as the window');
       }
-      for (const theme of ['dark', 'light'] as const) {
-        workbench.server.settings = settings(theme);
-        await page.locator(`.monaco-workbench.${themes[theme][1]}`).waitFor();
-        await eventually(
-          async () => /^[1-9]/.test((await canvas.getAttribute('data-drawn')) ?? '') && (await workbench.webview().locator('h1').innerText()).startsWith(name),
-          () => `${name} drawn`,
-        );
-        await page.mouse.move(2, 2);
-        await panel.screenshot({ path: join(target, `${name}-${theme}.png`) });
+      const drawn = async (suffix: string): Promise<void> => {
+        for (const theme of ['dark', 'light'] as const) {
+          workbench.server.settings = settings(theme);
+          await page.locator(`.monaco-workbench.${themes[theme][1]}`).waitFor();
+          await eventually(
+            async () => /^[1-9]/.test((await canvas.getAttribute('data-drawn')) ?? '') && (await workbench.webview().locator('h1').innerText()).startsWith(name),
+            () => `${name} drawn`,
+          );
+          await page.mouse.move(2, 2);
+          await panel.screenshot({ path: join(target, `${name}${suffix}-${theme}.png`) });
+        }
+      };
+      await drawn('');
+      if (hasPart) {
+        // An eightieth of the run, in its middle.
+        for (let step = 0; step < 4; step++) {
+          await canvas.press('Shift++');
+        }
+        const box = await canvas.boundingBox();
+        await canvas.click({ position: { x: (box?.width ?? 0) / 2, y: 10 } });
+        await eventually(async () => (await canvas.getAttribute('data-settled')) === 'true' && (await canvas.getAttribute('data-empty')) === '0', () => 'a part');
+        // Nothing is framed that has the focus.
+        await canvas.evaluate((focused) => focused.blur());
+        await drawn('-part');
+        await canvas.press('0');
       }
       await workbench.runCommand('View: Toggle Maximized Panel');
     }

@@ -316,6 +316,11 @@ void describe('the timeline by mouse and by keys', () => {
     await keyboard.press('Enter');
     await panel.details.getByText('450 ms on CPU 1').waitFor();
     assert.equal(await calls.locator('tbody tr').count(), 5);
+    // A row that says the same stays while the table is drawn again: a click on it is not lost.
+    const row = await calls.getByRole('row', { name: /550 ms wait for a semaphore/ }).elementHandle();
+    await page.locator('#idle').click();
+    await page.locator('#idle').click();
+    assert.ok(await row?.evaluate((each) => each.isConnected));
     await page.locator('#table').press('t');
     // Of an interval, what it has.
     await panel.press('Escape');

@@ -84,3 +84,11 @@ void test('a selection that was seen is to be seen in another order, too, and on
   lane.showChosen();
   assert.equal(lane.selectedRowToShow(() => false), undefined, 'only once');
 });
+
+void test('what was asked for is known, although the daemon tells of whole nanoseconds', () => {
+  const lane = laneWith(data(2));
+  const third = { fromNs: 0, toNs: 670e6 / 3 };
+  lane.take('interval', { ...data(2), view: { fromNs: 0, toNs: Math.floor(third.toNs) } });
+  assert.ok(lane.isOf(third));
+  assert.ok(!lane.isOf({ fromNs: 0, toNs: third.toNs + 2 }));
+});

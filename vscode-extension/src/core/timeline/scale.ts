@@ -64,6 +64,11 @@ export function isSame(a: View, b: View): boolean {
   return a.fromNs === b.fromNs && a.toNs === b.toNs;
 }
 
+/** Views are told in whole nanoseconds: what was asked for comes back with its ends rounded. */
+export function isRounded(told: View, asked: View): boolean {
+  return Math.abs(told.fromNs - asked.fromNs) < 1 && Math.abs(told.toNs - asked.toNs) < 1;
+}
+
 /** "82.09 ms → 82.48 ms": the ends of a stretch as finely as a view needs, or as it takes to tell them apart. */
 export function formatSpan(startNs: number, endNs: number, view: View): string {
   const whole = { fromNs: view.fromNs, toNs: Math.max(view.toNs, endNs) };
