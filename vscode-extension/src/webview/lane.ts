@@ -81,6 +81,11 @@ export class LaneState {
     this.isToShowSelection = false;
   }
 
+  /** Whether the threads that are drawn are those that are chosen. */
+  get isAsChosen(): boolean {
+    return this.threads === this.chosen;
+  }
+
   /** How many rows the chosen threads, or the CPUs, take. */
   chosenRows(rowsAre: Scene['rowsAre']): number {
     return rowsAre === 'threads' ? this.chosen.length : cpuRows(this.info);

@@ -7,11 +7,13 @@ import type { Timeline } from './timeline';
 const mostTold = 20;
 
 /** After a drawing of `scene`; `frameMs` is what the latest ones took. */
-export function tell({ view, lanes }: Timeline, scene: Scene, frameMs: readonly number[]): void {
+export function tell({ view, lanes, kept, drawnAs }: Timeline, scene: Scene, frameMs: readonly number[]): void {
   const { dataset } = page.canvas;
   dataset['from'] = String(Math.round(view.fromNs));
   dataset['to'] = String(Math.round(view.toNs));
-  dataset['settled'] = String(lanes.every((lane) => lane.isOf(view)));
+  // Neither the rows nor their colours are going to change by themselves.
+  const isAsChosen = drawnAs.rowsAre === kept.rowsAre && drawnAs.colourBy === kept.colourBy;
+  dataset['settled'] = String(isAsChosen && lanes.every((lane) => lane.isOf(view) && lane.isAsChosen));
   dataset['threads'] = scene.lanes.map((lane) => threadNames(lane).join(',')).join(' | ');
   scene.lanes.forEach((lane, index) => {
     const box = scene.layout.lanes[index];

@@ -60,12 +60,14 @@ void test('other threads, or another order of them, are drawn once there are the
   const three = viewport({ last: 3 });
   assert.ok(lane.canShow(three), before);
   lane.chooseThreads({ sortBy: 'number', hideIdle: false, picked: new Set([0, 4, 5]) });
+  assert.ok(!lane.isAsChosen, 'the rows of another choice');
   assert.equal(names(lane), before, 'all stays as it is');
   assert.ok(!lane.canShow(three));
   assert.deepEqual(lane.question('rows', three)?.rows, [0, 4, 5], 'while the rows are asked for');
   lane.take('rows', shown);
   assert.ok(lane.canShow(three));
   lane.showChosen();
+  assert.ok(lane.isAsChosen);
   assert.equal(names(lane), '0,4,5');
 });
 
