@@ -152,10 +152,12 @@ std::vector<Notice> notices_of(const MergeInput& input, const Losses& losses) {
     notices.push_back({"polls",
                        fmt::format("Threads waited for a limited time and looked whether something "
                                    "was done, again and again, "
-                                   "{} times in all: each of the {} rows of such waits is taken "
-                                   "for one wait, for what seems to "
-                                   "have ended it.",
-                                   losses.polls.waits, losses.polls.rows),
+                                   "{} times in all: {} such waits is taken for one wait, for what "
+                                   "seems to have ended it.",
+                                   losses.polls.waits,
+                                   losses.polls.rows == 1
+                                       ? std::string("the row of")
+                                       : fmt::format("each of the {} rows of", losses.polls.rows)),
                        losses.polls.waits});
   if (losses.polls.unexplained_waits != 0)
     notices.push_back(

@@ -410,6 +410,15 @@ TEST(Merge, CallPathsOfCreateAndJoinCarryTheirCandidates) {
 
 // The portable source.
 
+// By the portable source, with a clock that counts nanoseconds.
+HandMadeRun portable_run(std::uint64_t ended_ns) {
+  HandMadeRun run;
+  run.result.kernel_source = false;
+  run.result.ended_ns = static_cast<std::int64_t>(ended_ns);
+  run.result.clock_pairs.back() = {ended_ns, static_cast<std::int64_t>(ended_ns)};
+  return run;
+}
+
 TEST(MergePortable, CpuTimeComesFromTheThreadClock) {
   HandMadeRun run;
   run.result.kernel_source = false;
@@ -444,10 +453,7 @@ TEST(MergePortable, TimeOnTheCpuInsideABlockingCallCountsForWhatFollows) {
 
 TEST(MergePortable, WhereAThreadHadItsCpuItComputed) {
   constexpr std::uint64_t ms = 1'000'000;
-  HandMadeRun run;
-  run.result.kernel_source = false;
-  run.result.ended_ns = 100 * ms;
-  run.result.clock_pairs.back() = {100 * ms, 100 * ms};
+  HandMadeRun run = portable_run(100 * ms);
   const auto merged = [&](std::uint64_t second_reading) {
     run.events = {};
     run.events.add_thread(
@@ -466,10 +472,7 @@ TEST(MergePortable, WhereAThreadHadItsCpuItComputed) {
 
 TEST(MergePortable, TimeThatNobodyUsedIsAnExternalWait) {
   constexpr std::uint64_t ms = 1'000'000;
-  HandMadeRun run;
-  run.result.kernel_source = false;
-  run.result.ended_ns = 100 * ms;
-  run.result.clock_pairs.back() = {100 * ms, 100 * ms};
+  HandMadeRun run = portable_run(100 * ms);
   run.events.add_thread(0, 100,
                         {clocked(call(LONGPOLE_THREAD_START, 1 * ms), 1 * ms),
                          clocked(call(LONGPOLE_CREATE, 2 * ms, 1), 2 * ms),
@@ -510,10 +513,7 @@ TEST(MergePortable, WaitingForACpuLiesWhereTheThreadWasOffIt) {
 }
 
 TEST(MergePortable, SamplesSayHowLongAThreadThatWasCutShortRan) {
-  HandMadeRun run;
-  run.result.kernel_source = false;
-  run.result.ended_ns = 20'000'000;
-  run.result.clock_pairs.back() = {20'000'000, 20'000'000};
+  HandMadeRun run = portable_run(20'000'000);
   run.result.exit_signal = 9;
   run.events.add_thread(0, 100,
                         {clocked(call(LONGPOLE_THREAD_START, 1000), 1000),
