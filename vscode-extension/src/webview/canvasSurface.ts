@@ -1,5 +1,9 @@
 // The timeline's surface on a canvas.
+import { shortened } from '../core/timeline/shorten';
 import { veilOpacity, type Stroke, type Surface, type TextStyle, type Texture } from '../core/timeline/surface';
+
+/** No place is wide enough for more. */
+const mostCharacters = 200;
 
 export class CanvasSurface implements Surface {
   private readonly patterns = new Map<string, CanvasPattern | string>();
@@ -56,7 +60,7 @@ export class CanvasSurface implements Surface {
     context.font = `${style.bold === true ? '600 ' : ''}${style.size}px ${this.fontFamily}`;
     context.fillStyle = style.colour;
     context.textAlign = style.align === 'centre' ? 'center' : (style.align ?? 'left');
-    context.fillText(longest === undefined ? text : this.shortened(text, longest), x, y);
+    context.fillText(longest === undefined ? text : this.fitting(text, longest), x, y);
   }
 
   clipped(x: number, y: number, width: number, height: number, draw: () => void): void {
@@ -78,22 +82,21 @@ export class CanvasSurface implements Surface {
   }
 
   /** As much of the text as fits. A name may have ten thousand characters: it is cut before it is measured. */
-  private shortened(text: string, longest: number): string {
-    let shown = text.slice(0, 200);
-    if (shown === text && this.context.measureText(shown).width <= longest) {
-      return shown;
+  private fitting(text: string, longest: number): string {
+    const fits = (shown: string): boolean => this.context.measureText(shown).width <= longest;
+    let [low, high] = [1, Math.min(text.length, mostCharacters)];
+    if (fits(shortened(text, high))) {
+      return shortened(text, high);
     }
-    let [low, high] = [0, shown.length];
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if (this.context.measureText(`${shown.slice(0, middle)}…`).width <= longest) {
+    while (low + 1 < high) {
+      const middle = (low + high) >> 1;
+      if (fits(shortened(text, middle))) {
         low = middle;
       } else {
-        high = middle - 1;
+        high = middle;
       }
     }
-    shown = shown.slice(0, low);
-    return `${shown}…`;
+    return shortened(text, low);
   }
 
   private stroke({ colour, width, dash }: Stroke): void {

@@ -1,5 +1,6 @@
 // The timeline as an SVG document: the same picture as on the screen, to be put into a text and scaled.
 import { escapeHtml } from '../html';
+import { shortened } from './shorten';
 import { veilOpacity, type Stroke, type Surface, type TextStyle, type Texture } from './surface';
 
 /** Wide enough for the fonts that a reader may have. */
@@ -49,11 +50,10 @@ export class SvgSurface implements Surface {
 
   text(x: number, y: number, text: string, style: TextStyle, longest?: number): void {
     const characters = longest === undefined ? text.length : Math.max(1, Math.floor(longest / (style.size * characterWidth)));
-    const shown = text.length > characters ? `${text.slice(0, characters - 1)}…` : text;
     const anchor = { left: 'start', right: 'end', centre: 'middle' }[style.align ?? 'left'];
     const weight = style.bold === true ? ' font-weight="600"' : '';
     this.parts.push(
-      `<text x="${n(x)}" y="${n(y)}" fill="${c(style.colour)}" font-size="${style.size}" text-anchor="${anchor}"${weight}>${escapeHtml(visible(shown))}</text>`,
+      `<text x="${n(x)}" y="${n(y)}" fill="${c(style.colour)}" font-size="${style.size}" text-anchor="${anchor}"${weight}>${escapeHtml(visible(shortened(text, characters)))}</text>`,
     );
   }
 
