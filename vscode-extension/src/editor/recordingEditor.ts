@@ -94,6 +94,13 @@ export class RecordingEditor {
         guarded(show());
       }
     };
+    // A program that was recorded meanwhile may have taken this one's place in the window: its numbers are not those of this page.
+    const choose = async (cpus: number): Promise<void> => {
+      if (this.session.recording?.path !== path) {
+        await this.session.open(path);
+      }
+      await this.session.choose(cpus);
+    };
     const guarded = (work: Promise<unknown>): void => void work.catch(this.report);
     const listeners = [
       this.session.onDidChange(() => {
@@ -115,7 +122,7 @@ export class RecordingEditor {
           last = '';
           draw();
         } else if (message.cpus !== undefined) {
-          guarded(this.session.choose(message.cpus));
+          guarded(choose(message.cpus));
         } else if (message.file !== undefined) {
           guarded(Promise.resolve(vscode.commands.executeCommand('longpole.goToLine', message.file, message.line)));
         }

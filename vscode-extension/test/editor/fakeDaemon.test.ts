@@ -321,18 +321,31 @@ void describe('with a daemon that works', () => {
       () => 'the program in the terminal',
     );
     assert.equal(readFileSync(join(workbench.folder, 'built'), 'utf8'), 'yes\n');
+    await workbench.toast('pipeline would take').waitFor();
+    await workbench.runCommand('Notifications: Clear All Notifications');
   });
 
   void test('a recording opens as a page whose numbers lead on', async () => {
+    await workbench.runCommand('Longpole: Record Another Program');
+    await workbench.untilAsked('Longpole: What to Record');
+    await workbench.page.locator('.quick-input-list .monaco-list-row', { hasText: 'Another program…' }).click();
+    await workbench.answer(programTitle, "./pipeline 'two words'");
+    const progress = workbench.toast('Longpole: pipeline');
+    await progress.getByText('recording, 10 events').waitFor();
     await workbench.openRecording('run.lptrace');
     const page = workbench.webview();
     await page.getByText('1.6× on 8 CPUs').waitFor();
+    // The program that ends beside the page takes its place in the window, until the page is asked for something.
+    await progress.getByText('Cancel', { exact: true }).click();
+    await workbench.toast('was stopped. What it did until then is kept: 12,345 events.').waitFor();
+    await workbench.runCommand('Notifications: Clear All Notifications');
     await page.getByRole('row', { name: /^produce pipeline\.c:3 50% 67% 80% 80% 80% 80%$/ }).waitFor();
     await page.getByRole('button', { name: 'Show 2 CPUs' }).click();
     await page.getByText('1.3× on 2 CPUs').waitFor();
     await workbench.untilStatus('2 CPUs · 1.3×');
     await page.getByRole('button', { name: 'Show 8 CPUs' }).click();
     await page.getByText('1.6× on 8 CPUs').waitFor();
+    await workbench.untilStatus('8 CPUs · 1.6×');
     await workbench.screenshot('page');
     await page.getByRole('link', { name: 'consume' }).click();
     await workbench.page.locator('.tab.active[data-resource-name="pipeline.c"]').waitFor();
