@@ -1,0 +1,148 @@
+// What the recorder said alone, by hand, where the kernel's records may not be read, and the events that must come of it.
+#include <gmock/gmock.h>
+
+#include "hand_made_run.h"
+
+namespace longpole::recording {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// By the portable source, with a clock that counts nanoseconds.
+HandMadeRun portable_run(std::uint64_t ended_ns) {
+  HandMadeRun run;
+  run.result.kernel_source = false;
+  run.result.ended_ns = static_cast<std::int64_t>(ended_ns);
+  run.result.clock_pairs.back() = {ended_ns, static_cast<std::int64_t>(ended_ns)};
+  return run;
+}
+
+TEST(MergePortable, CpuTimeComesFromTheThreadClock) {
+  HandMadeRun run;
+  run.result.kernel_source = false;
+  run.events.add_thread(0, 100,
+                        {clocked(call(LONGPOLE_THREAD_START, 500), 400),
+                         clocked(call(LONGPOLE_MUTEX_LOCK, 1500, lock_address), 900),
+                         {LONGPOLE_CPU_CLOCK, 2000, 1200},
+                         begins(LONGPOLE_CONDITION_WAIT, 2000, condition_address, lock_address),
+                         {LONGPOLE_CPU_CLOCK, 9000, 1300},
+                         returns(LONGPOLE_CONDITION_WAIT, 9000, condition_address, 0, lock_address),
+                         clocked(call(LONGPOLE_THREAD_END, 9500), 1700)});
+  EXPECT_THAT(describe(*run.merge()),
+              ElementsAre("0 1500 lock 0 cpu=900", "0 2000 cwait 1 0 cpu=300 took=7000",
+                          "0 9500 end cpu=500"));
+}
+
+// What the stretches between its other calls cannot have been.
+TEST(MergePortable, TimeOnTheCpuInsideABlockingCallCountsForWhatFollows) {
+  HandMadeRun run;
+  run.result.kernel_source = false;
+  run.events.add_thread(0, 100,
+                        {clocked(call(LONGPOLE_THREAD_START, 500), 400),
+                         clocked(begins(LONGPOLE_SEMAPHORE_WAIT, 1000, lock_address), 900),
+                         returns(LONGPOLE_SEMAPHORE_WAIT, 5100, lock_address),
+                         call(LONGPOLE_SEMAPHORE_POST, 6000, lock_address),
+                         call(LONGPOLE_SEMAPHORE_POST, 7000, lock_address),
+                         clocked(call(LONGPOLE_THREAD_END, 8000), 4400)});
+  EXPECT_THAT(describe(*run.merge()),
+              ElementsAre("0 1000 wait 0 cpu=900 took=4100", "0 6000 post 0 cpu=1500",
+                          "0 7000 post 0 cpu=1000", "0 8000 end cpu=1000"));
+}
+
+TEST(MergePortable, WhereAThreadHadItsCpuItComputed) {
+  constexpr std::uint64_t ms = 1'000'000;
+  HandMadeRun run = portable_run(100 * ms);
+  const auto merged = [&](std::uint64_t second_reading) {
+    run.events = {};
+    run.events.add_thread(
+        0, 100,
+        {clocked(call(LONGPOLE_THREAD_START, 1 * ms), 1 * ms),
+         clocked(call(LONGPOLE_MUTEX_LOCK, 3 * ms, lock_address), 3 * ms),
+         clocked(call(LONGPOLE_MUTEX_UNLOCK, 13 * ms, lock_address), second_reading),
+         clocked(call(LONGPOLE_MUTEX_LOCK, 33 * ms, lock_address), 23 * ms),
+         clocked(call(LONGPOLE_THREAD_END, 43 * ms), 33 * ms)});
+    return describe(*run.merge());
+  };
+  // 10 of the 30 ms were another's: nobody knows where, or it can only be behind the unlock.
+  EXPECT_THAT(merged(0), testing::Contains(testing::StartsWith("0 13000000 unlock 0 cpu=6666")));
+  EXPECT_THAT(merged(LONGPOLE_HAD_CPU), testing::Contains("0 13000000 unlock 0 cpu=10000000"));
+}
+
+TEST(MergePortable, TimeThatNobodyUsedIsAnExternalWait) {
+  constexpr std::uint64_t ms = 1'000'000;
+  HandMadeRun run = portable_run(100 * ms);
+  run.events.add_thread(0, 100,
+                        {clocked(call(LONGPOLE_THREAD_START, 1 * ms), 1 * ms),
+                         clocked(call(LONGPOLE_CREATE, 2 * ms, 1), 2 * ms),
+                         clocked(call(LONGPOLE_THREAD_END, 62 * ms), 12 * ms)});
+  // On the CPU for 20 of the 50 ms that the other was off it.
+  run.events.add_thread(1, 101,
+                        {clocked(call(LONGPOLE_THREAD_START, 10 * ms), 1000),
+                         clocked(call(LONGPOLE_THREAD_END, 30 * ms), 20 * ms + 1000)});
+  const std::vector<std::string> lines = describe(*run.merge());
+  EXPECT_THAT(lines, testing::Contains("0 2000000 external cpu=0 took=29999000"));
+  EXPECT_THAT(lines, testing::Contains("1 30000000 end cpu=20001000"));
+}
+
+TEST(MergePortable, WaitingForACpuLiesWhereTheThreadWasOffIt) {
+  constexpr std::int64_t ms = 1'000'000;
+  for (const std::int64_t waited : {20 * ms, 8 * ms}) {
+    HandMadeRun run;
+    run.result.kernel_source = false;
+    run.result.cpus = 2;
+    run.result.ended_ns = 200 * ms;
+    run.result.clock_pairs.back() = {200 * ms, 200 * ms};
+    // Off the CPU for 20 ms of the tenth of a second between two looks at it.
+    run.events.add_thread(0, 100,
+                          {clocked(call(LONGPOLE_THREAD_START, 1 * ms), 1 * ms),
+                           clocked(call(LONGPOLE_YIELD, 60 * ms), 60 * ms),
+                           clocked(call(LONGPOLE_YIELD, 80 * ms), 60 * ms),
+                           clocked(call(LONGPOLE_THREAD_END, 200 * ms), 180 * ms)});
+    CpuCurve& delay = run.run_delays[100];
+    delay.add(0, 0);
+    delay.add(100 * ms, waited);
+    delay.add(200 * ms, waited);
+    const std::vector<std::string> lines = describe(*run.merge());
+    if (waited == 20 * ms)
+      EXPECT_THAT(lines, testing::Each(testing::Not(HasSubstr("external"))));
+    else
+      EXPECT_THAT(lines, testing::Contains("0 60000000 external cpu=0 took=12000000"));
+  }
+}
+
+TEST(MergePortable, SamplesSayHowLongAThreadThatWasCutShortRan) {
+  HandMadeRun run = portable_run(20'000'000);
+  run.result.exit_signal = 9;
+  run.events.add_thread(0, 100,
+                        {clocked(call(LONGPOLE_THREAD_START, 1000), 1000),
+                         {LONGPOLE_SAMPLE, 4'000'000, 0x400, 4, 0, 0, 0x500},
+                         {LONGPOLE_SAMPLE, 9'000'000, 0x400, 4, 0, 0, 0x500}});
+  const MergedRun merged = *run.merge();
+  EXPECT_THAT(describe(merged), ElementsAre("0 20000000 end cpu=8000000"));
+  EXPECT_EQ(merged.run.samples, 8U);
+  EXPECT_THAT(merged.paths, ElementsAre(ElementsAre(0x400, 0x500)));
+}
+
+TEST(MergePortable, WaitingForATurnIsNeitherCpuTimeNorAWait) {
+  constexpr std::uint64_t ms = 1'000'000;
+  HandMadeRun run;
+  run.result.kernel_source = false;
+  run.result.lockstep = 2;
+  run.control.lockstep_cpus = 2;
+  run.result.ended_ns = 100 * ms;
+  run.result.clock_pairs.back() = {100 * ms, 100 * ms};
+  // From 10 to 60 ms another has the turn; giving it away and taking it took 2 ms of CPU time.
+  run.events.add_thread(0, 100,
+                        {clocked(call(LONGPOLE_THREAD_START, 1 * ms), 1 * ms),
+                         clocked(begins(LONGPOLE_TURN, 10 * ms, 0), 10 * ms),
+                         clocked(returns(LONGPOLE_TURN, 60 * ms, 2 * ms), 12 * ms),
+                         clocked(call(LONGPOLE_THREAD_END, 70 * ms), 22 * ms)});
+  const MergedRun merged = *run.merge();
+  EXPECT_THAT(describe(merged), ElementsAre("0 70000000 end cpu=20000000"));
+  ASSERT_FALSE(merged.notices.empty());
+  EXPECT_EQ(merged.notices.front().code, "lockstep");
+}
+
+}  // namespace
+}  // namespace longpole::recording
