@@ -32,16 +32,16 @@ TEST(NewlyIdle, LooksAsOftenAsThatHelps) {
   }
 }
 
-// As at a boot; then the share is 4 of 16 times, 4 of 32 and so on, from the 9th, 25th and 57th time on.
-TEST(NewlyIdle, StartsWithEverySecondTimeAndLearnsAtOnce) {
+// One time in eight at first, half of that once the kernel would count anew, 512 times later, and so on.
+TEST(NewlyIdle, LearnsAsSlowlyAsTheKernel) {
   int first = 0;
-  int later = 0;
+  int second = 0;
   for (std::uint32_t cpu = 0; cpu < 64; ++cpu) {
-    first += looks(cpu, 8, 0);
-    later += looks(cpu, 64, 0) - looks(cpu, 32, 0);
+    first += looks(cpu, 512, 0);
+    second += looks(cpu, 1024, 0) - looks(cpu, 512, 0);
   }
-  EXPECT_NEAR(first, 64 * 8 / 2.0, 40);
-  EXPECT_NEAR(later, 64 * (24 / 8.0 + 8 / 16.0), 40);
+  EXPECT_NEAR(first, 64 * 512 / 8.0, 200);
+  EXPECT_NEAR(second, 64 * 512 / 16.0, 200);
 }
 
 TEST(NewlyIdle, IsTheSameEachTimeAndOtherwiseOnOtherCpus) {
@@ -76,18 +76,24 @@ thread C
 INSTANTIATE_TEST_SUITE_P(
     Linux, IdleCpu,
     testing::Values(
-        // CPU 1 looks the first time and the second, not the third.
+        // CPU 1 looks the fourth time that it falls idle.
         Example{"TakesWhoWaitsIfItLooks", R"(
 thread A
   run f 8
 thread B
-  run f 1
+  run f 100us
+  sleep 100us
+  run f 100us
+  sleep 100us
+  run f 100us
+  sleep 100us
+  run f 100us
 thread C
   run f 8
 )",
                 real(), R"(A: cpu0 0-8 run, end@8
-B: cpu1 0-1 run, end@1
-C: runnable 0-1 after B, cpu1 1-9 run, end@9
+B: cpu1 0-0.1 run, sleep@0.1, sleep 0.1~0.2, cpu1 0.2-0.3 run, sleep@0.3, sleep 0.3~0.4, cpu1 0.4-0.5 run, sleep@0.5, sleep 0.5~0.6, cpu1 0.6-0.7 run, end@0.7
+C: runnable 0-0.7 after B, cpu1 0.7-8.7 run, end@8.7
 )"},
         // At 4.2 ms A has lost its CPU 0.2 ms ago. At each tick then who waits has just lost it, which matters
         // no more the third time. So it was in traces of 6.18.
@@ -118,36 +124,30 @@ B: cpu1 0-4 cut, cpu1 4-4.2 run, end@4.2
 C: runnable 0-4 after A, cpu0 4-8 cut, runnable 8-12 after A, cpu0 12-16 cut, cpu1 16-19.9 cut, runnable 19.9-24 after S, cpu1 24-28 cut, runnable 28-32 after S, cpu1 32-36 cut, cpu0 36-40.1 run, end@40.1
 S: runnable 0-4 after B, sleep@4, sleep 4~19.9, cpu1 19.9-24 cut, runnable 24-28 after C, cpu1 28-32 cut, runnable 32-36 after C, cpu1 36-41.9 run, end@41.9
 )"},
-        // B is so heavy that all others start on CPU 0. CPU 1 takes C and D, and does not look at 0.3 ms. At the
-        // tick A has had its slice, and E gets the CPU; of these five, the two that wait longest move. F comes to
-        // an empty queue and has no lag there; G keeps its own beside F, and goes first.
+        // B is so heavy that all others start on CPU 0, and CPU 1 does not look at 0.1 ms. At the tick A has had its
+        // slice, and C gets the CPU; of these five, the two that wait longest move. D comes to an empty queue and has no
+        // lag there; E keeps its own beside D, and goes first.
         Example{"TakesHalfAtATick", R"(
 thread A
   run f 8
 thread B
   run f 100us
 thread C
-  run f 100us
+  run f 4
 thread D
-  run f 100us
+  run f 4
 thread E
   run f 4
 thread F
   run f 4
-thread G
-  run f 4
-thread H
-  run f 4
 )",
                 real({.nice = -10}),
-                R"(A: cpu0 0-4 cut, runnable 4-12 after F, cpu1 12-16 run, end@16
+                R"(A: cpu0 0-4 cut, runnable 4-12 after F, cpu0 12-16 run, end@16
 B: cpu1 0-0.1 run, end@0.1
-C: runnable 0-0.1 after B, cpu1 0.1-0.2 run, end@0.2
-D: runnable 0-0.2 after C, cpu1 0.2-0.3 run, end@0.3
-E: runnable 0-4 after A, cpu0 4-8 run, end@8
-F: runnable 0-8 after G, cpu1 8-12 run, end@12
-G: runnable 0-4 after D, cpu1 4-8 run, end@8
-H: runnable 0-8 after E, cpu0 8-12 run, end@12
+C: runnable 0-4 after A, cpu0 4-8 run, end@8
+D: runnable 0-8 after E, cpu1 8-12 run, end@12
+E: runnable 0-4 after B, cpu1 4-8 run, end@8
+F: runnable 0-8 after C, cpu0 8-12 run, end@12
 )"}),
     name_of_example);
 
