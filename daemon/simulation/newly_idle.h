@@ -5,9 +5,9 @@
 //                     └─────yes──▶ found(): where it found one, counts for as many times as it does not look
 //
 // The kernel takes the last 512 to 1,024 times, which is more than a short run has. What a CPU did before a run is not
-// known. It is taken for having helped one time in eight: so it did on a computer of two CPUs in the middle, where it was
-// looked up a dozen times on a day of builds, tests and runs of all kinds (from 5% to 36%). Whether a CPU looks is chance,
-// by numbers that are the same in each simulation.
+// known. It is taken for having helped one time in eight: that was the middle of 25 shares of a computer of two CPUs on a
+// day of builds, tests and runs of all kinds. They went from 0, behind threads that do nothing but compute, to all, when a
+// look helped then after all. Whether a CPU looks is chance, by numbers that are the same in each simulation.
 //
 // Source: sched_balance_newidle() and update_newidle_stats() of the kernel, "sched/fair: Proportional newidle balance",
 // in Linux 6.12.65, 6.18.5 and later.
