@@ -47,7 +47,7 @@ class NewlyIdle {
   std::uint64_t chance_ = 0;
   std::uint32_t share_ = whole / 8;
   std::uint32_t times_ = whole / 2;
-  std::uint32_t helped_ = whole / 16;
+  std::uint32_t helped_ = share_ / 2;  // of so many times
 };
 
 }  // namespace longpole::simulation

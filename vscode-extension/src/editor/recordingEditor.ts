@@ -71,13 +71,17 @@ export class RecordingEditor {
         draw();
       }
     };
+    // A program that was recorded meanwhile may have taken this recording's place in the window.
+    const bringBack = async (): Promise<void> => {
+      if (this.session.recording?.path !== path) {
+        await this.session.open(path);
+      }
+    };
     let isShowing = false;
     const show = async (): Promise<void> => {
       isShowing = true;
       try {
-        if (this.session.recording?.path !== path) {
-          await this.session.open(path);
-        }
+        await bringBack();
         await ask(this.session.recording?.weights);
         // Others have taken their place meanwhile: another machine, or a changed program.
         while (this.session.recording?.path === path && this.session.recording.weights !== asked) {
@@ -94,11 +98,8 @@ export class RecordingEditor {
         guarded(show());
       }
     };
-    // A program that was recorded meanwhile may have taken this one's place in the window: its numbers are not those of this page.
     const choose = async (cpus: number): Promise<void> => {
-      if (this.session.recording?.path !== path) {
-        await this.session.open(path);
-      }
+      await bringBack();
       await this.session.choose(cpus);
     };
     const guarded = (work: Promise<unknown>): void => void work.catch(this.report);
