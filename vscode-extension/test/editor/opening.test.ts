@@ -54,6 +54,7 @@ void describe('opening a recording', () => {
   });
 
   void test('by a window that comes up with its page in front, each number is asked for once', async () => {
+    await workbench.untilPageIsKept();
     writeFileSync(callsFile(), '');
     await workbench.page.reload();
     await workbench.page.locator('.monaco-workbench').waitFor();

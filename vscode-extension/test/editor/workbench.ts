@@ -199,6 +199,37 @@ export class Workbench {
     );
   }
 
+  /**
+   * Waits until the next window would open the recording in front as one: which pages are open is written down every few seconds,
+   * not when they open. Read from where VS Code keeps its state in a browser, a database for each workspace.
+   */
+  async untilPageIsKept(): Promise<void> {
+    const keptEditors = (): Promise<string[]> =>
+      this.page.evaluate(async () => {
+        const answer = <T>(request: IDBRequest<T>): Promise<T> =>
+          new Promise((resolve, reject) => {
+            request.onsuccess = () => resolve(request.result);
+            request.onerror = () => reject(new Error(String(request.error)));
+          });
+        const names = (await indexedDB.databases()).map(({ name = '' }) => name);
+        const kept = names
+          .filter((name) => name.startsWith('vscode-web-state-db-'))
+          .map(async (name) => {
+            const database = await answer(indexedDB.open(name));
+            try {
+              return await answer<unknown>(database.transaction('ItemTable').objectStore('ItemTable').get('memento/workbench.parts.editor'));
+            } finally {
+              database.close();
+            }
+          });
+        return (await Promise.all(kept)).map(String);
+      });
+    await eventually(
+      async () => (await keptEditors()).some((editors) => editors.includes('longpole.recording')),
+      () => 'the page to be kept for the next window',
+    );
+  }
+
   /** Waits until the active file has edits that are not saved, or has none. */
   async untilDirty(dirty: boolean): Promise<void> {
     await this.page.locator(dirty ? '.tab.active.dirty' : '.tab.active:not(.dirty)').first().waitFor();
