@@ -44,6 +44,11 @@ Computer with_costs(Computer computer, const HostCosts& costs, int times) {
   return computer;
 }
 
+Computer with_newly_idle_share(Computer computer, std::uint32_t share) {
+  computer.machine.newly_idle_share = share;
+  return computer;
+}
+
 }  // namespace
 
 double recording_share(const Recording& recording) {
@@ -77,13 +82,11 @@ Expected<Interval> Confidence::of_speedup(const Computer& computer, const ModelC
     out.low += std::min(speedup - predicted, 0.0);
     out.high += std::max(speedup - predicted, 0.0);
   };
-  if (computer.kind == Computer::Kind::machine) {
-    // They have no part in what happens on one CPU. Both ends may lie on one side: waiting less can
-    // make a program slower.
+  // What has no part in what happens on one CPU. Both ends may lie on one side: waiting less can make a program slower.
+  const auto shift_between = [&](const Computer& less, const Computer& more) -> Expected<void> {
     std::array<double, 2> speedups{predicted, predicted};
     for (std::size_t i = 0; i < speedups.size(); ++i) {
-      const auto forecast = forecaster_->on(
-          with_costs(computer, simulation::recorded_costs(*recording_), i == 0 ? 0 : 2), models);
+      const auto forecast = forecaster_->on(i == 0 ? less : more, models);
       if (!forecast)
         return tl::unexpected(forecast.error());
       if (!forecast->deadlock && forecast->total_ns > 0)
@@ -91,6 +94,22 @@ Expected<Interval> Confidence::of_speedup(const Computer& computer, const ModelC
     }
     shift(std::min(speedups[0], speedups[1]));
     shift(std::max(speedups[0], speedups[1]));
+    return {};
+  };
+  if (computer.kind == Computer::Kind::machine) {
+    const HostCosts costs = simulation::recorded_costs(*recording_);
+    const auto shifted =
+        shift_between(with_costs(computer, costs, 0), with_costs(computer, costs, 2));
+    if (!shifted)
+      return tl::unexpected(shifted.error());
+  }
+  if (computer.kind == Computer::Kind::machine &&
+      computer.machine.scheduler == simulation::SchedulerKind::linux_fair) {
+    const auto shifted =
+        shift_between(with_newly_idle_share(computer, 0),
+                      with_newly_idle_share(computer, simulation::most_newly_idle_share));
+    if (!shifted)
+      return tl::unexpected(shifted.error());
   }
   if (without_unknown_waits_ != nullptr) {
     const auto on_one = without_unknown_waits_->on(with_one_cpu(computer), models);

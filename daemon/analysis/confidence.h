@@ -3,6 +3,8 @@
 // A prediction is a ratio of two simulated times. What can be wrong with it, and how far that is let count:
 //
 //   what switches, migrations and wake-ups take     simulated again without any, and with twice of each
+//   how often CPUs that fall idle look for a        simulated again as if that had never helped before the
+//   thread, which depends on what the machine did   run, and as if it always had (linux alone)
 //   what recording cost                             the least that a record takes is taken out; as much
 //                                                   again may be left in, of the time on many CPUs alone
 //   waits for nobody known (external_wait)          simulated again with none

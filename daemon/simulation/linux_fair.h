@@ -20,10 +20,10 @@
 //    n · (1 - (1.17 u)²) are looked at: on two none from 0.61 on. A new thread wakes on an idle CPU, else on the
 //    lightest.
 //  - A CPU that falls idle looks for a thread in the heaviest queue only as often as that helped of late
-//    (newly_idle.h), and takes who waits longest there of those that did not run within the last 0.5 ms: what
-//    ran has its data in that CPU's cache. Otherwise it stays idle beside those that wait until one wakes
-//    up, which it takes, or a tick at least 1 ms · CPUs after its last look, 2 ms · CPUs where that was in
-//    vain for want of anyone: then it takes half of the heaviest queue, with what ran within the last 0.5 ms on
+//    (newly_idle.h), at first as before the run (Machine::newly_idle_share), and takes who waits longest there of
+//    those that did not run within the last 0.5 ms: what ran has its data in that CPU's cache. Otherwise it stays
+//    idle beside those that wait until one wakes up, which it takes, or a tick at least 1 ms · CPUs after its last
+//    look, 2 ms · CPUs where that was in vain for want of anyone: then it takes half of the heaviest queue, with what ran within the last 0.5 ms on
 //    the third look in a row that found nothing else. A busy CPU beside which threads wait tells the idle ones
 //    of its ticks, but not before the first of them is due by what was found out last: after one took
 //    threads, that is when it would look while busy. Where a CPU fell idle since that had been busy at a

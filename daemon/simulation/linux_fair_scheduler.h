@@ -21,7 +21,7 @@ inline constexpr std::int64_t full_use = 1024;
 
 class LinuxFair final : public Scheduler {
  public:
-  LinuxFair(Cpus& cpus, std::int64_t tick, std::int64_t slice)
+  LinuxFair(Cpus& cpus, std::int64_t tick, std::int64_t slice, std::uint32_t newly_idle_share)
       : cpus_(cpus),
         tick_(tick),
         slice_(slice),
@@ -38,7 +38,7 @@ class LinuxFair final : public Scheduler {
       entity.moves = rules.only_cpu == no_cpu;
     }
     for (std::uint32_t cpu = 0; cpu < cpus.count(); ++cpu)
-      queues_[cpu].newly_idle.start(cpu);
+      queues_[cpu].newly_idle.start(cpu, newly_idle_share);
   }
 
   std::uint32_t place(std::uint32_t thread, OffCpu was, std::uint32_t waker,

@@ -98,6 +98,8 @@ Expected<void> check(const Machine& machine, const Recording& recording) {
   if (machine.slice != Nanoseconds{} &&
       (machine.slice < shortest_tick || machine.slice > longest_cost))
     return wrong("its slice is out of range", "choose 100 us to 1 s");
+  if (machine.newly_idle_share > most_newly_idle_share)
+    return wrong("its newly idle CPUs look more often than always", "choose 0 to 1024 of 1024");
   if (machine.tick < shortest_tick || machine.tick > longest_cost)
     return wrong("its tick is out of range", "choose 100 us to 1 s");
   if (machine.threads.size() > recording.threads.size())

@@ -46,6 +46,8 @@ inline constexpr std::uint32_t no_cpu = most_cpus;
 // Speeds are in thousandths of the speed of the CPU that recorded.
 inline constexpr std::uint32_t recorded_speed = 1000;
 
+inline constexpr std::uint32_t most_newly_idle_share = 1024;
+
 struct Machine {
   SchedulerKind scheduler = SchedulerKind::linux_fair;
   std::uint32_t cpus = 1;
@@ -75,6 +77,11 @@ struct Machine {
   // linux: how long a thread may have a CPU that others want. 0: as its kernels choose it for so many
   // CPUs, which is wrong where the program may use only some of the system's.
   Nanoseconds slice{};
+  // linux: before the run, of 1,024 times that a CPU fell idle beside threads that waited, how often it helped to look for
+  // one (newly_idle.h). It depends on what else a machine did. One time in eight was the middle of 25 shares of a computer
+  // of two CPUs on a day of builds, tests and runs of all kinds. They went from 0, behind threads that do nothing but
+  // compute, to all, when a look helped then after all.
+  std::uint32_t newly_idle_share = most_newly_idle_share / 8;
   std::vector<ThreadSettings> threads;  // by thread id; may be shorter than the recording's threads
 
   // Times that the CPU may be taken from a thread that could have gone on. A program of hundreds of

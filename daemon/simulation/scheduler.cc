@@ -5,7 +5,7 @@ namespace longpole::simulation {
 std::unique_ptr<Scheduler> make_scheduler(const Machine& machine, Cpus& cpus) {
   switch (machine.scheduler) {
     case SchedulerKind::linux_fair:
-      return make_linux_fair(cpus, machine.tick, machine.slice);
+      return make_linux_fair(cpus, machine);
     case SchedulerKind::fifo:
       return make_fifo(cpus);
     case SchedulerKind::linux_2_2:

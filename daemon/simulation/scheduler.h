@@ -121,8 +121,7 @@ class Scheduler {
 
 [[nodiscard]] std::unique_ptr<Scheduler> make_fifo(Cpus& cpus);
 [[nodiscard]] std::unique_ptr<Scheduler> make_linux_2_2(Cpus& cpus);
-[[nodiscard]] std::unique_ptr<Scheduler> make_linux_fair(Cpus& cpus, Nanoseconds tick,
-                                                         Nanoseconds slice);
+[[nodiscard]] std::unique_ptr<Scheduler> make_linux_fair(Cpus& cpus, const Machine& machine);
 // `lwps` 0: one for each thread.
 [[nodiscard]] std::unique_ptr<Scheduler> make_solaris(Cpus& cpus, std::uint32_t lwps);
 

@@ -76,6 +76,38 @@ TEST(Confidence, WakeUpsMayTakeNothingOrTwiceAsLong) {
   EXPECT_DOUBLE_EQ(once.interval.low, twice);
 }
 
+// B falls idle again and again beside C, which waits for A's CPU. Whether it looks for C, it learnt before the run.
+TEST(Confidence, CpusThatFallIdleMayHaveLearntToLookOrNotTo) {
+  std::string text = "thread A\n  run f 30\nthread B\n";
+  for (int i = 0; i < 10; ++i)
+    text += "  run g 100us\n  sleep 200us\n";
+  text += "thread C\n  run f 30\n";
+  Recording recording = read_text(text);
+  recording.run.source = Source::kernel;
+  recording.run.cpu_time = Nanoseconds{61'000'000};
+  recording.run.costs.wake_up = Nanoseconds{10'000};
+  const auto shared = std::make_shared<const Recording>(recording);
+  const auto speedup = [&](std::uint32_t share, int wake_ups) {
+    Computer computer{Computer::Kind::machine, {}};
+    computer.machine.cpus = 2;
+    computer.machine.newly_idle_share = share;
+    computer.machine.wake_up = recording.run.costs.wake_up * wake_ups;
+    const Forecaster forecaster(shared);
+    return forecaster.on(with_one_cpu(computer), {})->total_ns /
+           forecaster.on(computer, {})->total_ns;
+  };
+  const Found shown = found(recording);
+  const double never = speedup(0, 1) - shown.predicted;
+  const double always = speedup(1024, 1) - shown.predicted;
+  const double at_once = speedup(128, 0) - shown.predicted;
+  const double late = speedup(128, 2) - shown.predicted;
+  ASSERT_NE(never, always);
+  EXPECT_NEAR(shown.interval.low - shown.predicted,
+              std::min({never, always, 0.0}) + std::min({at_once, late, 0.0}), 1e-9);
+  EXPECT_NEAR(shown.interval.high - shown.predicted,
+              std::max({never, always, 0.0}) + std::max({at_once, late, 0.0}), 1e-9);
+}
+
 TEST(Confidence, AsMuchOfTheCostOfRecordingAsWasTakenOutMayBeLeftIn) {
   Recording recording = recorded();
   const auto events = static_cast<double>(recording.event_count());

@@ -43,6 +43,13 @@ struct KernelTimes {
       computed;  // from the start to the end of each round's `work`
 };
 
+// Lets each CPU of the system fall idle beside threads that it cannot have until it expects none to be had, some tenths
+// of a second for each: how often a newly idle one looks for a thread depends on how often that helped before
+// (simulation/newly_idle.h).
+void let_newly_idle_cpus_forget();
+// Of 1,024 looks, how many helped then.
+inline constexpr std::uint32_t forgotten_share = 0;
+
 // Bound to the first CPUs, of which there must be so many, and the calling thread with them. Nothing
 // here reads a CPU clock while it is measured: the kernel ends slices then that would last until the tick.
 [[nodiscard]] KernelTimes run_under_kernel(const Program& program, const Amount& amount);

@@ -13,6 +13,9 @@
 // to a quarter of the twentieth below (as a standard error), it is run more often, up to eight times as often. The
 // programs take turns: a machine favours some threads for minutes, and then others.
 //
+// How often a CPU that falls idle looks for a thread depends on how often that helped before. So before each run the
+// CPUs are made to forget it, and the simulation starts from there.
+//
 // What is off by more than a twentieth is marked, of a single one among equals only where it also lies
 // outside what the kernel's own runs showed. The exit status says whether `linux` is right throughout and the
 // round robin is not. The machine must have nothing else to do, and the kernel no groups, which `linux` does not
@@ -139,6 +142,7 @@ simulation::Machine machine_for(const Program& program, bool round_robin) {
   // The kernel chooses its slice by all CPUs of the system, also for programs that may use a few.
   const auto system_cpus = static_cast<unsigned>(sysconf(_SC_NPROCESSORS_ONLN));
   machine.slice = Nanoseconds{700'000} * std::bit_width(std::min(system_cpus, 8U));
+  machine.newly_idle_share = forgotten_share;
   for (const Part& part : program.parts) {
     simulation::ThreadSettings settings;
     if (round_robin) {
@@ -230,6 +234,7 @@ class Experiment {
 
   // Once under the kernel, and simulated.
   void run() {
+    let_newly_idle_cpus_forget();
     const KernelTimes real = run_under_kernel(program_, amount_);
     measured_.kernel.push_back(
         numbers({real.cpu.begin(), real.cpu.end()}, {real.end.begin(), real.end.end()}, 0));

@@ -8,9 +8,9 @@ namespace longpole::simulation {
 namespace {
 
 // How often of so many times a CPU looks, where looks help in so many of a hundred cases.
-int looks(std::uint32_t cpu, int times, int helpful) {
+int looks(std::uint32_t cpu, int times, int helpful, std::uint32_t share = 128) {
   NewlyIdle newly_idle;
-  newly_idle.start(cpu);
+  newly_idle.start(cpu, share);
   int looks = 0;
   for (int i = 0; i < times; ++i) {
     if (!newly_idle.looks())
@@ -32,16 +32,18 @@ TEST(NewlyIdle, LooksAsOftenAsThatHelps) {
   }
 }
 
-// One time in eight at first, half of that once the kernel would count anew, 512 times later, and so on.
+// As often as it helped before, half of that once the kernel would count anew, 512 times later, and so on.
 TEST(NewlyIdle, LearnsAsSlowlyAsTheKernel) {
-  int first = 0;
-  int second = 0;
-  for (std::uint32_t cpu = 0; cpu < 64; ++cpu) {
-    first += looks(cpu, 512, 0);
-    second += looks(cpu, 1024, 0) - looks(cpu, 512, 0);
+  for (const std::uint32_t share : {0U, 128U, 512U, 1024U}) {
+    int first = 0;
+    int second = 0;
+    for (std::uint32_t cpu = 0; cpu < 64; ++cpu) {
+      first += looks(cpu, 512, 0, share);
+      second += looks(cpu, 1024, 0, share) - looks(cpu, 512, 0, share);
+    }
+    EXPECT_NEAR(first, 64 * 512 * share / 1024.0, 200) << share;
+    EXPECT_NEAR(second, 64 * 512 * share / 2048.0, 200) << share;
   }
-  EXPECT_NEAR(first, 64 * 512 / 8.0, 200);
-  EXPECT_NEAR(second, 64 * 512 / 16.0, 200);
 }
 
 TEST(NewlyIdle, IsTheSameEachTimeAndOtherwiseOnOtherCpus) {
