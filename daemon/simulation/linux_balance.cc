@@ -50,7 +50,7 @@ std::uint32_t LinuxFair::movable(std::uint32_t from, std::uint32_t to, Movable w
     const bool waits_longer =
         found == no_thread || entity.waits_since < entities_[found].waits_since ||
         (entity.waits_since == entities_[found].waits_since && entry.thread < found);
-    if (waits_longer && !entity.delayed && may_run(entry.thread, to) &&
+    if (waits_longer && (which.asleep || !entity.delayed) && may_run(entry.thread, to) &&
         (which.hot || now - entity.ran_until >= cache_hot) &&
         (which.ahead || average.eligible(entry.virtual_time)) &&
         entity.load.at(now) <= which.heaviest)
@@ -64,9 +64,14 @@ void LinuxFair::move(std::uint32_t thread, std::uint32_t from, std::uint32_t to,
   account(to, now);
   const Entity& entity = entities_[thread];
   const std::int64_t ahead = entity.deadline - entity.virtual_time;
+  const bool asleep = entity.delayed;
   take_off(thread, from);
   weigh(thread, to, entity.weight, now);
   put_in(thread, to, ahead);
+  if (asleep) {
+    waiting_ -= entity.moves ? 1 : 0;
+    sleep_in_queue(thread, to);
+  }
   set_timer(from, now);
 }
 
@@ -251,7 +256,8 @@ bool LinuxFair::balance_to(std::uint32_t cpu, std::int64_t now) {
   }
   // Each failure lets something twice as heavy pass. What comes to just that does not: the kernel rounds down.
   const std::int64_t limit = (imbalance << std::min(failed, 8U)) - 1;
-  const Movable which{.heaviest = limit, .hot = takes_hot(own), .ahead = failed > 0};
+  const Movable which{
+      .heaviest = limit, .hot = takes_hot(own), .ahead = failed > 0, .asleep = true};
   const std::uint32_t thread = movable(busiest, cpu, which, now);
   if (thread == no_thread) {
     ++failed;

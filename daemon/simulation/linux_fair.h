@@ -31,8 +31,8 @@
 //    files, looks do not either: there a CPU that falls idle always takes who waits longest, and who wakes finds
 //    any idle CPU.
 //  - A tick less than every 16 ms · CPUs, or every 32 ms · CPUs after it found nothing to even out, a busy CPU
-//    looks for one that is heavier, and takes what waited longest there if that evens them out and is
-//    eligible; on the second look in a row if it does not turn the imbalance round, eligible or not; on the
+//    looks for one that is heavier, and takes what waits or sleeps there for longest if that evens them out and
+//    is eligible; on the second look in a row if it does not turn the imbalance round, eligible or not; on the
 //    third even then, and what ran within the last 0.5 ms. One with a single thread that was used less than 85%
 //    of late looks no further: so after a thread was taken from it, it takes one back only some 120 to 170 ms
 //    later. One with two or more lets a sixth more than it has itself pass. Those are counted before its own tick
@@ -47,8 +47,8 @@
 //
 // Not modelled: groups (autogroup, cgroups) and their bandwidth, slices asked for by sched_setattr, SCHED_IDLE,
 // SCHED_BATCH and SCHED_DEADLINE, throttling of real-time threads, domains (all CPUs share a cache), that a busy CPU
-// may take who sleeps in a queue, how much threads were used by what was estimated when they last slept, the time of
-// the interrupt that tells a busy CPU of a thread woken elsewhere, that a CPU does not look that is idle for less
+// may take who sleeps in a queue where only bound threads wait, how much threads were used by what was estimated when
+// they last slept, the time of the interrupt that tells a busy CPU of a thread woken elsewhere, that a CPU does not look that is idle for less
 // time than looks take, some 20 us, what others than the program let it do meanwhile, and what vendors add, such as
 // `sched_vcpu_pack` of some kernels for virtual machines: there a thread wakes up on a CPU with one thread, where both
 // together use less than 70% of it, rather than on an idle one.

@@ -116,10 +116,8 @@ class LinuxFair final : public Scheduler {
       const bool owes = !average.eligible(entity.virtual_time);
       queue.floor = entity.virtual_time;
       if (owes && why != OffCpu::ended) {
-        entity.delayed = true;
         queue.fair.insert(entry_of(thread));
-        queue.delayed_weight += entity.weight;
-        ++queue.delayed;
+        sleep_in_queue(thread, cpu);
       } else {
         weigh(thread, cpu, 0, now);
         if (why == OffCpu::ended) {
@@ -373,8 +371,19 @@ class LinuxFair final : public Scheduler {
     queue.delayed_weight -= entity.weight;
   }
 
+  // Who stands in it.
+  void sleep_in_queue(std::uint32_t thread, std::uint32_t cpu) {
+    entities_[thread].delayed = true;
+    queues_[cpu].delayed_weight += entities_[thread].weight;
+    ++queues_[cpu].delayed;
+  }
+  // Where the thread ran last, or was moved to in its sleep; no_cpu where it never ran.
+  [[nodiscard]] std::uint32_t home_of(std::uint32_t thread) const {
+    return cpus_.count() == 1 ? cpus_.last_cpu(thread) : entities_[thread].weighs_on;
+  }
+
   void wake_delayed(std::uint32_t thread, std::uint32_t cpu, std::int64_t now) {
-    const std::uint32_t home = cpus_.last_cpu(thread);
+    const std::uint32_t home = home_of(thread);
     Entity& entity = entities_[thread];
     // Its lag is taken as of the last tick: who has the CPU is charged only then.
     account(home, std::max(queues_[home].accounted, now / tick_ * tick_));
@@ -406,8 +415,9 @@ class LinuxFair final : public Scheduler {
   // linux_balance.cc: from queue to queue.
   struct Movable {
     std::int64_t heaviest;
-    bool hot;           // also what is in the cache of the CPU where it waits
-    bool ahead = true;  // also who is ahead of the average there, and would be here
+    bool hot;             // also what is in the cache of the CPU where it waits
+    bool ahead = true;    // also who is ahead of the average there, and would be here
+    bool asleep = false;  // also who sleeps there, in its queue
   };
   [[nodiscard]] std::uint32_t movable(std::uint32_t from, std::uint32_t to, Movable which,
                                       std::int64_t now) const;

@@ -19,7 +19,7 @@ std::uint32_t LinuxFair::place(std::uint32_t thread, OffCpu was, std::uint32_t w
   const std::uint32_t only = cpus_.rules(thread).only_cpu;
   if (only != no_cpu)
     return only;
-  const std::uint32_t last = cpus_.last_cpu(thread);
+  const std::uint32_t last = home_of(thread);
   if (was == OffCpu::created || last == no_cpu) {
     const std::uint32_t idle = cpus_.idle_from(waker == no_cpu ? 0 : waker);
     return idle != no_cpu ? idle : lightest();

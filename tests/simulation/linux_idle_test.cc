@@ -1,4 +1,4 @@
-// What a CPU of `linux` does that falls idle beside threads that wait on another one.
+// What a CPU of `linux` takes from another one: when it falls idle beside threads that wait there, and at ticks.
 #include <chrono>
 
 #include "example.h"
@@ -150,6 +150,41 @@ C: runnable 0-4 after A, cpu0 4-8 run, end@8
 D: runnable 0-8 after E, cpu1 8-12 run, end@12
 E: runnable 0-4 after B, cpu1 4-8 run, end@8
 F: runnable 0-8 after C, cpu0 8-12 run, end@12
+)"}),
+    name_of_example);
+
+// S is light, G heavy; slices outlast the looks.
+Machine light_and_heavy() {
+  Machine machine = real();
+  machine.slice = std::chrono::milliseconds(100);
+  machine.threads = {{.nice = 19}, {.nice = -2}};
+  return machine;
+}
+
+// S has 4 ms that count as 273, and sleeps in the queue of CPU 0 as long as the others there are behind that. CPU 1 looks at
+// 28 ms, before which it was used too little; at 92, when S is not eligible and A and B are heavier than half of what is
+// between the CPUs (2063 and 1586); and at 120, when it may take who is not. It takes S, which wakes up there. At 148, 176
+// and 204 A and B are still too heavy.
+INSTANTIATE_TEST_SUITE_P(
+    Asleep, IdleCpu,
+    testing::Values(Example{
+        "WhoSleepsInAQueueIsMovedToo", R"(
+thread S
+  run f 4
+  sleep 166
+  run f 1
+thread G
+  run f 303
+thread A
+  run f 150
+thread B
+  run f 150
+)",
+        light_and_heavy(),
+        R"(S: cpu0 0-4 run, sleep@4, sleep 4~170, runnable 170-303 after G, cpu1 303-304 run, end@304
+G: cpu1 0-303 run, end@303
+A: runnable 0-4 after S, cpu0 4-56 cut, runnable 56-108 after B, cpu0 108-206 run, end@206
+B: runnable 0-56 after A, cpu0 56-108 cut, runnable 108-206 after A, cpu0 206-304 run, end@304
 )"}),
     name_of_example);
 
