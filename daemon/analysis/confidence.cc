@@ -40,6 +40,7 @@ Computer with_costs(Computer computer, const HostCosts& costs, int times) {
   simulation::Machine& machine = computer.machine;
   machine.migration_cost = machine.migration_cost.value_or(costs.migration) * times;
   machine.wake_up = machine.wake_up.value_or(costs.wake_up) * times;
+  machine.interrupt = machine.interrupt.value_or(costs.interrupt) * times;
   machine.switch_cost = machine.switch_cost.value_or(costs.context_switch) * times;
   return computer;
 }

@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <semaphore.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -12,6 +13,7 @@
 #include <exception>
 #include <future>
 #include <limits>
+#include <stop_token>
 #include <thread>
 #include <vector>
 
@@ -230,6 +232,17 @@ class Switches {
 // as soon as the poster waits itself.
 class HandOvers {
  public:
+  // To a CPU that is busy with a thread that gives way.
+  std::int64_t measure_interrupted(std::size_t from, std::size_t to) {
+    const std::jthread busy([to](const std::stop_token& done) {
+      stay_on(to);
+      setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), most_nice);
+      while (!done.stop_requested()) {
+      }
+    });
+    return measure(from, to);
+  }
+
   std::int64_t measure(std::size_t from, std::size_t to) {
     stay_on(from);
     sem_init(&there_, 0, 0);
@@ -267,6 +280,7 @@ class HandOvers {
   // By then the CPU of the one that waits has fallen asleep. One that sleeps longer takes longer to wake up, but not
   // often enough for that to matter to a program.
   static constexpr std::int64_t asleep = 20'000;
+  static constexpr int most_nice = 19;
   sem_t there_{};
   sem_t back_{};
   std::atomic<bool> waits_ = false;
@@ -316,6 +330,7 @@ void measure(HostCosts& costs) {
   if (cpus.size() == 1)
     return;
   costs.wake_up = at_least_none(HandOvers().measure(cpus[0], cpus[1]) - here);
+  costs.interrupt = at_least_none(HandOvers().measure_interrupted(cpus[0], cpus[1]) - here);
   costs.migration = at_least_none(measure_migration(cpus[0], cpus[1]));
 }
 

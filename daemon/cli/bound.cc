@@ -183,6 +183,7 @@ Expected<std::vector<std::optional<double>>> simulate_bindings(
   machine.cpus = cpus;
   machine.latency = latency;
   machine.wake_up = Nanoseconds{};
+  machine.interrupt = Nanoseconds{};
   machine.migration_cost = Nanoseconds{};
   allocation::TestBench bench(recording, machine, 1);
   std::vector<std::optional<double>> totals;

@@ -171,6 +171,7 @@ Expected<void> read_costs(const std::string& name, const Recording& recording, M
   else if (name != "none")
     return bad_input("--costs " + name, "there are no such costs", "choose recorded, none or host");
   machine.wake_up = costs.wake_up;
+  machine.interrupt = costs.interrupt;
   machine.migration_cost = costs.migration;
   // Recorded times hold those of the recorded run, but for switches on one CPU.
   if (recording.run.cpus == 1)
@@ -209,7 +210,7 @@ struct OptionOfOneValue {
   std::string ComputerOptions::*value;
 };
 
-constexpr std::array<OptionOfOneValue, 14> options_of_one_value{{
+constexpr std::array<OptionOfOneValue, 15> options_of_one_value{{
     {"--scheduler", &ComputerOptions::scheduler},
     {"--bind", &ComputerOptions::bind},
     {"--priority", &ComputerOptions::priority},
@@ -221,6 +222,7 @@ constexpr std::array<OptionOfOneValue, 14> options_of_one_value{{
     {"--switch-cost", &ComputerOptions::switch_cost},
     {"--migration-cost", &ComputerOptions::migration_cost},
     {"--wake-up", &ComputerOptions::wake_up},
+    {"--interrupt", &ComputerOptions::interrupt},
     {"--costs", &ComputerOptions::costs},
     {"--devices", &ComputerOptions::devices},
     {"--lwps", &ComputerOptions::lwps},
@@ -254,9 +256,11 @@ void add_machine_options(CLI::App& command, ComputerOptions& options) {
       "CPU time that it takes a thread to take up on another CPU");
   add("--wake-up", options.wake_up, "DURATION",
       "Until an idle CPU takes up a thread that was woken from another CPU");
+  add("--interrupt", options.interrupt, "DURATION",
+      "Until a busy CPU learns of a thread that was woken from another CPU");
   add("--costs", options.costs, "NAME",
-      "recorded (the default): wake-ups, migrations and switches take what they do\n"
-      "on the machine that recorded; none: they take no time; host: what they do on\n"
+      "recorded (the default): wake-ups, interrupts, migrations and switches take what they\n"
+      "do on the machine that recorded; none: they take no time; host: what they do on\n"
       "this one and, of a program file, calls too; see `longpole calibrate`");
 }
 
@@ -346,7 +350,9 @@ Expected<std::vector<Computer>> read_computers(const ComputerOptions& options,
           .and_then([&] {
             return read_duration("--node-latency", options.node_latency, machine.node_latency);
           })
-          .and_then([&] { return read_duration("--wake-up", options.wake_up, machine.wake_up); });
+          .and_then([&] { return read_duration("--wake-up", options.wake_up, machine.wake_up); })
+          .and_then(
+              [&] { return read_duration("--interrupt", options.interrupt, machine.interrupt); });
   if (!read)
     return tl::unexpected(read.error());
   if (!options.devices.empty() && options.devices != "queued" && options.devices != "parallel")

@@ -27,6 +27,7 @@ struct ComputerOptions {
   std::string switch_cost;
   std::string migration_cost;
   std::string wake_up;
+  std::string interrupt;
   std::string costs;
   std::string devices;
   std::string lwps;

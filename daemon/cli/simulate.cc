@@ -256,9 +256,10 @@ void add_simulate(CLI::App& app, Chosen& chosen) {
       "  longpole simulate program.lptrace --cpus 4 --against '--scheduler solaris --lwps 4'\n\n"
       "from–to: where the speed-up lies if switches and wake-ups take anything from nothing to "
       "twice\n"
-      "what was measured, recording cost up to twice as much, and waits for nobody known may be\n"
-      "gone. That threads compute faster or slower on more CPUs, because of caches, only\n"
-      "`longpole validate` can tell.\n\n"
+      "what was measured, CPUs that fall idle had learnt to look for a thread never or each time,\n"
+      "recording cost up to twice as much, and waits for nobody known may be gone. That threads\n"
+      "compute faster or slower on more CPUs, because of caches, only `longpole validate` can "
+      "tell.\n\n"
       "A program that deadlocks has no completion time: its threads and what they wait for are\n"
       "named, and the exit status is 2. With --json the document is printed all the same.");
   command->callback([options, &chosen] { chosen.run = [options] { return simulate(*options); }; });

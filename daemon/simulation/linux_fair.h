@@ -48,8 +48,7 @@
 // Not modelled: groups (autogroup, cgroups) and their bandwidth, slices asked for by sched_setattr, SCHED_IDLE,
 // SCHED_BATCH and SCHED_DEADLINE, throttling of real-time threads, domains (all CPUs share a cache), that a busy CPU
 // may take who sleeps in a queue where only bound threads wait, how much threads were used by what was estimated when
-// they last slept, the time of the interrupt that tells a busy CPU of a thread woken elsewhere, that a CPU does not look that is idle for less
-// time than looks take, some 20 us, what others than the program let it do meanwhile, and what vendors add, such as
+// they last slept, that a CPU does not look that is idle for less time than looks take, some 20 us, what others than the program let it do meanwhile, and what vendors add, such as
 // `sched_vcpu_pack` of some kernels for virtual machines: there a thread wakes up on a CPU with one thread, where both
 // together use less than 70% of it, rather than on an idle one.
 // Locks and semaphores are not handed over: who comes first takes them, and of a mutex does not know then who

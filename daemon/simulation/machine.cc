@@ -89,6 +89,7 @@ Expected<void> check(const Machine& machine, const Recording& recording) {
       is_cost(machine.switch_cost.value_or(Nanoseconds{})) &&
       is_cost(machine.migration_cost.value_or(Nanoseconds{})) &&
       is_cost(machine.wake_up.value_or(Nanoseconds{})) &&
+      is_cost(machine.interrupt.value_or(Nanoseconds{})) &&
       std::all_of(machine.primitive_cost.begin(), machine.primitive_cost.end(), is_cost);
   if (!costs_are_sane)
     return wrong("a cost or the latency is out of range", "choose 0 to 1 s");

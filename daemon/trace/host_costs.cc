@@ -8,7 +8,10 @@ namespace longpole {
 namespace {
 
 constexpr std::array<std::string_view, host_cost_count - event_kind_count> words = {
-    "context-switch", "migration", "wake-up"};
+    "context-switch", "migration", "wake-up", "interrupt"};
+
+constexpr std::size_t interrupt = 3;
+constexpr std::uint64_t interrupt_in_file = 1000;
 
 }  // namespace
 
@@ -33,6 +36,8 @@ Nanoseconds& host_cost(HostCosts& costs, std::size_t cost) {
       return costs.migration;
     case 2:
       return costs.wake_up;
+    case interrupt:
+      return costs.interrupt;
     default:
       return costs.call[cost - words.size()];
   }
@@ -41,6 +46,20 @@ Nanoseconds& host_cost(HostCosts& costs, std::size_t cost) {
 Nanoseconds host_cost(const HostCosts& costs, std::size_t cost) {
   HostCosts copy = costs;
   return host_cost(copy, cost);
+}
+
+std::uint64_t number_in_file(std::size_t cost) {
+  if (cost == interrupt)
+    return interrupt_in_file;
+  return cost < interrupt ? cost : cost - 1;
+}
+
+std::optional<std::size_t> host_cost_numbered(std::uint64_t number) {
+  for (std::size_t cost = 0; cost < host_cost_count; ++cost) {
+    if (number_in_file(cost) == number)
+      return cost;
+  }
+  return std::nullopt;
 }
 
 }  // namespace longpole

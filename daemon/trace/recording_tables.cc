@@ -79,7 +79,7 @@ void encode_costs(ByteWriter& out, const HostCosts& costs) {
   for (std::size_t cost = 0; cost < host_cost_count; ++cost) {
     if (host_cost(costs, cost) == Nanoseconds{})
       continue;
-    out.number(cost);
+    out.number(number_in_file(cost));
     out.time(host_cost(costs, cost));
   }
 }
@@ -87,9 +87,8 @@ void encode_costs(ByteWriter& out, const HostCosts& costs) {
 void decode_costs(ByteReader& in, HostCosts& costs) {
   const std::size_t known = in.count("costs", host_cost_count);
   for (std::size_t i = 0; i < known && in.sound(); ++i) {
-    const std::uint64_t cost = in.number();
-    if (cost < host_cost_count)
-      host_cost(costs, cost) = in.time();
+    if (const auto cost = host_cost_numbered(in.number()))
+      host_cost(costs, *cost) = in.time();
     else
       in.fail("there is no such cost");
   }

@@ -78,6 +78,7 @@ Recording recording_of(const Program& program, const KernelTimes& real, bool has
   Recording recording;
   recording.run.source = Source::kernel;
   recording.run.costs.wake_up = calibration::host_costs().wake_up;
+  recording.run.costs.interrupt = calibration::host_costs().interrupt;
   for (std::size_t i = 0; i < program.parts.size(); ++i) {
     const Part& part = program.parts[i];
     recording.objects.push_back(

@@ -89,6 +89,8 @@ TEST(Machine, KeepsTheRules) {
         machine.cpus = cpus;
         if (seed % 2 == 1)
           machine.wake_up = wake_up(seed);
+        if (seed % 10 == 1)
+          machine.interrupt = std::chrono::microseconds(seed % 20 == 1 ? 2 : 5000);
         const SimulatedRun run = run_on(recording, machine);
         ASSERT_EQ(broken_rule(recording, machine, run), "")
             << fmt::format("seed {}, {}, {} CPUs", seed, name_of(scheduler), cpus);
@@ -163,6 +165,7 @@ TEST(Machine, OnlySlowsDownWithCosts) {
       machine.switch_cost = std::chrono::microseconds(20);
       machine.migration_cost = std::chrono::microseconds(50);
       machine.wake_up = std::chrono::microseconds(70);
+      machine.interrupt = std::chrono::microseconds(25);
       machine.primitive_cost.fill(std::chrono::microseconds(30));
       machine.lwps = scheduler == SchedulerKind::solaris ? 2 : 0;
       const SimulatedRun run = run_on(recording, machine);
@@ -190,6 +193,7 @@ TEST(Machine, IsNotIdleBesideAWaitingThreadWithCostsEither) {
         machine.switch_cost = std::chrono::microseconds(20);
         machine.migration_cost = std::chrono::microseconds(50);
         machine.wake_up = wake_up(seed);
+        machine.interrupt = std::chrono::microseconds(40);
         machine.primitive_cost.fill(std::chrono::microseconds(30));
         const SimulatedRun run = run_on(recording, machine);
         ASSERT_EQ(idle_beside_waiting(recording, machine, run), "")
@@ -252,6 +256,8 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"NegativeLatency", [](Machine& machine) { machine.latency = Nanoseconds{-1}; },
                 "latency"},
         Refusal{"NegativeWakeUp", [](Machine& machine) { machine.wake_up = Nanoseconds{-1}; },
+                "cost"},
+        Refusal{"NegativeInterrupt", [](Machine& machine) { machine.interrupt = Nanoseconds{-1}; },
                 "cost"},
         Refusal{"CpuThatIsNotThere",
                 [](Machine& machine) {

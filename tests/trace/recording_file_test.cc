@@ -9,6 +9,8 @@
 
 #include "random_recording.h"
 #include "synthetic_recording.h"
+#include "trace/event_forms.h"
+#include "trace/host_costs.h"
 #include "trace/recording_file_format.h"
 
 namespace longpole {
@@ -166,6 +168,18 @@ TEST(RecordingFile, SaysTheLeastFormatThatHasWhatItHas) {
   r.run.sample_hz = 0;
   r.run.costs.wake_up = Nanoseconds{10};
   EXPECT_EQ(format(), 2);
+}
+
+TEST(RecordingFile, CostsKeepTheNumbersThatTheyHadBeforeInterrupts) {
+  EXPECT_EQ(number_in_file(*host_cost_of("context-switch")), 0U);
+  EXPECT_EQ(number_in_file(*host_cost_of("wake-up")), 2U);
+  EXPECT_EQ(number_in_file(*host_cost_of("interrupt")), 1000U);
+  for (std::size_t kind = 0; kind < event_kind_count; ++kind)
+    EXPECT_EQ(number_in_file(*host_cost_of(event_form(static_cast<EventKind>(kind)).word)),
+              3 + kind);
+  for (std::size_t cost = 0; cost < host_cost_count; ++cost)
+    EXPECT_EQ(host_cost_numbered(number_in_file(cost)), cost);
+  EXPECT_EQ(host_cost_numbered(host_cost_count), std::nullopt);
 }
 
 // As recordings were written before there was a format 2.
