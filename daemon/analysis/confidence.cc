@@ -104,7 +104,7 @@ Expected<Interval> Confidence::of_speedup(const Computer& computer, const ModelC
     if (!shifted)
       return tl::unexpected(shifted.error());
   }
-  if (computer.kind == Computer::Kind::machine &&
+  if (computer.kind == Computer::Kind::machine && computer.machine.cpus > 1 &&
       computer.machine.scheduler == simulation::SchedulerKind::linux_fair) {
     const auto shifted =
         shift_between(with_newly_idle_share(computer, 0),

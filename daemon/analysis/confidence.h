@@ -2,7 +2,8 @@
 //
 // A prediction is a ratio of two simulated times. What can be wrong with it, and how far that is let count:
 //
-//   what switches, migrations and wake-ups take     simulated again without any, and with twice of each
+//   what switches, migrations, interrupts and       simulated again without any, and with twice of each
+//   wake-ups take
 //   how often CPUs that fall idle look for a        simulated again as if that had never helped before the
 //   thread, which depends on what the machine did   run, and as if it always had (linux alone)
 //   what recording cost                             the least that a record takes is taken out; as much

@@ -259,6 +259,8 @@ INSTANTIATE_TEST_SUITE_P(
                 "cost"},
         Refusal{"NegativeInterrupt", [](Machine& machine) { machine.interrupt = Nanoseconds{-1}; },
                 "cost"},
+        Refusal{"LooksMoreOftenThanAlways",
+                [](Machine& machine) { machine.newly_idle_share = 1025; }, "newly idle"},
         Refusal{"CpuThatIsNotThere",
                 [](Machine& machine) {
                   machine.threads = {{}, {.cpu = 1}};
