@@ -257,7 +257,7 @@ void add_machine_options(CLI::App& command, ComputerOptions& options) {
   add("--wake-up", options.wake_up, "DURATION",
       "Until an idle CPU takes up a thread that was woken from another CPU");
   add("--interrupt", options.interrupt, "DURATION",
-      "Until a busy CPU learns of a thread that was woken from another CPU");
+      "Until a busy CPU learns of a thread that was woken from another CPU, under linux");
   add("--costs", options.costs, "NAME",
       "recorded (the default): wake-ups, interrupts, migrations and switches take what they\n"
       "do on the machine that recorded; none: they take no time; host: what they do on\n"

@@ -16,6 +16,7 @@ Cpus::Cpus(const Machine& machine, const Recording& recording)
       last_cpu_(recording.threads.size(), no_cpu),
       rules_(recording.threads.size()),
       wake_at_once_(machine.wake_up.value_or(recording.run.costs.wake_up) <= Nanoseconds{}),
+      interrupt_(machine.interrupt.value_or(recording.run.costs.interrupt).count()),
       is_asked_(machine.cpus, false),
       timers_(machine.cpus + 1) {
   if (machine.cpus % word_bits != 0)

@@ -41,7 +41,6 @@ class EventMachine {
         recorded_switch_(recorded_costs(recording).context_switch.count()),
         migration_cost_(machine.migration_cost.value_or(recording.run.costs.migration).count()),
         wake_up_(machine.wake_up.value_or(recording.run.costs.wake_up).count()),
-        interrupt_(machine.interrupt.value_or(recording.run.costs.interrupt).count()),
         cpus_(machine, recording),
         scheduler_(make_scheduler(machine, cpus_)),
         next_(recording.threads.size()),
@@ -337,12 +336,12 @@ class EventMachine {
     ThreadState& state = threads_[thread];
     const std::uint32_t cpu = scheduler_->place(thread, state.was, waker, now_);
     state.comes_from_afar = waker != no_cpu && cpu != waker;
-    if (state.comes_from_afar) {
-      const std::int64_t latency = machine_.latency_between(waker, cpu).count();
-      if (const std::int64_t later = latency + (cpus_.idle(cpu) ? 0 : interrupt_); later > 0) {
+    if (in_flight_ && waker != no_cpu) {
+      const Nanoseconds latency = machine_.latency_between(waker, cpu);
+      if (latency > Nanoseconds{}) {
         state.doing = Doing::signalled;
         state.cpu = cpu;
-        next_.set(thread, now_ + later);
+        next_.set(thread, now_ + latency.count());
         return;
       }
     }
@@ -490,7 +489,6 @@ class EventMachine {
   std::int64_t recorded_switch_;
   std::int64_t migration_cost_;
   std::int64_t wake_up_;
-  std::int64_t interrupt_;
   Cpus cpus_;
   std::unique_ptr<Scheduler> scheduler_;
   Tournament<Key> next_;  // when each thread's stretch or wait ends

@@ -27,6 +27,7 @@ struct FairEntity {
   LoadAverage use;                     // of a CPU: full_use while it has one
   std::uint32_t weighs_on = no_cpu;    // the CPU that its load is part of
   std::uint32_t last_before = no_cpu;  // where it was when an idle CPU was looked for the last time
+  std::uint32_t waker = no_cpu;        // where it was woken from
   bool delayed = false;                // sleeps, in its queue
   bool real_time = false;
   bool moves = true;  // it may use any CPU
@@ -46,6 +47,8 @@ struct FairQueue {
   std::int64_t last_balance = 0;  // the tick at which it looked
   bool is_idle = true;
   std::int64_t busy_since = 0;  // since when its CPU has been so, or was before it fell idle
+  // When its CPU learns that somebody came who is to have it; the largest number: nobody did.
+  std::int64_t interrupted_at = std::numeric_limits<std::int64_t>::max();
   NewlyIdle newly_idle;
   std::int64_t left_at = -1;  // when its CPU last let go of threads that slept in it,
   std::size_t left = 0;       // and of how many

@@ -71,16 +71,22 @@ class LinuxFair final : public Scheduler {
              ((has_others && running.virtual_time >= running.protected_until) ||
               best(cpu) == thread);
     };
-    if (current == no_thread || gives_way())
-      cpus_.reschedule(cpu);
-    else
+    if (current != no_thread && gives_way() && entity.waker != no_cpu && entity.waker != cpu &&
+        cpus_.interrupt() > 0) {
+      queues_[cpu].interrupted_at = std::min(queues_[cpu].interrupted_at, now + cpus_.interrupt());
       set_timer(cpu, now);
+    } else if (current == no_thread || gives_way()) {
+      cpus_.reschedule(cpu);
+    } else {
+      set_timer(cpu, now);
+    }
     watch_balance(now);
   }
 
   std::uint32_t choose(std::uint32_t cpu, std::int64_t now) override {
     account(cpu, now);
     Queue& queue = queues_[cpu];
+    queue.interrupted_at = never;
     const std::uint32_t before = queue.current;
     const std::uint32_t thread = next(cpu, now);
     if (thread != before) {
@@ -467,7 +473,7 @@ class LinuxFair final : public Scheduler {
     }
     const std::int64_t left = std::max<std::int64_t>(
         1, real_of(entity.protected_until - entity.virtual_time, entity.weight));
-    cpus_.set_timer(cpu, (now + left + tick_ - 1) / tick_ * tick_);
+    cpus_.set_timer(cpu, std::min(queue.interrupted_at, (now + left + tick_ - 1) / tick_ * tick_));
   }
 
   Cpus& cpus_;

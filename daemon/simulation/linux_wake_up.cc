@@ -14,6 +14,7 @@ constexpr std::int64_t wake_bias_percent = 108;
 std::uint32_t LinuxFair::place(std::uint32_t thread, OffCpu was, std::uint32_t waker,
                                std::int64_t now) {
   Entity& entity = entities_[thread];
+  entity.waker = waker;
   if (entity.real_time)
     return real_time_.place(thread);
   const std::uint32_t only = cpus_.rules(thread).only_cpu;

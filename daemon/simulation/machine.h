@@ -66,7 +66,8 @@ struct Machine {
   std::optional<Nanoseconds> migration_cost;
   // Until an idle CPU takes up a thread that was woken from another; none: the recording's.
   std::optional<Nanoseconds> wake_up;
-  // Until a busy CPU knows of such a thread, and may take it up in place of its own; none: the recording's.
+  // linux: until a busy CPU learns of such a thread, and takes it up in place of its own if it is to; none: the
+  // recording's.
   std::optional<Nanoseconds> interrupt;
   // CPU time that a call of each kind takes besides what was recorded, by EventKind.
   std::array<Nanoseconds, event_kind_count> primitive_cost{};

@@ -42,6 +42,8 @@ class Cpus {
   [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(current_.size()); }
   // To wake up an idle CPU takes no time: so it is in program files, where nothing has costs.
   [[nodiscard]] bool wake_at_once() const { return wake_at_once_; }
+  // Until a busy CPU learns of a thread that was woken from another; Machine::interrupt.
+  [[nodiscard]] std::int64_t interrupt() const { return interrupt_; }
   [[nodiscard]] std::uint32_t current(std::uint32_t cpu) const { return current_[cpu]; }
   // Without a thread, and not about to choose one.
   [[nodiscard]] bool idle(std::uint32_t cpu) const {
@@ -83,6 +85,7 @@ class Cpus {
   std::vector<std::uint32_t> last_cpu_;  // per thread; no_cpu: it has not run
   std::vector<ThreadRules> rules_;
   bool wake_at_once_;
+  std::int64_t interrupt_;
   std::vector<std::uint32_t> asked_;  // CPUs that must choose anew
   std::vector<bool> is_asked_;
   Tournament<WideKey> timers_;

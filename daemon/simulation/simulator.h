@@ -37,7 +37,7 @@ struct Stretch {
   Nanoseconds end{};
   // What made it ready: the thread's own previous stretch, or the wake-up edge from that of another.
   // no_stretch: it was ready at time 0. Its end is `ready`, or earlier by the latency between CPUs and
-  // the time that an idle CPU takes to wake up, or a busy one to be interrupted.
+  // the time that an idle CPU takes to wake up.
   StretchIndex released_by = no_stretch;
   // Where start > ready: whose end, after `ready`, gave it the CPU. Its end is `start`, or earlier where the
   // CPU stood idle until the scheduler moved the thread there. no_stretch where start == ready, or the CPU

@@ -214,7 +214,7 @@ struct HostCosts {
   Nanoseconds migration{};
   // How much later a thread runs when it is woken on another CPU that is idle, and not on the waker's.
   Nanoseconds wake_up{};
-  // And when that one is busy with somebody who gives way.
+  // And on one that is busy with a thread that gives way.
   Nanoseconds interrupt{};
   // CPU time of a call that waits for nobody and wakes nobody.
   std::array<Nanoseconds, event_kind_count> call{};

@@ -1,4 +1,5 @@
-// What a CPU of `linux` takes from another one: when it falls idle beside threads that wait there, and at ticks.
+// What a CPU of `linux` gets from another one: when it falls idle beside threads that wait there, at ticks, and when a
+// thread is woken there.
 #include <chrono>
 
 #include "example.h"
@@ -185,6 +186,56 @@ thread B
 G: cpu1 0-303 run, end@303
 A: runnable 0-4 after S, cpu0 4-56 cut, runnable 56-108 after B, cpu0 108-206 run, end@206
 B: runnable 0-56 after A, cpu0 56-108 cut, runnable 108-206 after A, cpu0 206-304 run, end@304
+)"}),
+    name_of_example);
+
+Machine interrupted(int microseconds) {
+  Machine machine = real();
+  machine.interrupt = std::chrono::microseconds(microseconds);
+  machine.threads = {{}, {.nice = -10}};
+  return machine;
+}
+
+constexpr const char* wakes_on_busy_cpu = R"(
+thread A cpu=0
+  run f 2
+  post S
+  run f 1
+thread B cpu=1
+  wait S
+  run f 1
+thread C cpu=1
+  run f 4
+)";
+constexpr const char* leaves_meanwhile = R"(
+thread A cpu=0
+  run f 2
+  post S
+  run f 1
+thread B cpu=1
+  wait S
+  run f 1
+thread C cpu=1
+  run f 2100us
+)";
+
+// B, heavier, is to have the CPU of C from 2 ms on. That hears of it by an interrupt, unless it is free before.
+INSTANTIATE_TEST_SUITE_P(
+    Interrupted, IdleCpu,
+    testing::Values(Example{"AtOnceWhereThatTakesNoTime", wakes_on_busy_cpu, interrupted(0),
+                            R"(A: cpu0 0-2 run, post@2, cpu0 2-3 run, end@3
+B: wait@0, blocked 0-2 by A, wait@2, cpu1 2-3 run, end@3
+C: cpu1 0-2 cut, runnable 2-3 after B, cpu1 3-5 run, end@5
+)"},
+                    Example{"ABusyCpuLearnsLater", wakes_on_busy_cpu, interrupted(500),
+                            R"(A: cpu0 0-2 run, post@2, cpu0 2-3 run, end@3
+B: wait@0, blocked 0-2 by A, runnable 2-2.5 after C, wait@2.5, cpu1 2.5-3.5 run, end@3.5
+C: cpu1 0-2.5 cut, runnable 2.5-3.5 after B, cpu1 3.5-5 run, end@5
+)"},
+                    Example{"OneThatIsFreeBeforeTakesItThen", leaves_meanwhile, interrupted(500),
+                            R"(A: cpu0 0-2 run, post@2, cpu0 2-3 run, end@3
+B: wait@0, blocked 0-2 by A, runnable 2-2.1 after C, wait@2.1, cpu1 2.1-3.1 run, end@3.1
+C: cpu1 0-2.1 run, end@2.1
 )"}),
     name_of_example);
 

@@ -227,28 +227,6 @@ thread C cpu=1
 B: wait@0, blocked 0-2 by A, runnable 2-4 after C, cpu1 4-5 run, end@5
 C: cpu1 0-3 run, wait@3, cpu1 3-4 run, end@4
 )"},
-        // A CPU that computes learns later of what is posted on another, and at once of what is posted on it.
-        Example{"ABusyCpuIsInterrupted", R"(
-thread A cpu=0
-  run f 2
-  post S
-  run f 1
-thread B cpu=1 priority=1
-  wait S
-  run f 1
-  post T
-  run f 1
-thread C cpu=1
-  run f 8
-  wait T
-  run f 1
-)",
-                with(fifo(2),
-                     [](Machine& machine) { machine.interrupt = std::chrono::milliseconds(3); }),
-                R"(A: cpu0 0-2 run, post@2, cpu0 2-3 run, end@3
-B: wait@0, blocked 0-5 by A, cpu1 5-6 run, post@6, cpu1 6-7 run, end@7
-C: cpu1 0-5 cut, runnable 5-7 after B, cpu1 7-10 run, wait@10, cpu1 10-11 run, end@11
-)"},
         // Who takes it from the one that woke it up waits until it is awake, too.
         Example{
             "ACpuWakesUpForAll", R"(

@@ -109,9 +109,7 @@ class RuleBook {
       if (stretch.released_by >= index)
         return false;
       const Nanoseconds since = stretch.ready - run_.stretches[stretch.released_by].end;
-      const Nanoseconds interrupt = machine_.interrupt.value_or(Nanoseconds{});
-      if (since != Nanoseconds{} && since != wake_up_of(machine_) && since != interrupt &&
-          since != interrupt + wake_up_of(machine_))
+      if (since != Nanoseconds{} && since != wake_up_of(machine_))
         return false;
     }
     if (stretch.start == stretch.ready)
