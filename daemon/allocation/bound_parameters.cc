@@ -87,9 +87,8 @@ std::optional<Rational> surely_reached(const Recording& recording,
   const auto finder = BoundFinder::of(program->parameters);
   if (!finder)
     return std::nullopt;
-  const Nanoseconds latency = machine.longest_latency() +
-                              std::max(machine.wake_up.value_or(recording.run.costs.wake_up),
-                                       machine.interrupt.value_or(recording.run.costs.interrupt));
+  const Nanoseconds latency =
+      machine.longest_latency() + machine.wake_up.value_or(recording.run.costs.wake_up);
   return Rational(finder->find(machine.cpus, latency).ratio * program->ideal.count());
 }
 

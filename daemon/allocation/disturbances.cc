@@ -39,6 +39,7 @@ std::vector<Disturbance> disturbances(const simulation::Machine& machine,
     for (Nanoseconds& cost : costs.primitive_cost)
       cost = up_to_twice(cost, random);
   }
+  // Drawn last, so that the others are what they were before there were interrupts.
   for (Disturbance& one : all) {
     std::optional<Nanoseconds>& interrupt = one.machine.interrupt;
     interrupt = up_to_twice(interrupt.value_or(recorded.interrupt), random);

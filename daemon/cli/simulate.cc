@@ -156,10 +156,18 @@ std::string text_of(const Recording& recording, const std::vector<Run>& runs,
     notes += fmt::format("note: by the model direct, {}\n",
                          printable(deadlock_text(recording, *not_direct->forecast.of_direct)));
   if (computer.kind == analysis::Computer::Kind::machine && !computer.machine.wake_up &&
-      recording.run.costs.wake_up > Nanoseconds{})
+      recording.run.costs.wake_up > Nanoseconds{}) {
+    const bool says_busy = computer.machine.scheduler == simulation::SchedulerKind::linux_fair &&
+                           !computer.machine.interrupt &&
+                           recording.run.costs.interrupt > Nanoseconds{};
+    const std::string busy =
+        says_busy ? fmt::format(", and a busy one {} to learn of a thread that another woke",
+                                duration_text(recording.run.costs.interrupt))
+                  : "";
     notes += fmt::format(
-        "note: an idle CPU takes {} to wake up, as on the machine that recorded (--costs)\n",
-        duration_text(recording.run.costs.wake_up));
+        "note: an idle CPU takes {} to wake up{}, as on the machine that recorded (--costs)\n",
+        duration_text(recording.run.costs.wake_up), busy);
+  }
   const std::string model =
       one_model ? fmt::format(", model {}", name_of(runs.front().forecast.model)) : "";
   return fmt::format("{}: {}, scheduler {}{}\n\n{}{}{}", printable(program_name(recording, file)),

@@ -37,8 +37,8 @@
 //    of late looks no further: so after a thread was taken from it, it takes one back only some 120 to 170 ms
 //    later. One with two or more lets a sixth more than it has itself pass. Those are counted before its own tick
 //    changes threads, and who sleeps in its queue (delayed dequeue) counts.
-//  - A busy CPU that is to take up a thread woken on another learns of it by an interrupt (Machine::interrupt), or when it
-//    chooses before.
+//  - A busy CPU that is to take up a thread woken from another learns of it by an interrupt (Machine::interrupt), or when
+//    it chooses before. It computes until then, so none is idle for it. Of real-time threads it learns at once.
 //  - CPU 0 counts the ticks. Which CPU is through with its own first is chance: one before CPU 0 takes it for
 //    the last one and looks a tick late; one before the others looks while they still run whom they ran.
 //  - How heavy a thread and a CPU are, and how much a CPU is used, are averages over time (load_average.h);

@@ -71,15 +71,15 @@ class LinuxFair final : public Scheduler {
              ((has_others && running.virtual_time >= running.protected_until) ||
               best(cpu) == thread);
     };
-    if (current != no_thread && gives_way() && entity.waker != no_cpu && entity.waker != cpu &&
-        cpus_.interrupt() > 0) {
+    const bool is_to_choose = current == no_thread || gives_way();
+    const bool hears_later = current != no_thread && cpus_.interrupt() > 0 &&
+                             entity.waker != no_cpu && entity.waker != cpu;
+    if (is_to_choose && hears_later)
       queues_[cpu].interrupted_at = std::min(queues_[cpu].interrupted_at, now + cpus_.interrupt());
-      set_timer(cpu, now);
-    } else if (current == no_thread || gives_way()) {
+    if (is_to_choose && !hears_later)
       cpus_.reschedule(cpu);
-    } else {
+    else
       set_timer(cpu, now);
-    }
     watch_balance(now);
   }
 
@@ -452,9 +452,9 @@ class LinuxFair final : public Scheduler {
   void balance(std::int64_t now);
   bool balance_to(std::uint32_t cpu, std::int64_t now);
 
-  // At the tick at which who has the CPU has used up its slice, if anyone competes.
+  // At the tick at which who has the CPU has used up its slice, if anyone competes, or before by an interrupt.
   void set_timer(std::uint32_t cpu, std::int64_t now) {
-    const Queue& queue = queues_[cpu];
+    Queue& queue = queues_[cpu];
     if (queue.current == no_thread) {
       cpus_.drop_timer(cpu);
       return;
@@ -468,6 +468,8 @@ class LinuxFair final : public Scheduler {
       return;
     }
     if (queue.fair.empty()) {
+      // Who it was for was taken by another CPU.
+      queue.interrupted_at = never;
       cpus_.drop_timer(cpu);
       return;
     }

@@ -14,6 +14,8 @@
 
 #include <cstdint>
 
+#include "simulation/machine.h"
+
 namespace longpole::simulation {
 
 class NewlyIdle {
@@ -35,7 +37,7 @@ class NewlyIdle {
   void found(bool thread) { count(thread ? (whole + weight() / 2) / weight() : 0); }
 
  private:
-  static constexpr std::uint32_t whole = 1024;
+  static constexpr std::uint32_t whole = most_newly_idle_share;
 
   [[nodiscard]] std::uint32_t weight() const { return share_ + 1; }
   void count(std::uint32_t helped) {

@@ -1,6 +1,7 @@
 // What a CPU of `linux` gets from another one: when it falls idle beside threads that wait there, at ticks, and when a
 // thread is woken there.
 #include <chrono>
+#include <string>
 
 #include "example.h"
 #include "simulation/newly_idle.h"
@@ -196,7 +197,9 @@ Machine interrupted(int microseconds) {
   return machine;
 }
 
-constexpr const char* wakes_on_busy_cpu = R"(
+// B waits on CPU 1, where C computes for so long.
+std::string woken_beside(const std::string& work_of_c) {
+  return R"(
 thread A cpu=0
   run f 2
   post S
@@ -205,34 +208,25 @@ thread B cpu=1
   wait S
   run f 1
 thread C cpu=1
-  run f 4
-)";
-constexpr const char* leaves_meanwhile = R"(
-thread A cpu=0
-  run f 2
-  post S
-  run f 1
-thread B cpu=1
-  wait S
-  run f 1
-thread C cpu=1
-  run f 2100us
-)";
+  run f )" +
+         work_of_c + "\n";
+}
 
 // B, heavier, is to have the CPU of C from 2 ms on. That hears of it by an interrupt, unless it is free before.
 INSTANTIATE_TEST_SUITE_P(
     Interrupted, IdleCpu,
-    testing::Values(Example{"AtOnceWhereThatTakesNoTime", wakes_on_busy_cpu, interrupted(0),
+    testing::Values(Example{"AtOnceWhereThatTakesNoTime", woken_beside("4"), interrupted(0),
                             R"(A: cpu0 0-2 run, post@2, cpu0 2-3 run, end@3
 B: wait@0, blocked 0-2 by A, wait@2, cpu1 2-3 run, end@3
 C: cpu1 0-2 cut, runnable 2-3 after B, cpu1 3-5 run, end@5
 )"},
-                    Example{"ABusyCpuLearnsLater", wakes_on_busy_cpu, interrupted(500),
+                    Example{"ABusyCpuLearnsLater", woken_beside("4"), interrupted(500),
                             R"(A: cpu0 0-2 run, post@2, cpu0 2-3 run, end@3
 B: wait@0, blocked 0-2 by A, runnable 2-2.5 after C, wait@2.5, cpu1 2.5-3.5 run, end@3.5
 C: cpu1 0-2.5 cut, runnable 2.5-3.5 after B, cpu1 3.5-5 run, end@5
 )"},
-                    Example{"OneThatIsFreeBeforeTakesItThen", leaves_meanwhile, interrupted(500),
+                    Example{"OneThatIsFreeBeforeTakesItThen", woken_beside("2100us"),
+                            interrupted(500),
                             R"(A: cpu0 0-2 run, post@2, cpu0 2-3 run, end@3
 B: wait@0, blocked 0-2 by A, runnable 2-2.1 after C, wait@2.1, cpu1 2.1-3.1 run, end@3.1
 C: cpu1 0-2.1 run, end@2.1
