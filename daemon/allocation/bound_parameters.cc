@@ -87,8 +87,11 @@ std::optional<Rational> surely_reached(const Recording& recording,
   const auto finder = BoundFinder::of(program->parameters);
   if (!finder)
     return std::nullopt;
-  const Nanoseconds latency =
-      machine.longest_latency() + machine.wake_up.value_or(recording.run.costs.wake_up);
+  const HostCosts costs = simulation::recorded_costs(recording);
+  const Nanoseconds latency = machine.longest_latency() + machine.wake_up.value_or(costs.wake_up) +
+                              machine.block_cost.value_or(costs.block) +
+                              std::max(machine.release_cost.value_or(costs.release),
+                                       machine.release_afar_cost.value_or(costs.release_afar));
   return Rational(finder->find(machine.cpus, latency).ratio * program->ideal.count());
 }
 

@@ -43,6 +43,11 @@ std::vector<Disturbance> disturbances(const simulation::Machine& machine,
   for (Disturbance& one : all) {
     std::optional<Nanoseconds>& interrupt = one.machine.interrupt;
     interrupt = up_to_twice(interrupt.value_or(recorded.interrupt), random);
+    simulation::Machine& costs = one.machine;
+    costs.block_cost = up_to_twice(costs.block_cost.value_or(recorded.block), random);
+    costs.release_cost = up_to_twice(costs.release_cost.value_or(recorded.release), random);
+    costs.release_afar_cost =
+        up_to_twice(costs.release_afar_cost.value_or(recorded.release_afar), random);
   }
   return all;
 }

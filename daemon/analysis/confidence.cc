@@ -42,6 +42,9 @@ Computer with_costs(Computer computer, const HostCosts& costs, int times) {
   machine.wake_up = machine.wake_up.value_or(costs.wake_up) * times;
   machine.interrupt = machine.interrupt.value_or(costs.interrupt) * times;
   machine.switch_cost = machine.switch_cost.value_or(costs.context_switch) * times;
+  machine.block_cost = machine.block_cost.value_or(costs.block) * times;
+  machine.release_cost = machine.release_cost.value_or(costs.release) * times;
+  machine.release_afar_cost = machine.release_afar_cost.value_or(costs.release_afar) * times;
   return computer;
 }
 

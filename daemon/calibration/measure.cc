@@ -228,12 +228,56 @@ class Switches {
   }
 };
 
+// Two threads of one CPU that let each other go on in turns, each time to wait themselves.
+class Turns {
+ public:
+  // `of_switch`: from one thread to another.
+  static void measure(std::size_t cpu, Nanoseconds of_switch, Nanoseconds& block,
+                      Nanoseconds& release) {
+    stay_on(cpu);
+    sem_t there{};
+    sem_t back{};
+    sem_init(&there, 0, 0);
+    sem_init(&back, 0, 0);
+    std::int64_t waits_at = 0;
+    std::vector<std::int64_t> waiting;  // of the one, until the other is back from its own wait
+    std::vector<std::int64_t> turns;    // of both
+    std::thread other([&] {
+      stay_on(cpu);
+      for (std::size_t i = 0; i < rounds; ++i) {
+        sem_wait(&there);
+        waiting.push_back(now() - waits_at);
+        sem_post(&back);
+      }
+    });
+    for (std::size_t i = 0; i < rounds; ++i) {
+      const std::int64_t before = now();
+      sem_post(&there);
+      waits_at = now();
+      sem_wait(&back);
+      turns.push_back(now() - before);
+    }
+    other.join();
+    const std::int64_t of_wait = median(std::move(waiting));
+    block = at_least_none(of_wait - of_switch.count());
+    release = at_least_none(median(std::move(turns)) / 2 - of_wait);
+  }
+
+ private:
+  static constexpr std::size_t rounds = 10'000;
+};
+
 // From a post on one CPU until the thread that waited for it runs on another, or on the same one
 // as soon as the poster waits itself.
 class HandOvers {
  public:
+  struct Times {
+    std::int64_t until_it_runs = 0;
+    std::int64_t of_post = 0;
+  };
+
   // To a CPU that is busy with a thread that gives way.
-  std::int64_t measure_interrupted(std::size_t from, std::size_t to) {
+  Times measure_interrupted(std::size_t from, std::size_t to) {
     const std::jthread busy([to](const std::stop_token& done) {
       stay_on(to);
       setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), most_nice);
@@ -243,11 +287,12 @@ class HandOvers {
     return measure(from, to);
   }
 
-  std::int64_t measure(std::size_t from, std::size_t to) {
+  Times measure(std::size_t from, std::size_t to) {
     stay_on(from);
     sem_init(&there_, 0, 0);
     sem_init(&back_, 0, 0);
     std::vector<std::int64_t> times;
+    std::vector<std::int64_t> posts;
     std::thread other([&] {
       stay_on(to);
       for (std::size_t i = 0; i < rounds; ++i) {
@@ -269,10 +314,11 @@ class HandOvers {
         sched_yield();
       posted_ = now();
       sem_post(&there_);
+      posts.push_back(now() - posted_);
       sem_wait(&back_);
     }
     other.join();
-    return median(std::move(times));
+    return {median(std::move(times)), median(std::move(posts))};
   }
 
  private:
@@ -325,12 +371,16 @@ void measure(HostCosts& costs) {
   const auto call = [&](EventKind kind) {
     return costs.call[static_cast<std::size_t>(kind)].count();
   };
-  const std::int64_t here = HandOvers().measure(cpus.front(), cpus.front());
+  const std::int64_t here = HandOvers().measure(cpus.front(), cpus.front()).until_it_runs;
   costs.context_switch = Switches::measure(cpus.front(), call(EventKind::yield));
+  Turns::measure(cpus.front(), costs.context_switch, costs.block, costs.release);
   if (cpus.size() == 1)
     return;
-  costs.wake_up = at_least_none(HandOvers().measure(cpus[0], cpus[1]) - here);
-  costs.interrupt = at_least_none(HandOvers().measure_interrupted(cpus[0], cpus[1]) - here);
+  const HandOvers::Times afar = HandOvers().measure(cpus[0], cpus[1]);
+  costs.wake_up = at_least_none(afar.until_it_runs - here);
+  costs.release_afar = at_least_none(afar.of_post - call(EventKind::semaphore_post));
+  const std::int64_t to_busy = HandOvers().measure_interrupted(cpus[0], cpus[1]).until_it_runs;
+  costs.interrupt = at_least_none(to_busy - here);
   costs.migration = at_least_none(measure_migration(cpus[0], cpus[1]));
 }
 

@@ -185,6 +185,9 @@ Expected<std::vector<std::optional<double>>> simulate_bindings(
   machine.wake_up = Nanoseconds{};
   machine.interrupt = Nanoseconds{};
   machine.migration_cost = Nanoseconds{};
+  machine.block_cost = Nanoseconds{};
+  machine.release_cost = Nanoseconds{};
+  machine.release_afar_cost = Nanoseconds{};
   allocation::TestBench bench(recording, machine, 1);
   std::vector<std::optional<double>> totals;
   for (const Algorithm binding : bindings) {

@@ -173,9 +173,13 @@ Expected<void> read_costs(const std::string& name, const Recording& recording, M
   machine.wake_up = costs.wake_up;
   machine.interrupt = costs.interrupt;
   machine.migration_cost = costs.migration;
-  // Recorded times hold those of the recorded run, but for switches on one CPU.
-  if (recording.run.cpus == 1)
+  // Recorded times hold those of the recorded run, but for what switches and waits took on one CPU.
+  if (recording.run.cpus == 1) {
     machine.switch_cost = costs.context_switch;
+    machine.block_cost = costs.block;
+    machine.release_cost = costs.release;
+    machine.release_afar_cost = costs.release_afar;
+  }
   if (recording.run.source == Source::program)
     machine.primitive_cost = costs.call;
   return {};
@@ -259,8 +263,8 @@ void add_machine_options(CLI::App& command, ComputerOptions& options) {
   add("--interrupt", options.interrupt, "DURATION",
       "Until a busy CPU learns of a thread that was woken from another CPU, under linux");
   add("--costs", options.costs, "NAME",
-      "recorded (the default): wake-ups, interrupts, migrations and switches take what they\n"
-      "do on the machine that recorded; none: they take no time; host: what they do on\n"
+      "recorded (the default): waits, wake-ups, interrupts, migrations and switches take what\n"
+      "they do on the machine that recorded; none: they take no time; host: what they do on\n"
       "this one and, of a program file, calls too; see `longpole calibrate`");
 }
 

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "simulation/machine_costs.h"
 #include "simulation/machine_state.h"
 #include "simulation/scheduler.h"
 #include "simulation/signals_in_flight.h"
@@ -36,11 +37,7 @@ class EventMachine {
         synchronization_(
             recording, survey,
             {machine.hand_off.value_or(hand_off_of(machine.scheduler)), machine.parallel_devices}),
-        switch_cost_(
-            machine.switch_cost.value_or(recorded_costs(recording).context_switch).count()),
-        recorded_switch_(recorded_costs(recording).context_switch.count()),
-        migration_cost_(machine.migration_cost.value_or(recording.run.costs.migration).count()),
-        wake_up_(machine.wake_up.value_or(recording.run.costs.wake_up).count()),
+        costs_(machine, recording),
         cpus_(machine, recording),
         scheduler_(make_scheduler(machine, cpus_)),
         next_(recording.threads.size()),
@@ -191,18 +188,6 @@ class EventMachine {
     next_.set(thread, arrival(signal, cpu));
   }
 
-  // The CPU time up to the event, without the recorded switch to its thread: one that was off the CPU for longer than a
-  // switch takes was switched to.
-  [[nodiscard]] std::int64_t without_switch(const Event* events, std::uint32_t index) const {
-    const Event& event = events[index];
-    if (recorded_switch_ == 0 || index == 0)
-      return event.cpu.count();
-    const std::int64_t off_cpu = (event.time - events[index - 1].time - event.cpu).count();
-    return off_cpu > recorded_switch_
-               ? std::max<std::int64_t>(0, event.cpu.count() - recorded_switch_)
-               : event.cpu.count();
-  }
-
   // True when the thread has a further event to go to.
   bool advance(std::uint32_t thread) {
     ThreadState& state = threads_[thread];
@@ -210,7 +195,7 @@ class EventMachine {
       synchronization_.out_of_events(thread);
       return false;
     }
-    state.left = without_switch(state.events, state.event);
+    state.left = costs_.own_work(state.events, state.event);
     if (has_costs_) {
       const Event& event = state.events[state.event];
       state.left += machine_.primitive_cost[static_cast<std::size_t>(event.kind)].count() *
@@ -266,10 +251,17 @@ class EventMachine {
   // It computes on, on the CPU that it has.
   void continue_on(std::uint32_t thread, StretchIndex node) {
     ThreadState& state = threads_[thread];
-    state.ready = state.start = state.takes_up = now_;
+    state.ready = state.start = now_;
+    state.takes_up = std::max(now_, on_cpu_[state.cpu].busy_until);
     state.released_by = node;
     state.given_by = no_stretch;
-    next_.set(thread, now_ + stretched(state.left, state.cpu));
+    next_.set(thread, state.takes_up + stretched(state.left, state.cpu));
+  }
+
+  // Its thread is in a call that takes so long besides.
+  void keep_busy(std::uint32_t cpu, std::int64_t cost) {
+    std::int64_t& until = on_cpu_[cpu].busy_until;
+    until = std::max(until, now_) + cost;
   }
 
   void leave_cpu(std::uint32_t thread, Next next, StretchIndex node) {
@@ -282,6 +274,8 @@ class EventMachine {
       why = OffCpu::slept;
     if (next == Next::ends && in_flight_)
       in_flight_->ended(thread, {now_, cpu, node});
+    if (next == Next::blocks)
+      keep_busy(cpu, costs_.block_before);
     cpus_.current_[cpu] = no_thread;
     next_.drop(thread);
     scheduler_->stopped(thread, cpu, why, now_);
@@ -297,7 +291,10 @@ class EventMachine {
     }
     if (state.doing != Doing::not_started)
       state.was = OffCpu::waited;
-    go_on_off_cpu(release.thread, onward(release.thread, release.next), node, waker);
+    const Next next = onward(release.thread, release.next);
+    if (state.doing == Doing::blocked)
+      state.left += costs_.block_behind;
+    go_on_off_cpu(release.thread, next, node, waker);
     let_choose(waker);
   }
 
@@ -334,6 +331,7 @@ class EventMachine {
 
   void make_ready(std::uint32_t thread, std::uint32_t waker) {
     ThreadState& state = threads_[thread];
+    const bool is_released = waker != no_cpu && state.doing == Doing::blocked;
     const std::uint32_t cpu = scheduler_->place(thread, state.was, waker, now_);
     state.comes_from_afar = waker != no_cpu && cpu != waker;
     if (in_flight_ && waker != no_cpu) {
@@ -342,18 +340,32 @@ class EventMachine {
         state.doing = Doing::signalled;
         state.cpu = cpu;
         next_.set(thread, now_ + latency.count());
+        if (is_released)
+          keep_busy(waker, costs_.release_afar);
         return;
       }
     }
     queue(thread, cpu);
+    const bool is_waking_up = on_cpu_[cpu].awake > now_;
+    const bool interrupts =
+        (std::exchange(cpus_.interrupts_, false) && !is_waking_up) || state.wakes_cpu;
+    if (is_released)
+      keep_busy(waker, interrupts ? costs_.release_afar : costs_.release);
   }
 
   void queue(std::uint32_t thread, std::uint32_t cpu) {
     ThreadState& state = threads_[thread];
     state.doing = Doing::queued;
-    state.wakes_cpu = std::exchange(state.comes_from_afar, false) && cpus_.idle(cpu);
+    state.wakes_cpu = std::exchange(state.comes_from_afar, false) && is_asleep(cpu);
     next_.drop(thread);
     scheduler_->enqueue(thread, cpu, state.was, now_);
+  }
+
+  // Idle, and for so long that it does not notice a thread without an interrupt.
+  [[nodiscard]] bool is_asleep(std::uint32_t cpu) const {
+    const CpuState& place = on_cpu_[cpu];
+    return cpus_.idle(cpu) &&
+           now_ >= std::max(place.last_end, place.busy_until) + costs_.fall_asleep;
   }
 
   // The CPUs that were asked to, but for `busy`: its thread is still in its call.
@@ -396,17 +408,17 @@ class EventMachine {
     state.cpu = cpu;
     state.wakes_cpu = state.wakes_cpu && state.ready == now_;
     if (state.wakes_cpu)
-      place.awake = now_ + wake_up_;
+      place.awake = now_ + costs_.wake_up;
     state.start = std::max(now_, place.awake);
     // It did not wait for a CPU that was idle all the time, but until the scheduler moved it there.
     const bool was_given = state.start > state.ready && place.last_end > state.ready;
     state.given_by = was_given ? place.last_stretch : no_stretch;
-    state.takes_up = state.start;
+    state.takes_up = std::max(state.start, place.busy_until);
     if (place.last_thread != thread && place.last_thread != no_thread)
-      state.takes_up += switch_cost_;
+      state.takes_up += costs_.to_switch;
     const std::uint32_t last_cpu = std::exchange(cpus_.last_cpu_[thread], cpu);
     if (last_cpu != cpu && last_cpu != no_cpu) {
-      state.takes_up += migration_cost_;
+      state.takes_up += costs_.to_migrate;
       ++end_.migrations;
     }
     place.last_thread = thread;
@@ -485,10 +497,7 @@ class EventMachine {
   StretchConsumer& consumer_;
   Synchronization synchronization_;
   std::optional<SignalsInFlight> in_flight_;  // where signals between CPUs take time
-  std::int64_t switch_cost_;
-  std::int64_t recorded_switch_;
-  std::int64_t migration_cost_;
-  std::int64_t wake_up_;
+  MachineCosts costs_;
   Cpus cpus_;
   std::unique_ptr<Scheduler> scheduler_;
   Tournament<Key> next_;  // when each thread's stretch or wait ends

@@ -74,8 +74,10 @@ class LinuxFair final : public Scheduler {
     const bool is_to_choose = current == no_thread || gives_way();
     const bool hears_later = current != no_thread && cpus_.interrupt() > 0 &&
                              entity.waker != no_cpu && entity.waker != cpu;
-    if (is_to_choose && hears_later)
+    if (is_to_choose && hears_later) {
       queues_[cpu].interrupted_at = std::min(queues_[cpu].interrupted_at, now + cpus_.interrupt());
+      cpus_.send_interrupt();
+    }
     if (is_to_choose && !hears_later)
       cpus_.reschedule(cpu);
     else

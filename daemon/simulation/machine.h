@@ -69,6 +69,11 @@ struct Machine {
   // linux: until a busy CPU learns of such a thread, and takes it up in place of its own if it is to; none: the
   // recording's.
   std::optional<Nanoseconds> interrupt;
+  // CPU time of a call that blocks, half before its thread leaves the CPU and half when it is back, and of letting the
+  // thread go on (HostCosts::release, release_afar); none: the recording's.
+  std::optional<Nanoseconds> block_cost;
+  std::optional<Nanoseconds> release_cost;
+  std::optional<Nanoseconds> release_afar_cost;
   // CPU time that a call of each kind takes besides what was recorded, by EventKind.
   std::array<Nanoseconds, event_kind_count> primitive_cost{};
 
@@ -102,9 +107,10 @@ struct Machine {
 };
 
 // The costs of a machine that says nothing of them. The CPU times of a recording made on one CPU hold
-// what taking up its threads again took. That is taken out of them, since here others may be taken up.
-// Where there were several CPUs it cannot be told which thread was taken up when: what switches took
-// remains in the times, and they cost nothing here.
+// what taking up its threads again took, and what blocking and letting go on. That is taken out of them,
+// since here others may be taken up, and others block. Where there were several CPUs it cannot be told
+// which thread was taken up when, nor what was interrupted: it all remains in the times, and costs nothing
+// here.
 [[nodiscard]] HostCosts recorded_costs(const Recording& recording);
 
 // That the machine can run the recording: sensible numbers, no thread bound to a CPU that is not

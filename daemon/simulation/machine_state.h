@@ -42,8 +42,9 @@ struct CpuState {
   std::uint32_t speed = recorded_speed;
   std::uint32_t last_thread = no_thread;
   StretchIndex last_stretch = no_stretch;
-  std::int64_t last_end = 0;  // of that
-  std::int64_t awake = 0;     // since it was last woken up: before, it runs nobody
+  std::int64_t last_end = 0;    // of that
+  std::int64_t busy_until = 0;  // with a call, before its thread goes on or another takes its place
+  std::int64_t awake = 0;       // since it was last woken up: before, it runs nobody
 };
 
 }  // namespace longpole::simulation

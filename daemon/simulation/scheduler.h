@@ -75,6 +75,8 @@ class Cpus {
   // needs none. count() in place of a CPU is a timer for all.
   void set_timer(std::uint32_t cpu, std::int64_t time) { timers_.set(cpu, time); }
   void drop_timer(std::uint32_t cpu) { timers_.drop(cpu); }
+  // The waker interrupts the busy CPU of the thread that is being enqueued.
+  void send_interrupt() { interrupts_ = true; }
 
  private:
   template <typename Key>
@@ -86,6 +88,7 @@ class Cpus {
   std::vector<ThreadRules> rules_;
   bool wake_at_once_;
   std::int64_t interrupt_;
+  bool interrupts_ = false;
   std::vector<std::uint32_t> asked_;  // CPUs that must choose anew
   std::vector<bool> is_asked_;
   Tournament<WideKey> timers_;

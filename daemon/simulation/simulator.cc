@@ -29,7 +29,10 @@ Wide bound_on_end(const Recording& recording, const Survey& survey, const Machin
   const HostCosts recorded = recorded_costs(recording);
   const Nanoseconds of_switch = machine.switch_cost.value_or(recorded.context_switch) +
                                 machine.migration_cost.value_or(recorded.migration) +
-                                machine.wake_up.value_or(recorded.wake_up);
+                                machine.wake_up.value_or(recorded.wake_up) +
+                                machine.block_cost.value_or(recorded.block) +
+                                machine.release_cost.value_or(recorded.release) +
+                                machine.release_afar_cost.value_or(recorded.release_afar);
   return slowed + switches * (of_switch.count() + 1) +
          3 * events * machine.longest_latency().count();
 }

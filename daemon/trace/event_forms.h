@@ -80,4 +80,10 @@ inline constexpr std::size_t source_count = static_cast<std::size_t>(Source::por
          event.kind == EventKind::io || event.kind == EventKind::external_wait;
 }
 
+// In the recorded run another thread had to let the call go on, and meanwhile its own had no use for a CPU.
+[[nodiscard]] constexpr bool waited_for_a_thread(const Event& event) {
+  return event.duration > Nanoseconds{} && event.outcome == Outcome::ok &&
+         !waits_for_fixed_time(event) && !event.spins();
+}
+
 }  // namespace longpole

@@ -8,10 +8,11 @@ namespace longpole {
 namespace {
 
 constexpr std::array<std::string_view, host_cost_count - event_kind_count> words = {
-    "context-switch", "migration", "wake-up", "interrupt"};
+    "context-switch", "migration", "wake-up", "interrupt", "block", "release", "release-afar"};
 
-constexpr std::size_t interrupt = 3;
-constexpr std::uint64_t interrupt_in_file = 1000;
+// The first three and the calls are as old as recording files; the others came later.
+constexpr std::size_t first_later = 3;
+constexpr std::uint64_t first_later_in_file = 1000;
 
 }  // namespace
 
@@ -36,8 +37,14 @@ Nanoseconds& host_cost(HostCosts& costs, std::size_t cost) {
       return costs.migration;
     case 2:
       return costs.wake_up;
-    case interrupt:
+    case 3:
       return costs.interrupt;
+    case 4:
+      return costs.block;
+    case 5:
+      return costs.release;
+    case 6:
+      return costs.release_afar;
     default:
       return costs.call[cost - words.size()];
   }
@@ -49,9 +56,10 @@ Nanoseconds host_cost(const HostCosts& costs, std::size_t cost) {
 }
 
 std::uint64_t number_in_file(std::size_t cost) {
-  if (cost == interrupt)
-    return interrupt_in_file;
-  return cost < interrupt ? cost : cost - 1;
+  if (cost < first_later)
+    return cost;
+  return cost < words.size() ? first_later_in_file + (cost - first_later)
+                             : cost - words.size() + first_later;
 }
 
 std::optional<std::size_t> host_cost_numbered(std::uint64_t number) {

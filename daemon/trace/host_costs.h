@@ -1,5 +1,5 @@
 // The host's costs one by one, each with its word in the text forms: "context-switch", "migration",
-// "wake-up", "interrupt", or the statement of the call.
+// "wake-up", "interrupt", "block", "release", "release-afar", or the statement of the call.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@
 
 namespace longpole {
 
-inline constexpr std::size_t host_cost_count = 4 + event_kind_count;
+inline constexpr std::size_t host_cost_count = 7 + event_kind_count;
 
 // `cost` < host_cost_count, here and below.
 [[nodiscard]] std::string_view host_cost_word(std::size_t cost);
 [[nodiscard]] std::optional<std::size_t> host_cost_of(std::string_view word);
 [[nodiscard]] Nanoseconds& host_cost(HostCosts& costs, std::size_t cost);
 [[nodiscard]] Nanoseconds host_cost(const HostCosts& costs, std::size_t cost);
-// In the recording file, where calls had the numbers from 3 on before interrupts were known.
+// In the recording file, where calls had the numbers from 3 on before interrupts and what follows were known.
 [[nodiscard]] std::uint64_t number_in_file(std::size_t cost);
 [[nodiscard]] std::optional<std::size_t> host_cost_numbered(std::uint64_t number);
 

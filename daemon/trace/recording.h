@@ -216,6 +216,12 @@ struct HostCosts {
   Nanoseconds wake_up{};
   // And on one that is busy with a thread that gives way.
   Nanoseconds interrupt{};
+  // CPU time of a call that waits for another thread, beyond that of one that does not, without the switch.
+  Nanoseconds block{};
+  // CPU time of letting such a thread go on: in the waker's call, where the waker's CPU is to take it up or one that
+  // is not told at once; and where one is, by an interrupt, because it is idle or its thread gives way.
+  Nanoseconds release{};
+  Nanoseconds release_afar{};
   // CPU time of a call that waits for nobody and wakes nobody.
   std::array<Nanoseconds, event_kind_count> call{};
 

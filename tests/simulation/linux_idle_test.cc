@@ -197,6 +197,13 @@ Machine interrupted(int microseconds) {
   return machine;
 }
 
+Machine told_at_a_price() {
+  Machine machine = interrupted(500);
+  machine.release_cost = std::chrono::microseconds(100);
+  machine.release_afar_cost = std::chrono::microseconds(300);
+  return machine;
+}
+
 // B waits on CPU 1, where C computes for so long.
 std::string woken_beside(const std::string& work_of_c) {
   return R"(
@@ -222,6 +229,11 @@ C: cpu1 0-2 cut, runnable 2-3 after B, cpu1 3-5 run, end@5
 )"},
                     Example{"ABusyCpuLearnsLater", woken_beside("4"), interrupted(500),
                             R"(A: cpu0 0-2 run, post@2, cpu0 2-3 run, end@3
+B: wait@0, blocked 0-2 by A, runnable 2-2.5 after C, wait@2.5, cpu1 2.5-3.5 run, end@3.5
+C: cpu1 0-2.5 cut, runnable 2.5-3.5 after B, cpu1 3.5-5 run, end@5
+)"},
+                    Example{"ItsWakerSendsIt", woken_beside("4"), told_at_a_price(),
+                            R"(A: cpu0 0-2 run, post@2, cpu0 2-3.3 run, end@3.3
 B: wait@0, blocked 0-2 by A, runnable 2-2.5 after C, wait@2.5, cpu1 2.5-3.5 run, end@3.5
 C: cpu1 0-2.5 cut, runnable 2.5-3.5 after B, cpu1 3.5-5 run, end@5
 )"},

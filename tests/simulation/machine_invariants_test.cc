@@ -166,6 +166,8 @@ TEST(Machine, OnlySlowsDownWithCosts) {
       machine.migration_cost = std::chrono::microseconds(50);
       machine.wake_up = std::chrono::microseconds(70);
       machine.interrupt = std::chrono::microseconds(25);
+      machine.block_cost = std::chrono::microseconds(15);
+      machine.release_afar_cost = std::chrono::microseconds(10);
       machine.primitive_cost.fill(std::chrono::microseconds(30));
       machine.lwps = scheduler == SchedulerKind::solaris ? 2 : 0;
       const SimulatedRun run = run_on(recording, machine);
@@ -194,6 +196,9 @@ TEST(Machine, IsNotIdleBesideAWaitingThreadWithCostsEither) {
         machine.migration_cost = std::chrono::microseconds(50);
         machine.wake_up = wake_up(seed);
         machine.interrupt = std::chrono::microseconds(40);
+        machine.block_cost = std::chrono::microseconds(300);
+        machine.release_cost = std::chrono::microseconds(20);
+        machine.release_afar_cost = std::chrono::microseconds(100);
         machine.primitive_cost.fill(std::chrono::microseconds(30));
         const SimulatedRun run = run_on(recording, machine);
         ASSERT_EQ(idle_beside_waiting(recording, machine, run), "")
@@ -257,6 +262,12 @@ INSTANTIATE_TEST_SUITE_P(
                 "latency"},
         Refusal{"NegativeWakeUp", [](Machine& machine) { machine.wake_up = Nanoseconds{-1}; },
                 "cost"},
+        Refusal{"NegativeCostOfBlocking",
+                [](Machine& machine) { machine.block_cost = Nanoseconds{-1}; }, "cost"},
+        Refusal{"NegativeRelease", [](Machine& machine) { machine.release_cost = Nanoseconds{-1}; },
+                "cost"},
+        Refusal{"NegativeReleaseAfar",
+                [](Machine& machine) { machine.release_afar_cost = Nanoseconds{-1}; }, "cost"},
         Refusal{"NegativeInterrupt", [](Machine& machine) { machine.interrupt = Nanoseconds{-1}; },
                 "cost"},
         Refusal{"LooksMoreOftenThanAlways",

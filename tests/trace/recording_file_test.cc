@@ -174,6 +174,8 @@ TEST(RecordingFile, CostsKeepTheNumbersThatTheyHadBeforeInterrupts) {
   EXPECT_EQ(number_in_file(*host_cost_of("context-switch")), 0U);
   EXPECT_EQ(number_in_file(*host_cost_of("wake-up")), 2U);
   EXPECT_EQ(number_in_file(*host_cost_of("interrupt")), 1000U);
+  EXPECT_EQ(number_in_file(*host_cost_of("block")), 1001U);
+  EXPECT_EQ(number_in_file(*host_cost_of("release-afar")), 1003U);
   for (std::size_t kind = 0; kind < event_kind_count; ++kind)
     EXPECT_EQ(number_in_file(*host_cost_of(event_form(static_cast<EventKind>(kind)).word)),
               3 + kind);

@@ -1,0 +1,140 @@
+// What blocking a thread and letting it go on takes, of whom.
+#include <chrono>
+
+#include "example.h"
+#include "simulation/simulate.h"
+#include "trace/recording_text.h"
+
+namespace longpole::simulation {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+
+class MachineCosts : public ExampleTest {};
+TEST_P(MachineCosts, AreTakenAsWritten) {
+  expect_it_runs_as_written();
+}
+
+Machine with_costs(Machine machine, int block_ms, int wake_up_ms) {
+  machine.block_cost = milliseconds(block_ms);
+  machine.release_cost = milliseconds(1);
+  machine.release_afar_cost = milliseconds(3);
+  machine.wake_up = milliseconds(wake_up_ms);
+  return machine;
+}
+
+std::string let_go_after(const std::string& work) {
+  return R"(
+thread A
+  wait S
+  run f 1
+thread B
+  run f )" +
+         work + R"(
+  post S
+  run f 1
+)";
+}
+
+Machine two_sent_to_a_cpu_that_wakes_up() {
+  Machine machine = with_costs(linux_fair(2), 0, 4);
+  machine.interrupt = microseconds(500);
+  machine.threads = {{}, {.nice = -10}};
+  return machine;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Waits, MachineCosts,
+    testing::Values(
+        // B comes to its CPU at 1, A is back for the other half at 6; the post takes B from 4 to 5.
+        Example{"OnOneCpu", let_go_after("3"), with_costs(fifo(1), 2, 0),
+                R"(A: wait@0, blocked 0-4 by B, runnable 4-6 after B, cpu0 6-8 run, end@8
+B: cpu0 0-4 run, post@4, cpu0 4-6 run, end@6
+)"},
+        // The post wakes up a CPU, which takes B until 6.
+        Example{"ToACpuThatSleeps", let_go_after("3"), with_costs(fifo(2), 0, 2),
+                R"(A: wait@0, blocked 0-5 by B, cpu0 5-6 run, end@6
+B: cpu1 0-3 run, post@3, cpu1 3-7 run, end@7
+)"},
+        // CPU 0 is busy with the call until 1, and asleep from 3 on.
+        Example{"ToACpuThatFallsAsleep", let_go_after("2500us"), with_costs(fifo(2), 2, 2),
+                R"(A: wait@0, blocked 0-2.5 by B, cpu0 2.5-4.5 run, end@4.5
+B: cpu1 0-2.5 run, post@2.5, cpu1 2.5-4.5 run, end@4.5
+)"},
+        Example{"ToACpuThatHasJustFallenAsleep", let_go_after("3"), with_costs(fifo(2), 2, 2),
+                R"(A: wait@0, blocked 0-5 by B, cpu0 5-7 run, end@7
+B: cpu1 0-3 run, post@3, cpu1 3-7 run, end@7
+)"},
+        // The first post takes 3 ms, the second one 1 ms, though C is to have the CPU: it sends no interrupt.
+        Example{"TwoToACpuThatWakesUp", R"(
+thread A cpu=0
+  wait S
+  run f 1
+thread C cpu=0
+  wait T
+  run f 1
+thread B cpu=1
+  run f 1
+  post S
+  post T
+  run f 1
+)",
+                two_sent_to_a_cpu_that_wakes_up(),
+                R"(A: wait@0, blocked 0-1 by B, runnable 1-6 after C, wait@6, cpu0 6-7 run, end@7
+C: wait@0, blocked 0-4 by B, runnable 4-5, wait@5, cpu0 5-6 run, end@6
+B: cpu1 0-1 run, post@1, cpu1 1-4 post, cpu1 4-6 run, end@6
+)"}),
+    name_of_example);
+
+// On one CPU: B computes 1 ms and blocks, 0.5 ms. A computes 2 ms, lets B go, 0.5 ms, and computes 1.5 ms. B is back, 0.5
+// ms, and computes 1 ms.
+constexpr const char* one_waits_for_the_other = R"(
+cost block 1
+cost release 0.5
+1 B wait S cpu=1 took=5.5
+3.5 A post S cpu=2
+5.5 A end cpu=2
+7.5 B end cpu=2.5
+)";
+
+Nanoseconds total(const std::string& text, const Machine& machine) {
+  return simulate(*read_recording_text(text, "test"), machine)->end.total;
+}
+
+TEST(RecordedWaits, ComeAgainOnAsManyCpus) {
+  EXPECT_EQ(total(one_waits_for_the_other, fifo(1)), microseconds(7'500));
+}
+
+TEST(RecordedWaits, TakeWhatTheMachineSays) {
+  Machine machine = fifo(1);
+  machine.block_cost = machine.release_cost = Nanoseconds{};
+  EXPECT_EQ(total(one_waits_for_the_other, machine), milliseconds(6));
+  machine.block_cost = milliseconds(2);
+  EXPECT_EQ(total(one_waits_for_the_other, machine), milliseconds(8));
+}
+
+TEST(RecordedWaits, RemainInWhatSeveralCpusRecorded) {
+  EXPECT_EQ(total(std::string("cpus 2") + one_waits_for_the_other, fifo(1)), microseconds(7'500));
+}
+
+// It was in its call for longer than that took, and always on its CPU: another thread was faster.
+TEST(RecordedWaits, AreNoneOfWhoeverKeptTheCpu) {
+  EXPECT_EQ(
+      total("cost block 1\n1 A wait S cpu=1 took=1\n1 B post S cpu=0\n3 A end cpu=2\n", fifo(2)),
+      milliseconds(3));
+}
+
+TEST(RecordedWaits, AreNoneOfWhoeverOnlyLostTheCpu) {
+  EXPECT_EQ(total("cost block 1\n2 A yield cpu=2\n4 B end cpu=2\n6 A end cpu=2\n", fifo(1)),
+            milliseconds(6));
+}
+
+TEST(RecordedWaits, TakeNoMoreThanWasRecorded) {
+  EXPECT_EQ(
+      total("cost block 4\n1 A wait S cpu=1 took=1\n2 B post S cpu=1\n3 A end cpu=0.5\n", fifo(2)),
+      milliseconds(5));
+}
+
+}  // namespace
+}  // namespace longpole::simulation
