@@ -1,7 +1,7 @@
 #include "analysis/confidence.h"
 
 #include <algorithm>
-#include <array>
+#include <initializer_list>
 #include <utility>
 
 namespace longpole::analysis {
@@ -82,38 +82,42 @@ Expected<Interval> Confidence::of_speedup(const Computer& computer, const ModelC
     return Interval{1, 1};
   const double predicted = on_one_ns / total_ns;
   Interval out{predicted, predicted};
-  const auto shift = [&](double speedup) {
-    out.low += std::min(speedup - predicted, 0.0);
-    out.high += std::max(speedup - predicted, 0.0);
+  // As far as the furthest of what one doubt lets it be, to either side.
+  const auto shift = [&](std::initializer_list<double> speedups) {
+    out.low += std::min(std::min(speedups) - predicted, 0.0);
+    out.high += std::max(std::max(speedups) - predicted, 0.0);
   };
-  // What has no part in what happens on one CPU. Both ends may lie on one side: waiting less can make a program slower.
-  const auto shift_between = [&](const Computer& less, const Computer& more) -> Expected<void> {
-    std::array<double, 2> speedups{predicted, predicted};
-    for (std::size_t i = 0; i < speedups.size(); ++i) {
-      const auto forecast = forecaster_->on(i == 0 ? less : more, models);
-      if (!forecast)
-        return tl::unexpected(forecast.error());
-      if (!forecast->deadlock && forecast->total_ns > 0)
-        speedups[i] = on_one_ns / forecast->total_ns;
-    }
-    shift(std::min(speedups[0], speedups[1]));
-    shift(std::max(speedups[0], speedups[1]));
-    return {};
+  const auto over = [&](double other_on_one_ns, const Computer& other) -> Expected<double> {
+    const auto on_many = forecaster_->on(other, models);
+    if (!on_many)
+      return tl::unexpected(on_many.error());
+    return on_many->deadlock || on_many->total_ns <= 0 ? predicted
+                                                       : other_on_one_ns / on_many->total_ns;
   };
-  if (computer.kind == Computer::Kind::machine) {
+  const auto speedup_on = [&](const Computer& other) -> Expected<double> {
+    const auto on_one = forecaster_->on(with_one_cpu(other), models);
+    if (!on_one)
+      return tl::unexpected(on_one.error());
+    return over(on_one->total_ns, other);
+  };
+  const bool is_machine = computer.kind == Computer::Kind::machine;
+  if (is_machine) {
     const HostCosts costs = simulation::recorded_costs(*recording_);
-    const auto shifted =
-        shift_between(with_costs(computer, costs, 0), with_costs(computer, costs, 2));
-    if (!shifted)
-      return tl::unexpected(shifted.error());
+    const auto free = speedup_on(with_costs(computer, costs, 0));
+    const auto dear = speedup_on(with_costs(computer, costs, 2));
+    if (!free || !dear)
+      return tl::unexpected((free ? dear : free).error());
+    shift({*free, *dear});
   }
-  if (computer.kind == Computer::Kind::machine && computer.machine.cpus > 1 &&
+  if (is_machine && computer.machine.cpus > 1 &&
       computer.machine.scheduler == simulation::SchedulerKind::linux_fair) {
-    const auto shifted =
-        shift_between(with_newly_idle_share(computer, 0),
-                      with_newly_idle_share(computer, simulation::most_newly_idle_share));
-    if (!shifted)
-      return tl::unexpected(shifted.error());
+    // On one CPU it makes no difference.
+    const auto never = over(on_one_ns, with_newly_idle_share(computer, 0));
+    const auto always =
+        over(on_one_ns, with_newly_idle_share(computer, simulation::most_newly_idle_share));
+    if (!never || !always)
+      return tl::unexpected((never ? always : never).error());
+    shift({*never, *always});
   }
   if (without_unknown_waits_ != nullptr) {
     const auto on_one = without_unknown_waits_->on(with_one_cpu(computer), models);
@@ -121,11 +125,10 @@ Expected<Interval> Confidence::of_speedup(const Computer& computer, const ModelC
     if (!on_one || !on_many)
       return tl::unexpected((on_one ? on_many : on_one).error());
     if (!on_one->deadlock && !on_many->deadlock && on_many->total_ns > 0)
-      shift(on_one->total_ns / on_many->total_ns);
+      shift({on_one->total_ns / on_many->total_ns});
   }
   const double left_in = recording_share(*recording_);
-  shift(predicted * (1 - left_in));
-  shift(predicted * (1 + left_in));
+  shift({predicted * (1 - left_in), predicted * (1 + left_in)});
   return out;
 }
 

@@ -76,6 +76,18 @@ TEST(Confidence, WakeUpsMayTakeNothingOrTwiceAsLong) {
   EXPECT_DOUBLE_EQ(once.interval.low, twice);
 }
 
+TEST(Confidence, SwitchesTakeAsLongOnOneCpu) {
+  Recording recording = recorded();
+  const double without = found(recording).predicted;
+  recording.run.costs.context_switch = Nanoseconds{200'000};
+  const Found once = found(recording);
+  recording.run.costs.context_switch = Nanoseconds{400'000};
+  const double twice = found(recording).predicted;
+  ASSERT_GT(once.predicted, without);
+  EXPECT_DOUBLE_EQ(once.interval.low, without);
+  EXPECT_DOUBLE_EQ(once.interval.high, twice);
+}
+
 // B falls idle again and again beside C, which waits for A's CPU. Whether it looks for C, it learnt before the run.
 TEST(Confidence, CpusThatFallIdleMayHaveLearntToLookOrNotTo) {
   std::string text = "thread A\n  run f 30\nthread B\n";
