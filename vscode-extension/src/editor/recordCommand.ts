@@ -27,6 +27,8 @@ const editButton: vscode.QuickInputButton = { iconPath: new vscode.ThemeIcon('ed
 export class Recorder {
   /** Set by the one who puts the parts together; tasks and recorder need each other. */
   tasks: RecordTasks | undefined;
+  /** Key of what was recorded last, when nothing came out: of a program whose name is misspelt, say. */
+  private failed: string | undefined;
 
   constructor(
     private readonly memory: vscode.Memento,
@@ -35,9 +37,10 @@ export class Recorder {
     private readonly log: vscode.LogOutputChannel,
   ) {}
 
-  /** Records what was recorded last; asks when there is nothing yet. */
+  /** Records what was recorded last; asks when there is nothing yet, or nothing came out. */
   async record(): Promise<void> {
-    const target = this.targets[0] ?? (await this.choose());
+    const [last] = this.targets;
+    const target = last === undefined || targetKey(last) === this.failed ? await this.choose() : last;
     if (target !== undefined) {
       await this.recordTarget(target);
     }
@@ -59,6 +62,7 @@ export class Recorder {
         ? await this.typeCommand(undefined)
         : await this.pick(found);
     if (target !== undefined) {
+      this.failed = undefined;
       await this.save(remember(this.targets, target));
     }
     return target;
@@ -119,9 +123,13 @@ export class Recorder {
     }
     await this.save(remember(this.targets, target));
     this.log.info(`recording ${formatCommandLine([run.program, ...run.args])} in ${run.cwd}`);
-    if (this.tasks !== undefined) {
-      await this.show(this.tasks.record(run));
+    if (this.tasks === undefined) {
+      return;
     }
+    this.failed = targetKey(target);
+    const recorded = await this.tasks.record(run);
+    this.failed = undefined;
+    await this.show(Promise.resolve(recorded));
   }
 
   private pick(found: readonly Target[]): Promise<Target | undefined> {
