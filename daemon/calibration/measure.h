@@ -5,8 +5,8 @@
 // is the wake-up of an idle one, which has slept for 20 us; what the post itself takes is the release
 // afar. A context switch: how much longer a yield takes that goes to a thread that yields in turn. Two
 // threads that let each other go on in turns: from a wait until the other thread is back from its own it
-// takes a switch and what blocking does, and the post takes the rest of a turn. A migration: how much longer a thread takes for a
-// pass over 32 KiB behind a move to another CPU.
+// takes a switch and what blocking does, and the post takes the rest of a turn. A migration: how much
+// longer a thread takes for a pass over 32 KiB behind a move to another CPU.
 // The middle one of many each, so that what else runs on the machine counts little.
 #pragma once
 

@@ -23,13 +23,12 @@
 //    (newly_idle.h), at first as before the run (Machine::newly_idle_share), and takes who waits longest there of
 //    those that did not run within the last 0.5 ms: what ran has its data in that CPU's cache. Otherwise it stays
 //    idle beside those that wait until one wakes up, which it takes, or a tick at least 1 ms · CPUs after its last
-//    look, 2 ms · CPUs where that was in vain for want of anyone: then it takes half of the heaviest queue, with what ran within the last 0.5 ms on
-//    the third look in a row that found nothing else. A busy CPU beside which threads wait tells the idle ones
-//    of its ticks, but not before the first of them is due by what was found out last: after one took
-//    threads, that is when it would look while busy. Where a CPU fell idle since that had been busy at a
-//    tick, the first tick finds it out anew. Where waking up a CPU takes no time, as in program
-//    files, looks do not either: there a CPU that falls idle always takes who waits longest, and who wakes finds
-//    any idle CPU.
+//    look, 2 ms · CPUs where that was in vain for want of anyone: then it takes half of the heaviest queue, with what
+//    ran within the last 0.5 ms on the third look in a row that found nothing else. A busy CPU beside which threads
+//    wait tells the idle ones of its ticks, but not before the first of them is due by what was found out last: after
+//    one took threads, that is when it would look while busy. Where a CPU fell idle since that had been busy at a
+//    tick, the first tick finds it out anew. Where waking up a CPU takes no time, as in program files, looks do not
+//    either: there a CPU that falls idle always takes who waits longest, and who wakes finds any idle CPU.
 //  - A tick less than every 16 ms · CPUs, or every 32 ms · CPUs after it found nothing to even out, a busy CPU
 //    looks for one that is heavier, and takes what waits or sleeps there for longest if that evens them out and
 //    is eligible; on the second look in a row if it does not turn the imbalance round, eligible or not; on the
@@ -50,9 +49,10 @@
 // Not modelled: groups (autogroup, cgroups) and their bandwidth, slices asked for by sched_setattr, SCHED_IDLE,
 // SCHED_BATCH and SCHED_DEADLINE, throttling of real-time threads, domains (all CPUs share a cache), that a busy CPU
 // may take who sleeps in a queue where only bound threads wait, how much threads were used by what was estimated when
-// they last slept, that a CPU does not look that is idle for less time than looks take, some 20 us, what others than the program let it do meanwhile, and what vendors add, such as
-// `sched_vcpu_pack` of some kernels for virtual machines: there a thread wakes up on a CPU with one thread, where both
-// together use less than 70% of it, rather than on an idle one.
+// they last slept, that a CPU does not look that is idle for less time than looks take, some 20 us, what others than
+// the program let it do meanwhile, and what vendors add, such as `sched_vcpu_pack` of some kernels for virtual
+// machines: there a thread wakes up on a CPU with one thread, where both together use less than 70% of it, rather
+// than on an idle one.
 // Locks and semaphores are not handed over: who comes first takes them, and of a mutex does not know then who
 // else sleeps for it (HandOff::futex).
 //
