@@ -111,22 +111,54 @@ tl::unexpected<Error> no_pairs(const Models& models) {
 
 }  // namespace
 
+// Where waking up a CPU takes no time, as in program files, nothing is left to chance but ticks.
+bool Forecaster::depends_on_chance(const Computer& computer) const {
+  const simulation::Machine& machine = computer.machine;
+  return computer.kind == Computer::Kind::machine && machine.cpus > 1 &&
+         machine.scheduler == simulation::SchedulerKind::linux_fair &&
+         machine.wake_up.value_or(recording_->run.costs.wake_up) > Nanoseconds{} &&
+         recording_->event_count() <= most_events_for_chance;
+}
+
+Expected<Forecast> Forecaster::on_machine(const simulation::Machine& machine,
+                                          const simulation::WaitFors& pairs) const {
+  Unheard unheard;
+  const auto end = simulation::simulate(*recording_, machine, unheard, &pairs);
+  if (!end)
+    return tl::unexpected(end.error());
+  Forecast forecast;
+  forecast.total_ns = static_cast<double>(end->total.count());
+  forecast.spinning_ns = static_cast<double>(end->spinning.count());
+  forecast.chance = machine.chance;
+  forecast.deadlock = end->deadlock;
+  return forecast;
+}
+
 Expected<Forecast> Forecaster::under(const Computer& computer, const Models& models) const {
   const std::shared_ptr<Paired> known = paired(models);
   if (!known->pairs)
     return no_pairs(models);
+  if (computer.kind == Computer::Kind::machine) {
+    simulation::Machine machine = computer.machine;
+    std::vector<Forecast> courses;
+    for (machine.chance = 0; machine.chance < (depends_on_chance(computer) ? courses_of_chance : 1);
+         ++machine.chance) {
+      auto course = on_machine(machine, *known->pairs);
+      if (!course)
+        return course;
+      course->model = models.general;
+      if (course->deadlock)
+        return course;
+      courses.push_back(*std::move(course));
+    }
+    const auto middle = courses.begin() + static_cast<std::ptrdiff_t>(courses.size() / 2);
+    std::ranges::nth_element(courses, middle, {}, [](const Forecast& course) {
+      return std::pair(course.total_ns, course.chance);
+    });
+    return *middle;
+  }
   Forecast forecast;
   forecast.model = models.general;
-  if (computer.kind == Computer::Kind::machine) {
-    Unheard unheard;
-    const auto end = simulation::simulate(*recording_, computer.machine, unheard, &*known->pairs);
-    if (!end)
-      return tl::unexpected(end.error());
-    forecast.total_ns = static_cast<double>(end->total.count());
-    forecast.spinning_ns = static_cast<double>(end->spinning.count());
-    forecast.deadlock = end->deadlock;
-    return forecast;
-  }
   std::call_once(known->once_ideal, [&] {
     known->ideal.emplace(simulation::simulate_ideal(*recording_, &*known->pairs),
                          recording_->threads.size());
@@ -144,7 +176,14 @@ Expected<Executed> Forecaster::executed(const Computer& computer, const Models& 
   if (!known->pairs)
     return no_pairs(models);
   if (computer.kind == Computer::Kind::machine) {
-    auto run = simulation::simulate(*recording_, computer.machine, &*known->pairs);
+    simulation::Machine machine = computer.machine;
+    if (depends_on_chance(computer)) {
+      const auto forecast = under(computer, models);
+      if (!forecast)
+        return tl::unexpected(forecast.error());
+      machine.chance = forecast->chance;
+    }
+    auto run = simulation::simulate(*recording_, machine, &*known->pairs);
     if (!run)
       return tl::unexpected(run.error());
     return Executed{models.general, std::make_shared<const Execution>(recording_, *std::move(run),
@@ -198,9 +237,9 @@ Expected<ForecastOfFunctions> Forecaster::functions_on(const Computer& computer,
   ForecastOfFunctions out{*std::move(forecast), {}};
   if (computer.kind == Computer::Kind::machine) {
     ActivityConsumer activity(*recording_);
-    if (const auto end =
-            simulation::simulate(*recording_, computer.machine, activity, &*known->pairs);
-        !end)
+    simulation::Machine machine = computer.machine;
+    machine.chance = out.forecast.chance;
+    if (const auto end = simulation::simulate(*recording_, machine, activity, &*known->pairs); !end)
       return tl::unexpected(end.error());
     out.functions = activity.functions();
     return out;

@@ -5,6 +5,9 @@
 //
 // The model `auto` (thesis, Paper VIII section 7) is the direct one; where the program stands still
 // under that, client-server; where it does so again, strict. A forecast says which was used.
+//
+// What a short run takes under `linux` is chance to some part (simulation::Machine::chance). Of several courses that
+// chance can take the forecast is the middle one, and what is looked at, too; long runs have time for all.
 #pragma once
 
 #include <cstdint>
@@ -53,7 +56,8 @@ struct ModelChoice {
 struct Forecast {
   simulation::Model model = simulation::Model::direct;  // that was used in general
   double total_ns = 0;
-  double spinning_ns = 0;  // CPU time that spins for locks; none but on a machine
+  double spinning_ns = 0;    // CPU time that spins for locks; none but on a machine
+  std::uint32_t chance = 0;  // the course that it took
   std::optional<simulation::Deadlock> deadlock;  // then there is no total time
   // Why `auto` did not take the direct model: where the program stands still under that.
   std::optional<simulation::Deadlock> of_direct;
@@ -68,6 +72,10 @@ struct ForecastOfFunctions {
   Forecast forecast;
   std::vector<FunctionActivity> functions;  // up to where it stands still, if it does
 };
+
+// The courses that chance takes in runs of no more events than that.
+inline constexpr std::uint32_t courses_of_chance = 5;
+inline constexpr std::size_t most_events_for_chance = 30'000;
 
 // Safe for any number of threads. Holds the Recording, whose condition counts must be known
 // (simulation::with_known_condition_counts).
@@ -95,6 +103,9 @@ class Forecaster {
  private:
   struct Paired;
   [[nodiscard]] std::shared_ptr<Paired> paired(const simulation::Models& models) const;
+  [[nodiscard]] bool depends_on_chance(const Computer& computer) const;
+  [[nodiscard]] Expected<Forecast> on_machine(const simulation::Machine& machine,
+                                              const simulation::WaitFors& pairs) const;
   [[nodiscard]] Expected<Forecast> under(const Computer& computer,
                                          const simulation::Models& models) const;
   [[nodiscard]] Expected<Executed> executed(const Computer& computer,

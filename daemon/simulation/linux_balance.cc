@@ -16,21 +16,23 @@ constexpr std::size_t most_at_once = 32;
 constexpr std::int64_t any_weight = std::numeric_limits<std::int64_t>::max();
 
 // Ticks come to all CPUs at once; which CPU is through with its own first is chance: a hash of where and when.
-std::uint64_t chance(std::uint32_t cpu, std::int64_t tick) {
+std::uint64_t hash_of(std::uint32_t chance, std::uint32_t cpu, std::int64_t tick) {
   constexpr std::uint64_t golden_ratio = 0x9e37'79b9'7f4a'7c15;
   constexpr std::uint64_t mixer = 0xbf58'476d'1ce4'e5b9;
-  const std::uint64_t mixed = (static_cast<std::uint64_t>(tick) * 64 + cpu) * golden_ratio;
+  const std::uint64_t place =
+      static_cast<std::uint64_t>(tick) * 64 + cpu + (std::uint64_t{chance} << 48U);
+  const std::uint64_t mixed = place * golden_ratio;
   return (mixed ^ (mixed >> 29U)) * mixer;
 }
 
 // Half of the time before CPU 0, which counts the ticks for all: then the count is still that of the one before.
-bool is_before_count(std::uint32_t cpu, std::int64_t tick) {
-  return cpu != 0 && chance(cpu, tick) >> 63U == 0;
+bool is_before_count(std::uint32_t chance, std::uint32_t cpu, std::int64_t tick) {
+  return cpu != 0 && hash_of(chance, cpu, tick) >> 63U == 0;
 }
 
 // A quarter of the time before the other CPUs have changed threads.
-bool is_before_others(std::uint32_t cpu, std::int64_t tick) {
-  return chance(cpu, tick) >> 62U == 0;
+bool is_before_others(std::uint32_t chance, std::uint32_t cpu, std::int64_t tick) {
+  return hash_of(chance, cpu, tick) >> 62U == 0;
 }
 
 bool takes_hot(const FairQueue& queue) {
@@ -183,9 +185,9 @@ std::int64_t LinuxFair::idle_interval(const Queue& queue) const {
 LinuxFair::Look LinuxFair::next_look(std::uint32_t cpu) const {
   const Queue& queue = queues_[cpu];
   const std::int64_t due = (queue.last_balance + balance_interval(queue)) / tick_;
-  const std::int64_t at = due + (is_before_count(cpu, due) ? 1 : 0);
-  const std::int64_t counted = at - (is_before_count(cpu, at) ? 1 : 0);
-  return {at * tick_ - (is_before_others(cpu, at) ? 1 : 0), counted * tick_};
+  const std::int64_t at = due + (is_before_count(chance_, cpu, due) ? 1 : 0);
+  const std::int64_t counted = at - (is_before_count(chance_, cpu, at) ? 1 : 0);
+  return {at * tick_ - (is_before_others(chance_, cpu, at) ? 1 : 0), counted * tick_};
 }
 
 void LinuxFair::set_balance_timer(std::int64_t now) {

@@ -20,7 +20,7 @@ std::int64_t base_slice(std::uint32_t cpus) {
 std::unique_ptr<Scheduler> make_linux_fair(Cpus& cpus, const Machine& machine) {
   const std::int64_t slice =
       machine.slice > Nanoseconds{} ? machine.slice.count() : base_slice(cpus.count());
-  return std::make_unique<LinuxFair>(cpus, machine.tick.count(), slice, machine.newly_idle_share);
+  return std::make_unique<LinuxFair>(cpus, machine, slice);
 }
 
 }  // namespace longpole::simulation

@@ -21,10 +21,11 @@ inline constexpr std::int64_t full_use = 1024;
 
 class LinuxFair final : public Scheduler {
  public:
-  LinuxFair(Cpus& cpus, std::int64_t tick, std::int64_t slice, std::uint32_t newly_idle_share)
+  LinuxFair(Cpus& cpus, const Machine& machine, std::int64_t slice)
       : cpus_(cpus),
-        tick_(tick),
+        tick_(machine.tick.count()),
         slice_(slice),
+        chance_(machine.chance),
         entities_(cpus.rules().size()),
         queues_(cpus.count()),
         real_time_(cpus) {
@@ -38,7 +39,7 @@ class LinuxFair final : public Scheduler {
       entity.moves = rules.only_cpu == no_cpu;
     }
     for (std::uint32_t cpu = 0; cpu < cpus.count(); ++cpu)
-      queues_[cpu].newly_idle.start(cpu, newly_idle_share);
+      queues_[cpu].newly_idle.start(cpu, machine.newly_idle_share, machine.chance);
   }
 
   std::uint32_t place(std::uint32_t thread, OffCpu was, std::uint32_t waker,
@@ -483,6 +484,7 @@ class LinuxFair final : public Scheduler {
   Cpus& cpus_;
   std::int64_t tick_;
   std::int64_t slice_;
+  std::uint32_t chance_;
   std::vector<Entity> entities_;
   std::vector<Queue> queues_;
   RealTimeQueues real_time_;

@@ -20,9 +20,10 @@ namespace longpole::simulation {
 
 class NewlyIdle {
  public:
-  // CPUs with other numbers have other chances. `share`: of 1,024 looks before this, how many helped.
-  void start(std::uint32_t cpu, std::uint32_t share) {
-    chance_ = (cpu + 1) * 0x9e37'79b9'7f4a'7c15;
+  // CPUs with other numbers have other chances, as do machines (Machine::chance). `share`: of 1,024 looks before this,
+  // how many helped.
+  void start(std::uint32_t cpu, std::uint32_t share, std::uint32_t chance) {
+    chance_ = (std::uint64_t{most_cpus} * chance + cpu + 1) * 0x9e37'79b9'7f4a'7c15;
     share_ = share;
     helped_ = share / 2;
   }

@@ -10,9 +10,10 @@ namespace longpole::simulation {
 namespace {
 
 // How often of so many times a CPU looks, where looks help in so many of a hundred cases.
-int looks(std::uint32_t cpu, int times, int helpful, std::uint32_t share = 128) {
+int looks(std::uint32_t cpu, int times, int helpful, std::uint32_t share = 128,
+          std::uint32_t chance = 0) {
   NewlyIdle newly_idle;
-  newly_idle.start(cpu, share);
+  newly_idle.start(cpu, share, chance);
   int looks = 0;
   for (int i = 0; i < times; ++i) {
     if (!newly_idle.looks())
@@ -48,9 +49,11 @@ TEST(NewlyIdle, LearnsAsSlowlyAsTheKernel) {
   }
 }
 
-TEST(NewlyIdle, IsTheSameEachTimeAndOtherwiseOnOtherCpus) {
+TEST(NewlyIdle, IsTheSameEachTimeAndOtherwiseOnOtherCpusAndByOtherChances) {
   EXPECT_EQ(looks(1, 1000, 50), looks(1, 1000, 50));
   EXPECT_NE(looks(1, 1000, 50), looks(2, 1000, 50));
+  EXPECT_EQ(looks(1, 1000, 50, 128, 3), looks(1, 1000, 50, 128, 3));
+  EXPECT_NE(looks(1, 1000, 50), looks(1, 1000, 50, 128, 3));
 }
 
 class IdleCpu : public ExampleTest {};

@@ -1,0 +1,91 @@
+// Which course of chance a forecast is of.
+#include "analysis/forecast.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "programs.h"
+#include "simulation/simulate.h"
+
+namespace longpole::analysis {
+namespace {
+
+// B falls idle again and again beside C, which waits for A's CPU: whether it looks for C then is chance.
+std::shared_ptr<const Recording> short_run(int more_events = 0) {
+  std::string text = "thread A\n  run f 30\nthread B\n";
+  for (int i = 0; i < 30; ++i)
+    text += "  run g 100us\n  sleep 700us\n";
+  text += "thread C\n  run f 30\n";
+  for (int i = 0; i < more_events; ++i)
+    text += "  run f 1us\n";
+  Recording recording = read_text(text);
+  recording.run.costs.wake_up = Nanoseconds{10'000};
+  return std::make_shared<const Recording>(std::move(recording));
+}
+
+Computer two_cpus() {
+  Computer computer{Computer::Kind::machine, {}};
+  computer.machine.cpus = 2;
+  return computer;
+}
+
+std::vector<double> totals_of(const Recording& recording, simulation::Machine machine) {
+  std::vector<double> totals;
+  for (machine.chance = 0; machine.chance < courses_of_chance; ++machine.chance)
+    totals.push_back(
+        static_cast<double>(simulation::simulate(recording, machine)->end.total.count()));
+  return totals;
+}
+
+double runnable_in(const std::vector<FunctionActivity>& functions) {
+  double sum = 0;
+  for (const FunctionActivity& function : functions)
+    sum += function.runnable_ns;
+  return sum;
+}
+
+TEST(Forecast, IsTheMiddleOneOfTheCoursesOfChance) {
+  const auto recording = short_run();
+  std::vector<double> totals = totals_of(*recording, two_cpus().machine);
+  const double first = totals.front();
+  std::sort(totals.begin(), totals.end());
+  ASSERT_NE(totals.front(), totals.back());
+  const double middle = totals[courses_of_chance / 2];
+  ASSERT_NE(first, middle) << "else it may be that of the first";
+  const Forecaster forecaster(recording);
+  EXPECT_EQ(forecaster.on(two_cpus(), {})->total_ns, middle);
+  const auto of_functions = forecaster.functions_on(two_cpus(), {});
+  EXPECT_EQ(of_functions->forecast.total_ns, middle);
+  simulation::Machine machine = two_cpus().machine;
+  machine.chance = of_functions->forecast.chance;
+  ActivityConsumer activity(*recording);
+  ASSERT_TRUE(simulation::simulate(*recording, machine, activity).has_value());
+  EXPECT_EQ(runnable_in(of_functions->functions), runnable_in(activity.functions()));
+  const auto executed = forecaster.execute(two_cpus(), {});
+  EXPECT_EQ(static_cast<double>(executed->execution->total().count()), middle);
+}
+
+TEST(Forecast, LeavesNothingToChanceWhereNothingIs) {
+  const auto recording = short_run();
+  const Forecaster forecaster(recording);
+  Computer free = two_cpus();
+  free.machine.wake_up = Nanoseconds{};
+  EXPECT_EQ(forecaster.on(free, {})->chance, 0U);
+  EXPECT_EQ(forecaster.on(with_one_cpu(two_cpus()), {})->chance, 0U);
+  Computer fifo = two_cpus();
+  fifo.machine.scheduler = simulation::SchedulerKind::fifo;
+  EXPECT_EQ(forecaster.on(fifo, {})->chance, 0U);
+}
+
+TEST(Forecast, OfALongRunIsOfTheFirstCourse) {
+  const auto recording = short_run(most_events_for_chance);
+  EXPECT_EQ(Forecaster(recording).on(two_cpus(), {})->total_ns,
+            totals_of(*recording, two_cpus().machine).front());
+}
+
+}  // namespace
+}  // namespace longpole::analysis
