@@ -2,8 +2,8 @@
 //
 // A prediction is a ratio of two simulated times. What can be wrong with it, and how far that is let count:
 //
-//   what switches, migrations, interrupts and       simulated again without any, and with twice of each
-//   wake-ups take
+//   what waits, switches, migrations, interrupts    simulated again without any, and with twice of each, on
+//   and wake-ups take                               one CPU, too
 //   how often CPUs that fall idle look for a        simulated again as if that had never helped before the
 //   thread, which depends on what the machine did   run, and as if it always had (linux alone)
 //   what recording cost                             the least that a record takes is taken out; as much

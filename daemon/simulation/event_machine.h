@@ -345,10 +345,10 @@ class EventMachine {
         return;
       }
     }
+    cpus_.interrupts_ = false;
     queue(thread, cpu);
     const bool is_waking_up = on_cpu_[cpu].awake > now_;
-    const bool interrupts =
-        (std::exchange(cpus_.interrupts_, false) && !is_waking_up) || state.wakes_cpu;
+    const bool interrupts = state.wakes_cpu || (cpus_.interrupts_ && !is_waking_up);
     if (is_released)
       keep_busy(waker, interrupts ? costs_.release_afar : costs_.release);
   }

@@ -44,6 +44,14 @@ Machine two_sent_to_a_cpu_that_wakes_up() {
   return machine;
 }
 
+Machine signalled_to_a_busy_cpu() {
+  Machine machine = with_costs(linux_fair(2), 0, 0);
+  machine.latency = milliseconds(1);
+  machine.interrupt = microseconds(500);
+  machine.threads = {{}, {.nice = -10}};
+  return machine;
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Waits, MachineCosts,
     testing::Values(
@@ -65,6 +73,29 @@ B: cpu1 0-2.5 run, post@2.5, cpu1 2.5-4.5 run, end@4.5
         Example{"ToACpuThatHasJustFallenAsleep", let_go_after("3"), with_costs(fifo(2), 2, 2),
                 R"(A: wait@0, blocked 0-5 by B, cpu0 5-7 run, end@7
 B: cpu1 0-3 run, post@3, cpu1 3-7 run, end@7
+)"},
+        // B's signal, on its way from 2 to 3, interrupts CPU 1; A's next post, to its own CPU, takes 1 ms all the same.
+        Example{"ToTheOwnCpuBehindASignal", R"(
+thread E cpu=0
+  wait T
+  run f 1
+thread B cpu=1
+  wait S
+  run f 1
+thread C cpu=1
+  run f 12
+thread A cpu=0
+  run f 2
+  post S
+  run f 2
+  post T
+  run f 1
+)",
+                signalled_to_a_busy_cpu(),
+                R"(E: wait@0, blocked 0-7 by A, cpu0 7-8 wait, cpu0 8-9 run, end@9
+B: wait@0, blocked 0-3 by A, runnable 3-3.5 after C, wait@3.5, cpu1 3.5-4.5 run, end@4.5
+C: cpu1 0-3.5 cut, runnable 3.5-4.5 after B, cpu1 4.5-13 run, end@13
+A: cpu0 0-2 run, post@2, cpu0 2-7 run, post@7, runnable 7-9 after E, cpu0 9-10 run, end@10
 )"},
         // The first post takes 3 ms, the second one 1 ms, though C is to have the CPU: it sends no interrupt.
         Example{"TwoToACpuThatWakesUp", R"(
