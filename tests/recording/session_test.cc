@@ -173,24 +173,20 @@ TEST_P(SessionOfSource, PathsLeadThroughCodeWithoutFramePointers) {
   EXPECT_GT(complete, samples * 8 / 10);
 }
 
-// Which function, and the next line further out, by the share of CPU time in the profiles.
-std::map<std::string, double> cpu_by_function(const Recording& recording) {
-  std::map<std::string, double> cpu;
-  for (const Thread& thread : recording.threads)
-    for (const Event& event : thread.events) {
-      if (!event.profile.known())
-        continue;
-      const Profile& profile = recording.profiles[event.profile.index()];
-      double samples = 0;
-      for (const ProfileEntry& entry : profile.entries)
-        samples += entry.samples;
-      for (const ProfileEntry& entry : profile.entries)
-        cpu[functions_on(recording, entry.stack).front()] +=
-            static_cast<double>(event.cpu.count()) *
-            (samples > 0 ? entry.samples / samples
-                         : 1 / static_cast<double>(profile.entries.size()));
-    }
-  return cpu;
+using CpuByFunction = std::map<std::string, double>;
+
+// Of the stretch that ends in the event, by the samples in its profile.
+void add_cpu(const Recording& recording, const Event& event, CpuByFunction& cpu) {
+  if (!event.profile.known())
+    return;
+  const Profile& profile = recording.profiles[event.profile.index()];
+  double samples = 0;
+  for (const ProfileEntry& entry : profile.entries)
+    samples += entry.samples;
+  for (const ProfileEntry& entry : profile.entries)
+    cpu[functions_on(recording, entry.stack).front()] +=
+        static_cast<double>(event.cpu.count()) *
+        (samples > 0 ? entry.samples / samples : 1 / static_cast<double>(profile.entries.size()));
 }
 
 TEST_P(SessionOfSource, InstrumentedFunctionsAreCountedExactly) {
@@ -201,9 +197,14 @@ TEST_P(SessionOfSource, InstrumentedFunctionsAreCountedExactly) {
   const Recording& recording = *recorded.recording;
   std::map<std::string, int> entries;
   std::map<std::string, int> exits;
+  CpuByFunction in_all;
+  std::vector<double> own_to_called;  // of each call of `twice`
   for (const Thread& thread : recording.threads) {
     std::vector<std::uint32_t> open;
+    CpuByFunction in_call;
     for (const Event& event : thread.events) {
+      add_cpu(recording, event, in_all);
+      add_cpu(recording, event, in_call);
       const bool enters = event.kind == EventKind::enter;
       if (!enters && event.kind != EventKind::leave)
         continue;
@@ -216,6 +217,11 @@ TEST_P(SessionOfSource, InstrumentedFunctionsAreCountedExactly) {
         EXPECT_EQ(open.back(), event.subject) << "what is left is what was entered last";
         open.pop_back();
       }
+      if (name != "twice")
+        continue;
+      if (!enters)
+        own_to_called.push_back(in_call["twice"] / in_call["work"]);
+      in_call.clear();
     }
     EXPECT_TRUE(open.empty());
   }
@@ -225,12 +231,11 @@ TEST_P(SessionOfSource, InstrumentedFunctionsAreCountedExactly) {
                                                {"jump", 400}, {"fail", 400},   {"descend", 63}};
   EXPECT_EQ(entries, expected);
   EXPECT_EQ(exits, expected);
-  // As many rounds of the loop in `twice` as in the calls of `work`.
-  std::map<std::string, double> cpu = cpu_by_function(recording);
-  const double own = cpu["twice"];
-  const double called = cpu["work"];
-  EXPECT_NEAR(own / called, 1, 0.15);
-  EXPECT_GT(own + called, 0.8 * cpu_of(recording));
+  // As many rounds of the loop in `twice` as in the calls of `work`. One call may be slow.
+  ASSERT_EQ(own_to_called.size(), 7U);
+  std::sort(own_to_called.begin(), own_to_called.end());
+  EXPECT_NEAR(own_to_called[3], 1, 0.15);
+  EXPECT_GT(in_all["twice"] + in_all["work"], 0.8 * cpu_of(recording));
 }
 
 TEST(Session, ExactFunctionsOfAProgramThatDoesNotSaySoAreSampled) {
