@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "simulation/machine_costs.h"
 #include "simulation/simulate.h"
 
 namespace longpole::allocation {
@@ -87,11 +88,10 @@ std::optional<Rational> surely_reached(const Recording& recording,
   const auto finder = BoundFinder::of(program->parameters);
   if (!finder)
     return std::nullopt;
-  const HostCosts costs = simulation::recorded_costs(recording);
-  const Nanoseconds latency = machine.longest_latency() + machine.wake_up.value_or(costs.wake_up) +
-                              machine.block_cost.value_or(costs.block) +
-                              std::max(machine.release_cost.value_or(costs.release),
-                                       machine.release_afar_cost.value_or(costs.release_afar));
+  const simulation::MachineCosts costs(machine, recording);
+  const Nanoseconds latency =
+      machine.longest_latency() +
+      Nanoseconds{costs.wake_up + costs.block_before + costs.block_behind + costs.release_afar};
   return Rational(finder->find(machine.cpus, latency).ratio * program->ideal.count());
 }
 

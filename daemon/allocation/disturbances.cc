@@ -39,11 +39,10 @@ std::vector<Disturbance> disturbances(const simulation::Machine& machine,
     for (Nanoseconds& cost : costs.primitive_cost)
       cost = up_to_twice(cost, random);
   }
-  // Drawn last, so that the others are what they were before there were interrupts.
+  // Drawn last, so that the others are what they were before these were known.
   for (Disturbance& one : all) {
-    std::optional<Nanoseconds>& interrupt = one.machine.interrupt;
-    interrupt = up_to_twice(interrupt.value_or(recorded.interrupt), random);
     simulation::Machine& costs = one.machine;
+    costs.interrupt = up_to_twice(costs.interrupt.value_or(recorded.interrupt), random);
     costs.block_cost = up_to_twice(costs.block_cost.value_or(recorded.block), random);
     costs.release_cost = up_to_twice(costs.release_cost.value_or(recorded.release), random);
     costs.release_afar_cost =

@@ -87,24 +87,26 @@ Expected<Interval> Confidence::of_speedup(const Computer& computer, const ModelC
     out.low += std::min(std::min(speedups) - predicted, 0.0);
     out.high += std::max(std::max(speedups) - predicted, 0.0);
   };
-  const auto over = [&](double other_on_one_ns, const Computer& other) -> Expected<double> {
-    const auto on_many = forecaster_->on(other, models);
+  const auto over = [&](const Forecaster& forecaster, double other_on_one_ns,
+                        const Computer& other) -> Expected<double> {
+    const auto on_many = forecaster.on(other, models);
     if (!on_many)
       return tl::unexpected(on_many.error());
     return on_many->deadlock || on_many->total_ns <= 0 ? predicted
                                                        : other_on_one_ns / on_many->total_ns;
   };
-  const auto speedup_on = [&](const Computer& other) -> Expected<double> {
-    const auto on_one = forecaster_->on(with_one_cpu(other), models);
+  const auto speedup_on = [&](const Forecaster& forecaster,
+                              const Computer& other) -> Expected<double> {
+    const auto on_one = forecaster.on(with_one_cpu(other), models);
     if (!on_one)
       return tl::unexpected(on_one.error());
-    return over(on_one->total_ns, other);
+    return on_one->deadlock ? predicted : over(forecaster, on_one->total_ns, other);
   };
   const bool is_machine = computer.kind == Computer::Kind::machine;
   if (is_machine) {
     const HostCosts costs = simulation::recorded_costs(*recording_);
-    const auto free = speedup_on(with_costs(computer, costs, 0));
-    const auto dear = speedup_on(with_costs(computer, costs, 2));
+    const auto free = speedup_on(*forecaster_, with_costs(computer, costs, 0));
+    const auto dear = speedup_on(*forecaster_, with_costs(computer, costs, 2));
     if (!free || !dear)
       return tl::unexpected((free ? dear : free).error());
     shift({*free, *dear});
@@ -112,20 +114,18 @@ Expected<Interval> Confidence::of_speedup(const Computer& computer, const ModelC
   if (is_machine && computer.machine.cpus > 1 &&
       computer.machine.scheduler == simulation::SchedulerKind::linux_fair) {
     // On one CPU it makes no difference.
-    const auto never = over(on_one_ns, with_newly_idle_share(computer, 0));
-    const auto always =
-        over(on_one_ns, with_newly_idle_share(computer, simulation::most_newly_idle_share));
+    const auto never = over(*forecaster_, on_one_ns, with_newly_idle_share(computer, 0));
+    const auto always = over(*forecaster_, on_one_ns,
+                             with_newly_idle_share(computer, simulation::most_newly_idle_share));
     if (!never || !always)
       return tl::unexpected((never ? always : never).error());
     shift({*never, *always});
   }
   if (without_unknown_waits_ != nullptr) {
-    const auto on_one = without_unknown_waits_->on(with_one_cpu(computer), models);
-    const auto on_many = without_unknown_waits_->on(computer, models);
-    if (!on_one || !on_many)
-      return tl::unexpected((on_one ? on_many : on_one).error());
-    if (!on_one->deadlock && !on_many->deadlock && on_many->total_ns > 0)
-      shift({on_one->total_ns / on_many->total_ns});
+    const auto without = speedup_on(*without_unknown_waits_, computer);
+    if (!without)
+      return tl::unexpected(without.error());
+    shift({*without});
   }
   const double left_in = recording_share(*recording_);
   shift({predicted * (1 - left_in), predicted * (1 + left_in)});

@@ -139,10 +139,10 @@ Expected<Forecast> Forecaster::under(const Computer& computer, const Models& mod
   if (!known->pairs)
     return no_pairs(models);
   if (computer.kind == Computer::Kind::machine) {
+    const std::uint32_t count = depends_on_chance(computer) ? courses_of_chance : 1;
     simulation::Machine machine = computer.machine;
     std::vector<Forecast> courses;
-    for (machine.chance = 0; machine.chance < (depends_on_chance(computer) ? courses_of_chance : 1);
-         ++machine.chance) {
+    for (machine.chance = 0; machine.chance < count; ++machine.chance) {
       auto course = on_machine(machine, *known->pairs);
       if (!course)
         return course;

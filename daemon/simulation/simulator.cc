@@ -4,6 +4,7 @@
 #include <string>
 
 #include "simulation/event_machine.h"
+#include "simulation/machine_costs.h"
 
 namespace longpole::simulation {
 namespace {
@@ -26,15 +27,10 @@ Wide bound_on_end(const Recording& recording, const Survey& survey, const Machin
   const Wide switches = 3 * events + machine.most_preemptions;
   const Wide slowed = (Wide{survey.work.count()} + events * (dearest * cost.count() + 1)) *
                       std::max(recorded_speed, speed) / std::min(speed, recorded_speed);
-  const HostCosts recorded = recorded_costs(recording);
-  const Nanoseconds of_switch = machine.switch_cost.value_or(recorded.context_switch) +
-                                machine.migration_cost.value_or(recorded.migration) +
-                                machine.wake_up.value_or(recorded.wake_up) +
-                                machine.block_cost.value_or(recorded.block) +
-                                machine.release_cost.value_or(recorded.release) +
-                                machine.release_afar_cost.value_or(recorded.release_afar);
-  return slowed + switches * (of_switch.count() + 1) +
-         3 * events * machine.longest_latency().count();
+  const MachineCosts costs(machine, recording);
+  const std::int64_t of_switch = costs.to_switch + costs.to_migrate + costs.wake_up +
+                                 costs.block_before + costs.block_behind + costs.release_afar;
+  return slowed + switches * (of_switch + 1) + 3 * events * machine.longest_latency().count();
 }
 
 class Keeper final : public StretchConsumer {

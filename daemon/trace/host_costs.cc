@@ -7,8 +7,20 @@
 namespace longpole {
 namespace {
 
-constexpr std::array<std::string_view, host_cost_count - event_kind_count> words = {
-    "context-switch", "migration", "wake-up", "interrupt", "block", "release", "release-afar"};
+struct Named {
+  std::string_view word;
+  Nanoseconds HostCosts::*cost;
+};
+
+constexpr std::array<Named, host_cost_count - event_kind_count> named = {{
+    {"context-switch", &HostCosts::context_switch},
+    {"migration", &HostCosts::migration},
+    {"wake-up", &HostCosts::wake_up},
+    {"interrupt", &HostCosts::interrupt},
+    {"block", &HostCosts::block},
+    {"release", &HostCosts::release},
+    {"release-afar", &HostCosts::release_afar},
+}};
 
 // The first three and the calls are as old as recording files; the others came later.
 constexpr std::size_t first_later = 3;
@@ -17,8 +29,8 @@ constexpr std::uint64_t first_later_in_file = 1000;
 }  // namespace
 
 std::string_view host_cost_word(std::size_t cost) {
-  return cost < words.size() ? words[cost]
-                             : event_form(static_cast<EventKind>(cost - words.size())).word;
+  return cost < named.size() ? named[cost].word
+                             : event_form(static_cast<EventKind>(cost - named.size())).word;
 }
 
 std::optional<std::size_t> host_cost_of(std::string_view word) {
@@ -30,24 +42,7 @@ std::optional<std::size_t> host_cost_of(std::string_view word) {
 }
 
 Nanoseconds& host_cost(HostCosts& costs, std::size_t cost) {
-  switch (cost) {
-    case 0:
-      return costs.context_switch;
-    case 1:
-      return costs.migration;
-    case 2:
-      return costs.wake_up;
-    case 3:
-      return costs.interrupt;
-    case 4:
-      return costs.block;
-    case 5:
-      return costs.release;
-    case 6:
-      return costs.release_afar;
-    default:
-      return costs.call[cost - words.size()];
-  }
+  return cost < named.size() ? costs.*named[cost].cost : costs.call[cost - named.size()];
 }
 
 Nanoseconds host_cost(const HostCosts& costs, std::size_t cost) {
@@ -58,8 +53,8 @@ Nanoseconds host_cost(const HostCosts& costs, std::size_t cost) {
 std::uint64_t number_in_file(std::size_t cost) {
   if (cost < first_later)
     return cost;
-  return cost < words.size() ? first_later_in_file + (cost - first_later)
-                             : cost - words.size() + first_later;
+  return cost < named.size() ? first_later_in_file + (cost - first_later)
+                             : cost - named.size() + first_later;
 }
 
 std::optional<std::size_t> host_cost_numbered(std::uint64_t number) {

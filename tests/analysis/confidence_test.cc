@@ -64,28 +64,33 @@ TEST(Confidence, WithoutDoubtsTheIntervalIsThePrediction) {
   EXPECT_DOUBLE_EQ(without.interval.high, without.predicted);
 }
 
-TEST(Confidence, WakeUpsMayTakeNothingOrTwiceAsLong) {
+struct Dearer {
+  double without;
+  Found once;
+  double twice;
+};
+
+Dearer found_with(Nanoseconds HostCosts::*cost) {
   Recording recording = recorded();
   const double without = found(recording).predicted;
-  recording.run.costs.wake_up = Nanoseconds{200'000};
+  recording.run.costs.*cost = Nanoseconds{200'000};
   const Found once = found(recording);
-  recording.run.costs.wake_up = Nanoseconds{400'000};
-  const double twice = found(recording).predicted;
-  ASSERT_LT(once.predicted, without);
-  EXPECT_DOUBLE_EQ(once.interval.high, without);
-  EXPECT_DOUBLE_EQ(once.interval.low, twice);
+  recording.run.costs.*cost = Nanoseconds{400'000};
+  return {without, once, found(recording).predicted};
+}
+
+TEST(Confidence, WakeUpsMayTakeNothingOrTwiceAsLong) {
+  const Dearer wake_ups = found_with(&HostCosts::wake_up);
+  ASSERT_LT(wake_ups.once.predicted, wake_ups.without);
+  EXPECT_DOUBLE_EQ(wake_ups.once.interval.high, wake_ups.without);
+  EXPECT_DOUBLE_EQ(wake_ups.once.interval.low, wake_ups.twice);
 }
 
 TEST(Confidence, SwitchesTakeAsLongOnOneCpu) {
-  Recording recording = recorded();
-  const double without = found(recording).predicted;
-  recording.run.costs.context_switch = Nanoseconds{200'000};
-  const Found once = found(recording);
-  recording.run.costs.context_switch = Nanoseconds{400'000};
-  const double twice = found(recording).predicted;
-  ASSERT_GT(once.predicted, without);
-  EXPECT_DOUBLE_EQ(once.interval.low, without);
-  EXPECT_DOUBLE_EQ(once.interval.high, twice);
+  const Dearer switches = found_with(&HostCosts::context_switch);
+  ASSERT_GT(switches.once.predicted, switches.without);
+  EXPECT_DOUBLE_EQ(switches.once.interval.low, switches.without);
+  EXPECT_DOUBLE_EQ(switches.once.interval.high, switches.twice);
 }
 
 // B falls idle again and again beside C, which waits for A's CPU. Whether it looks for C, it learnt before the run.

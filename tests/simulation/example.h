@@ -10,7 +10,9 @@
 #include <string>
 
 #include "machine_table.h"
+#include "simulation/simulate.h"
 #include "simulation/simulator.h"
+#include "trace/recording_text.h"
 
 namespace longpole::simulation {
 
@@ -51,6 +53,11 @@ inline Machine linux_fair(std::uint32_t cpus, int tick_ms = 4) {
   Machine machine = on_cpus(SchedulerKind::linux_fair, cpus);
   machine.tick = std::chrono::milliseconds(tick_ms);
   return machine;
+}
+
+// How long a recording takes there, given as text.
+inline Nanoseconds total(const std::string& text, const Machine& machine) {
+  return simulate(*read_recording_text(text, "test"), machine)->end.total;
 }
 
 }  // namespace longpole::simulation

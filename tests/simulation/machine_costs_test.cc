@@ -2,8 +2,6 @@
 #include <chrono>
 
 #include "example.h"
-#include "simulation/simulate.h"
-#include "trace/recording_text.h"
 
 namespace longpole::simulation {
 namespace {
@@ -128,10 +126,6 @@ cost release 0.5
 5.5 A end cpu=2
 7.5 B end cpu=2.5
 )";
-
-Nanoseconds total(const std::string& text, const Machine& machine) {
-  return simulate(*read_recording_text(text, "test"), machine)->end.total;
-}
 
 TEST(RecordedWaits, ComeAgainOnAsManyCpus) {
   EXPECT_EQ(total(one_waits_for_the_other, fifo(1)), microseconds(7'500));

@@ -6,8 +6,6 @@
 #include <string>
 
 #include "example.h"
-#include "simulation/simulate.h"
-#include "trace/recording_text.h"
 
 namespace longpole::simulation {
 namespace {
@@ -22,10 +20,6 @@ cost context-switch 1
 8 A end cpu=3
 11 B end cpu=3
 )";
-
-Nanoseconds total(const std::string& text, const Machine& machine) {
-  return simulate(*read_recording_text(text, "test"), machine)->end.total;
-}
 
 TEST(RecordedSwitches, ComeAgainOnAsManyCpus) {
   EXPECT_EQ(total(by_turns, fifo(1)), milliseconds(11));
