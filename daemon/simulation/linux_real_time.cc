@@ -51,6 +51,8 @@ void RealTimeQueues::put_in(std::uint32_t thread, std::uint32_t cpu) {
   if (queue.current == no_thread ||
       cpus_.rules(queue.current).priority < cpus_.rules(thread).priority)
     cpus_.reschedule(cpu);
+  else
+    push(cpu);
 }
 
 void RealTimeQueues::take_out(std::uint32_t thread, std::uint32_t cpu) {
@@ -83,6 +85,21 @@ std::uint32_t RealTimeQueues::next(std::uint32_t cpu) {
     queue.waiting.insert(best);
   }
   return std::get<2>(best);
+}
+
+void RealTimeQueues::push(std::uint32_t cpu) {
+  std::set<Entry>& waiting = queues_[cpu].waiting;
+  for (auto entry = waiting.begin(); entry != waiting.end();) {
+    const std::uint32_t thread = std::get<2>(*entry);
+    const std::uint32_t to = place(thread);
+    if (to == cpu || importance(to) >= cpus_.rules(thread).priority) {
+      ++entry;
+      continue;
+    }
+    entry = waiting.erase(entry);
+    --waiting_;
+    put_in(thread, to);
+  }
 }
 
 void RealTimeQueues::charge(std::uint32_t cpu, std::int64_t time) {

@@ -1,7 +1,7 @@
 // The threads of the real-time classes of the `linux` scheduler (linux_fair.h): SCHED_FIFO and
-// SCHED_RR, a queue a CPU. Those that wait move to where they may run: when they become able to, to
-// the CPU that runs the least important; later, to the first CPU that would run something less
-// important than they.
+// SCHED_RR, a queue a CPU. Those that wait move to where they may run: when they become able to, and again when
+// the CPU was taken before they came, to the one that runs the least important; later, to the first CPU that would run
+// something less important than they.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,8 @@ class RealTimeQueues {
   [[nodiscard]] std::uint32_t place(std::uint32_t thread) const;
   // It becomes able to run, or yields, or has used up its slice: behind its equals.
   void renew(std::uint32_t thread);
-  // Asks for the CPU where the thread is more important than who has it.
+  // Asks for the CPU where the thread is more important than who has it; else who waits there goes to CPUs that run
+  // something less important.
   void put_in(std::uint32_t thread, std::uint32_t cpu);
   // The highest that may have the CPU now, no_thread where there is none. Brings it here.
   [[nodiscard]] std::uint32_t next(std::uint32_t cpu);
@@ -53,6 +54,7 @@ class RealTimeQueues {
 
   [[nodiscard]] Entry entry_of(std::uint32_t thread) const;
   [[nodiscard]] std::int64_t importance(std::uint32_t cpu) const;
+  void push(std::uint32_t cpu);
 
   Cpus& cpus_;
   std::vector<Queue> queues_;

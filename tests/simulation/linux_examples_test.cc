@@ -182,6 +182,30 @@ thread B priority=1
                 linux_fair(1), R"(A: cpu0 0-1 cut, runnable 1-21 after B, cpu0 21-30 run, end@30
 B: sleep@0, sleep 0~1, cpu0 1-21 run, end@21
 )"},
+        // When A lets B and C go, CPU 1 is idle; when they hear of it, there is one CPU 1 for both.
+        Example{
+            "RealTimeGoesWhereLessMattersOnceItsCpuIsTaken", R"(
+thread A cpu=0
+  run f 1
+  post X
+  post Y
+  run f 10
+thread B priority=1
+  wait X
+  run f 4
+thread C priority=1
+  wait Y
+  run f 5
+)",
+            [] {
+              Machine machine = linux_fair(2);
+              machine.latency = std::chrono::milliseconds(1);
+              return machine;
+            }(),
+            R"(A: cpu0 0-1 run, post@1, post@1, cpu0 1-2 cut, runnable 2-7 after C, cpu0 7-16 run, end@16
+B: wait@0, blocked 0-2 by A, wait@2, cpu1 2-6 run, end@6
+C: wait@0, blocked 0-2 by A, wait@2, cpu0 2-7 run, end@7
+)"},
         Example{"RoundRobinTakesTurns", R"(
 thread A priority=1
   run f 150

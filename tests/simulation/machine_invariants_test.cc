@@ -14,7 +14,7 @@
 namespace longpole::simulation {
 namespace {
 
-constexpr std::uint64_t programs = 1000;
+constexpr std::uint64_t programs = 5000;
 constexpr std::array schedulers = {SchedulerKind::linux_fair, SchedulerKind::fifo,
                                    SchedulerKind::linux_2_2, SchedulerKind::solaris};
 

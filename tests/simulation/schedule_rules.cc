@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -34,9 +35,22 @@ Nanoseconds longest_idle(const Machine& machine) {
          3 * ((between_looks + machine.tick - Nanoseconds{1}) / machine.tick * machine.tick);
 }
 
+// Since when the thread of `waits` had no CPU. One may have woken up for it before it was taken by another thread.
+Nanoseconds without_cpu_since(const BusyTimes& busy, const Stretch& waits, Nanoseconds wake_up) {
+  const Nanoseconds awake = waits.ready + wake_up;
+  const bool one_woke_up =
+      awake < waits.start &&
+      std::any_of(busy.begin(), busy.end(), [&](const std::vector<Busy>& cpu) {
+        const auto first = std::find_if(
+            cpu.begin(), cpu.end(), [&](const Busy& stretch) { return stretch.end > waits.ready; });
+        return first != cpu.end() && first->start == awake;
+      });
+  return one_woke_up ? awake : waits.ready;
+}
+
 // For longer at a time than that, while the thread of `waits` had no CPU.
-bool is_idle_too_long(const std::vector<Busy>& cpu, const Stretch& waits, Nanoseconds most) {
-  Nanoseconds from = waits.ready;
+bool is_idle_too_long(const std::vector<Busy>& cpu, const Stretch& waits, Nanoseconds from,
+                      Nanoseconds most) {
   for (const Busy& busy : cpu) {
     if (busy.end <= from)
       continue;
@@ -144,9 +158,12 @@ std::string idle_beside_waiting(const Recording& recording, const Machine& machi
   }
   const Nanoseconds most = longest_idle(machine);
   for (const Stretch& stretch : run.stretches) {
+    if (!stretch.running())
+      continue;
+    const Nanoseconds since = without_cpu_since(busy, stretch, wake_up_of(machine));
     for (std::uint32_t cpu = 0; cpu < machine.cpus; ++cpu) {
-      if (stretch.running() && may_use(recording, machine, stretch.thread, cpu) &&
-          is_idle_too_long(busy[cpu], stretch, most))
+      if (may_use(recording, machine, stretch.thread, cpu) &&
+          is_idle_too_long(busy[cpu], stretch, since, most))
         return fmt::format("{} waits from {} to {} beside idle CPU {}",
                            recording.threads[stretch.thread].name, stretch.ready.count(),
                            stretch.start.count(), cpu);
