@@ -1,13 +1,11 @@
-// What perf events make longer: the least of many batches of the same work with them, beside the least of as many
-// without, one after the other, so that what else the machine does meanwhile is in both or in neither.
+// What perf events make longer: batches of the same work with them, each behind one without, so that what else the
+// machine does meanwhile is in both or in neither.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <vector>
-
-#include "recording/perf_rings.h"
 
 namespace longpole::recording {
 
@@ -28,15 +26,15 @@ struct Batches {
   std::int64_t longest_ns = 0;  // for all of them: others may want this CPU
 };
 
-struct LeastTimes {
+struct BatchTimes {
   std::int64_t without_ns = 0;
-  std::int64_t with_ns = 0;  // not less
+  std::int64_t with_ns = 0;
 };
 
-// `time_of_batch` says how long one took; none: it could not be made. None where that was so, or where there was no time for
-// a batch of each. The events are off afterwards.
-[[nodiscard]] std::optional<LeastTimes> least_times(
-    PerfRings& events, const Batches& batches,
-    const std::function<std::optional<std::int64_t>()>& time_of_batch);
+// `without` and `with` make a batch and say how long it took; none: it could not be made. Nothing where that was so, fewer
+// than asked for where time was up.
+using Batch = std::function<std::optional<std::int64_t>()>;
+[[nodiscard]] std::vector<BatchTimes> alternate_batches(const Batches& batches,
+                                                        const Batch& without, const Batch& with);
 
 }  // namespace longpole::recording

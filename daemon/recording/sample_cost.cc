@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <optional>
+#include <vector>
 
 #include "recording/alternate_batches.h"
 #include "recording/perf_rings.h"
@@ -42,12 +42,23 @@ std::int64_t cost_of_sample(std::uint32_t cpu, const std::filesystem::path& dire
   if (!events)
     return 0;
   const OnOneCpu here(cpu);
-  const std::optional<LeastTimes> least = least_times(*events, batches, time_of_batch);
-  if (!least)
+  const auto with_events = [&] {
+    events->record_at_once(true);
+    const std::int64_t time = time_of_batch();
+    events->record_at_once(false);
+    return time;
+  };
+  const std::vector<BatchTimes> times = alternate_batches(batches, time_of_batch, with_events);
+  if (times.empty())
     return 0;
+  BatchTimes least = times.front();
+  for (const BatchTimes& pair : times) {
+    least.without_ns = std::min(least.without_ns, pair.without_ns);
+    least.with_ns = std::min(least.with_ns, pair.with_ns);
+  }
   const std::int64_t samples =
-      std::max<std::int64_t>(least->with_ns * measuring_rate_hz / second, 1);
-  return (least->with_ns - least->without_ns) / samples;
+      std::max<std::int64_t>(least.with_ns * measuring_rate_hz / second, 1);
+  return std::max<std::int64_t>(least.with_ns - least.without_ns, 0) / samples;
 }
 
 }  // namespace longpole::recording
