@@ -10,9 +10,9 @@
 
 namespace longpole::recording {
 
-// Nanoseconds a change of threads, measured by changes between this process and a child of it on `cpu`, a few
-// milliseconds long: they take so much longer with perf events as of PerfRings. 0 where none may be opened. `directory`:
-// one of a run that has not begun. Of a process with one thread, which is on the CPUs that it was on before afterwards.
+// Nanoseconds a change of threads: by how much changes between two processes with perf events as of PerfRings take longer
+// than between two without, made on `cpu` for some ten milliseconds. 0 where no events may be opened. `directory`: one of a
+// run that has not begun. Of a process with one thread, which is on the CPUs that it was on before afterwards.
 [[nodiscard]] std::int64_t cost_of_recorded_switch(std::uint32_t cpu, std::uint32_t rate_hz,
                                                    const std::optional<Tracepoints>& tracepoints,
                                                    const std::filesystem::path& directory);
