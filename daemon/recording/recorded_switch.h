@@ -1,5 +1,5 @@
 // What it takes the kernel to write down that a CPU went from one thread to another. The threads' clocks have it, and
-// a program that changes threads hundreds of thousands of times a second seems longer by a seventh.
+// a program that changes threads 600,000 times a second seems half as long again.
 #pragma once
 
 #include <cstdint>

@@ -12,6 +12,7 @@ namespace {
 struct Busy {
   Nanoseconds start;
   Nanoseconds end;
+  bool waited;  // its thread was ready before it began
 };
 using BusyTimes = std::vector<std::vector<Busy>>;  // per CPU
 
@@ -35,7 +36,8 @@ Nanoseconds longest_idle(const Machine& machine) {
          3 * ((between_looks + machine.tick - Nanoseconds{1}) / machine.tick * machine.tick);
 }
 
-// Since when the thread of `waits` had no CPU. One may have woken up for it before it was taken by another thread.
+// Since when the thread of `waits` had no CPU. One may have woken up for it, and then run a thread that came meanwhile. The
+// thread for which a CPU wakes up counts as ready once it is awake.
 Nanoseconds without_cpu_since(const BusyTimes& busy, const Stretch& waits, Nanoseconds wake_up) {
   const Nanoseconds awake = waits.ready + wake_up;
   const bool one_woke_up =
@@ -43,7 +45,7 @@ Nanoseconds without_cpu_since(const BusyTimes& busy, const Stretch& waits, Nanos
       std::any_of(busy.begin(), busy.end(), [&](const std::vector<Busy>& cpu) {
         const auto first = std::find_if(
             cpu.begin(), cpu.end(), [&](const Busy& stretch) { return stretch.end > waits.ready; });
-        return first != cpu.end() && first->start == awake;
+        return first != cpu.end() && first->start == awake && first->waited;
       });
   return one_woke_up ? awake : waits.ready;
 }
@@ -93,7 +95,7 @@ class RuleBook {
       std::vector<Busy>& busy = on_[stretch.cpu];
       if (!busy.empty() && busy.back().end > stretch.start)
         return say("the CPU runs another");
-      busy.push_back({stretch.start, stretch.end});
+      busy.push_back({stretch.start, stretch.end, stretch.ready < stretch.start});
       if (stretch.spins != 0) {
         if (reached[stretch.thread] != stretch.event)
           return say("it spins before it has come to its lock");
@@ -154,7 +156,7 @@ std::string idle_beside_waiting(const Recording& recording, const Machine& machi
   BusyTimes busy(machine.cpus);
   for (const Stretch& stretch : run.stretches) {
     if (stretch.running())
-      busy[stretch.cpu].push_back({stretch.start, stretch.end});
+      busy[stretch.cpu].push_back({stretch.start, stretch.end, stretch.ready < stretch.start});
   }
   const Nanoseconds most = longest_idle(machine);
   for (const Stretch& stretch : run.stretches) {
