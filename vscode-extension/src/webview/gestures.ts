@@ -283,6 +283,7 @@ export class Gestures {
   }
 
   wheel(event: WheelEvent): void {
+    page.tip.hidden = true;
     const hit = hitTest(this.timeline.scene(), event.offsetX, event.offsetY);
     const delta = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? event.deltaY * 16 : event.deltaY;
     const sideways = event.shiftKey ? delta : event.deltaX;

@@ -57,6 +57,15 @@ void describe('the timeline by mouse and by keys', () => {
     await panel.untilLength(length);
   });
 
+  void test('what is said of a place goes when the wheel brings another one there', async () => {
+    const wait = await panel.spot(350 * ms, 'consumer');
+    await workbench.page.mouse.move(wait.x, wait.y);
+    const tip = panel.page.locator('#tip');
+    await tip.filter({ hasText: /wait for a semaphore · items/ }).waitFor();
+    await workbench.page.mouse.wheel(0, -200);
+    await tip.waitFor({ state: 'hidden' });
+  });
+
   void test("all of VPPB's steps, and the whole run, by buttons and by keys", async () => {
     await panel.click('Zoom in by 1.5');
     await panel.untilView(0, total / 1.5);
