@@ -6,6 +6,35 @@
 #include <utility>
 
 namespace longpole::analysis {
+namespace {
+
+// 0 where one of them is.
+Nanoseconds harmonic_mean(std::span<const RealRun> runs, Nanoseconds RealRun::*member) {
+  double sum = 0;
+  for (const RealRun& run : runs)
+    sum += 1 / static_cast<double>((run.*member).count());
+  return Nanoseconds{std::llround(static_cast<double>(runs.size()) / sum)};
+}
+
+}  // namespace
+
+RealRun on_average_cpu(std::span<const RealRun> runs) {
+  RealRun out{harmonic_mean(runs, &RealRun::elapsed), harmonic_mean(runs, &RealRun::cpu_time), {}};
+  for (const RealRun& run : runs)
+    out.others += run.others;
+  out.others /= static_cast<std::int64_t>(runs.size());
+  return out;
+}
+
+double unevenness(std::span<const std::vector<RealRun>> rounds) {
+  std::vector<double> ratios;
+  for (const std::vector<RealRun>& round : rounds) {
+    const auto [least, most] = std::ranges::minmax(round, {}, &RealRun::elapsed);
+    ratios.push_back(static_cast<double>(most.elapsed.count()) /
+                     static_cast<double>(least.elapsed.count()));
+  }
+  return ratios.empty() ? 1 : median(std::move(ratios));
+}
 
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());

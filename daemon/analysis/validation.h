@@ -4,7 +4,9 @@
 //
 // A round is one run on each number of CPUs, one soon after the other: the speed of a machine
 // changes from minute to minute, so a speed-up is the ratio of two runs of the same round, and the
-// median is over rounds.
+// median is over rounds. The CPUs of a machine differ in speed as well, and not for long in the same way: one
+// whose core or caches others use, too, was seen to take 1.45 times as long as its neighbour. So the
+// run on one CPU that a round's others are held against is made on two of them (on_average_cpu).
 #pragma once
 
 #include <cstdint>
@@ -21,6 +23,14 @@ struct RealRun {
   Nanoseconds cpu_time{};
   Nanoseconds others{};  // CPU time that others took of the CPUs of the run
 };
+
+// Of runs of one round, each on another CPU alone: what they are on a CPU that is as fast as these are on
+// average (the harmonic mean), so that all of them together are as many times as fast. Of at least one.
+[[nodiscard]] RealRun on_average_cpu(std::span<const RealRun> runs);
+
+// How many times as long as on the fastest of its CPUs such runs take on the slowest: the median over the
+// rounds; 1 where they are on one. Each round: as for on_average_cpu().
+[[nodiscard]] double unevenness(std::span<const std::vector<RealRun>> rounds);
 
 // Both ends belong to it.
 struct Interval {

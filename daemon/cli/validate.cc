@@ -67,9 +67,14 @@ tl::unexpected<Error> ends_differently(const fs::path& program, const std::strin
 }
 
 struct Measured {
-  std::map<std::uint32_t, std::vector<RealRun>> runs;  // by number of CPUs
-  std::vector<RealRun> in_long_slices;                 // on one
+  std::vector<std::vector<RealRun>> on_one;  // of each round, each on another CPU
+  std::vector<RealRun> in_long_slices;       // on the first of these CPUs
+  // By number of CPUs; on one: on_average_cpu().
+  std::map<std::uint32_t, std::vector<RealRun>> runs;
 };
+
+// How many CPUs a round tries by themselves; the next round begins with the next one.
+constexpr std::size_t cpus_tried_alone = 2;
 
 // The runs of each round. Every other round goes backwards, so that no number is always the first after a
 // pause.
@@ -77,30 +82,39 @@ Expected<Measured> measure(const fs::path& program, const std::vector<std::strin
                            const std::vector<std::uint32_t>& machine,
                            const std::vector<std::uint32_t>& counts, std::uint32_t rounds,
                            int exit_status) {
-  struct Kind {
-    std::uint32_t cpus;
-    Nanoseconds slice;
+  struct Run {
+    std::vector<std::uint32_t> cpus;
+    Nanoseconds slice{};
+    std::vector<RealRun>* into = nullptr;
   };
-  std::vector<Kind> kinds{{1, recording::long_slice}};
-  for (const std::uint32_t count : counts)
-    kinds.push_back({count, {}});
+  // What the largest number of CPUs uses.
+  const std::uint32_t used = *std::max_element(counts.begin(), counts.end());
   Measured measured;
   ProgressLine progress("running it as it is");
   for (std::uint32_t round = 0; round < rounds; ++round) {
     progress.set(fmt::format("running it as it is, round {} of {}", round + 1, rounds));
-    for (const Kind& kind : kinds) {
-      const auto run = recording::run_measured(
-          program, arguments, {machine.begin(), machine.begin() + kind.cpus}, kind.slice);
+    std::vector<RealRun>& on_one = measured.on_one.emplace_back();
+    std::vector<Run> runs;
+    for (std::size_t i = 0; i < std::min<std::size_t>(cpus_tried_alone, used); ++i)
+      runs.push_back({{machine[(round + i) % used]}, {}, &on_one});
+    runs.push_back({runs.front().cpus, recording::long_slice, &measured.in_long_slices});
+    for (const std::uint32_t count : counts)
+      if (count > 1)
+        runs.push_back({{machine.begin(), machine.begin() + count}, {}, &measured.runs[count]});
+    if (round % 2 == 1)
+      std::reverse(runs.begin(), runs.end());
+    for (const Run& wanted : runs) {
+      const auto run = recording::run_measured(program, arguments, wanted.cpus, wanted.slice);
       if (!run)
         return tl::unexpected(run.error());
       if (run->exit_status != exit_status)
-        return ends_differently(program, count_text(kind.cpus, "CPU"), run->exit_status,
+        return ends_differently(program, count_text(wanted.cpus.size(), "CPU"), run->exit_status,
                                 exit_status);
-      std::vector<RealRun>& runs =
-          kind.slice == Nanoseconds{} ? measured.runs[kind.cpus] : measured.in_long_slices;
-      runs.push_back({run->elapsed, run->cpu_time, run->others});
+      wanted.into->push_back({run->elapsed, run->cpu_time, run->others});
     }
-    std::reverse(kinds.begin(), kinds.end());
+    if (round % 2 == 1)
+      std::reverse(on_one.begin(), on_one.end());
+    measured.runs[1].push_back(analysis::on_average_cpu(on_one));
   }
   return measured;
 }
@@ -395,7 +409,11 @@ Expected<int> validate(const Options& options) {
     return tl::unexpected(measured.error());
   validation.rounds = *rounds;
   const std::vector<RealRun>& on_one = measured->runs.at(1);
-  validation.refilling_share = 1 - analysis::cpu_time_ratio(on_one, measured->in_long_slices);
+  std::vector<RealRun> on_same_cpu;
+  for (const std::vector<RealRun>& round : measured->on_one)
+    on_same_cpu.push_back(round.front());
+  validation.refilling_share = 1 - analysis::cpu_time_ratio(on_same_cpu, measured->in_long_slices);
+  validation.unevenness = analysis::unevenness(measured->on_one);
   for (ValidationRow& row : validation.rows) {
     const auto found = measured->runs.find(row.cpus);
     if (found == measured->runs.end()) {
@@ -441,9 +459,11 @@ void add_validate(CLI::App& app, Chosen& chosen) {
           "More than it has are predicted and not measured")
       ->type_name("LIST");
   command
-      ->add_option("--runs", options->runs,
-                   "Rounds, each of one run on each number of CPUs; without it, 15. From 6 on the\n"
-                   "error has an interval")
+      ->add_option(
+          "--runs", options->runs,
+          "Rounds, each of one run on each number of CPUs, and on one CPU a run on each of\n"
+          "two, which stand for their average; without it, 15. From 6 on the error has an\n"
+          "interval")
       ->type_name("N");
   command
       ->add_option(

@@ -19,6 +19,8 @@ constexpr double telling_error = 0.05;
 constexpr double telling_others = 0.02;
 // How much more CPU time on many CPUs than on one is worth a word.
 constexpr double telling_cpu_time = 0.03;
+// How many times as long on one CPU as on another is worth a word.
+constexpr double telling_unevenness = 1.1;
 
 std::string range_text(const analysis::Interval& range) {
   return fmt::format("{:.2f}–{:.2f}", range.low, range.high);
@@ -79,6 +81,7 @@ std::string validation_json(const Validation& validation) {
                     {"model", name_of(validation.model)},
                     {"serial_fraction", fraction(validation.serial_fraction)},
                     {"refilling_share", fraction(validation.refilling_share)},
+                    {"unevenness", fraction(validation.unevenness)},
                     {"lockstep_advice", validation.lockstep_advice},
                     {"rows", std::move(rows)}});
 }
@@ -131,6 +134,12 @@ std::string validation_caveats(const Validation& validation) {
         "each other's data out when they are switched: in longer time slices it takes that much "
         "less\n",
         percent_text(validation.refilling_share));
+  if (validation.unevenness > telling_unevenness)
+    out += fmt::format(
+        "note: the CPUs are not alike: by itself, one of them took {:.2f} times as long as another "
+        "in "
+        "the same round; speed-ups are against their average\n",
+        validation.unevenness);
   if (others > telling_others)
     out += fmt::format(
         "note: other programs took up to {} of the CPUs meanwhile; stop them for a fair "

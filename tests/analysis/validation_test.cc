@@ -69,6 +69,28 @@ TEST(Validation, ASpeedUpIsTheRatioOfTwoRunsOfOneRound) {
   EXPECT_FALSE(real.confidence);
 }
 
+// One CPU does in 100 what takes another 300, and so both together in 75: twice as fast as their average, 150.
+TEST(Validation, CpusThatAreNotAlikeAreWorthTheirNumberOfAverageOnes) {
+  const std::vector<RealRun> alone{run(100, 80, 4), run(300, 240, 8)};
+  const RealRun average = on_average_cpu(alone);
+  EXPECT_EQ(average.elapsed, Nanoseconds{150});
+  EXPECT_EQ(average.cpu_time, Nanoseconds{120});
+  EXPECT_EQ(average.others, Nanoseconds{6});
+  EXPECT_EQ(real_speedup(std::vector{average}, std::vector{run(75, 120, 0)}, 2).speedup, 2);
+  EXPECT_EQ(on_average_cpu(std::vector{run(100, 0, 0)}).cpu_time, Nanoseconds{0});
+  EXPECT_EQ(on_average_cpu(std::vector{run(100, 7, 3)}).elapsed, Nanoseconds{100});
+}
+
+TEST(Validation, HowUnevenCpusAreIsTheMedianOverTheRounds) {
+  const std::vector<std::vector<RealRun>> rounds{{run(100, 0, 0), run(150, 0, 0)},
+                                                 {run(300, 0, 0), run(100, 0, 0)},
+                                                 {run(50, 0, 0), run(50, 0, 0)}};
+  EXPECT_EQ(unevenness(rounds), 1.5);
+  const std::vector<std::vector<RealRun>> on_one_cpu{{run(100, 0, 0)}};
+  EXPECT_EQ(unevenness(on_one_cpu), 1);
+  EXPECT_EQ(unevenness({}), 1);
+}
+
 TEST(Validation, TheErrorIsThePapersAndLiesWhereTheRealSpeedUpDoes) {
   Real real;
   real.speedup = 2;
