@@ -432,7 +432,10 @@ Expected<int> validate(const Options& options) {
         (row.plain_speedup ? in_lockstep.at(row.cpus) : *plain).compensated(row, ratio);
     if (!compensated)
       return tl::unexpected(compensated.error());
-    row.compensated_speedup = *compensated;
+    // A thread that spins uses up what time it waits: more of it says no more than that it waited longer. So the
+    // CPU time of such programs is a reason for doubt, and no correction.
+    if (!row.plain_speedup)
+      row.compensated_speedup = *compensated;
     if (row.interval)
       row.interval = analysis::with_spread_of_runs(
           analysis::with_cpu_times(*row.interval, row.predicted_speedup, *compensated), *row.real);
@@ -497,7 +500,8 @@ void add_validate(CLI::App& app, Chosen& chosen) {
       "as\n"
       "in the real runs. What is left of the error then is that of the schedule; the rest is that "
       "of\n"
-      "caches, memory and spinning. As it knows real runs on so many CPUs, it is no prediction.\n\n"
+      "caches, memory and spinning. As it knows real runs on so many CPUs, it is no prediction. None\n"
+      "in lockstep: threads that spin use up what time they wait, so their CPU time corrects nothing.\n\n"
       "Examples:\n"
       "  longpole validate -- ./program its arguments\n"
       "  longpole validate --cpus 2 --runs 40 -- pigz -p 4 -k -c big-file");

@@ -20,7 +20,7 @@ struct ValidationRow {
   std::optional<analysis::Interval> interval;  // of the predicted speed-up
   double simulated_cpu_ns = 0;                 // spinning for locks included
   double cpu_time_ratio = 1;                   // of that to the same on one CPU
-  std::optional<double> compensated_speedup;   // by the CPU time of the real runs
+  std::optional<double> compensated_speedup;   // by the CPU time of the real runs; not in lockstep
   std::optional<double> plain_speedup;         // what a recording that is not in lockstep would say
   double limit = 1;
   double amdahl = 1;
