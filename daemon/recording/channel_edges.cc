@@ -247,14 +247,45 @@ class EdgeFinder {
                waited_for);
       taken = read.end;
     }
-    if (channel.capacity == 0)
-      return;
     waited_for.clear();
+    if (channel.capacity == 0) {
+      if (!channel.counts)
+        pair_with_room_in_socket(channel, waited_for);
+      return;
+    }
     for (Transfer& write : channel.writes)
       if (write.moved > channel.capacity)
         if (Transfer* const read = find(channel.reads, write.moved - channel.capacity);
             read != nullptr && read->end > write.begin)
           wait_for(write, read, waited_for);
+  }
+
+  // How much a pair of sockets holds depends on the size of each message and on the kernel. But a write that lasted while
+  // others read there, when so much lay there that it may have been all that fits, had found no room. The kernel lets such a
+  // writer go on when a quarter is left (unix_writable() in its net/unix/af_unix.c).
+  static void pair_with_room_in_socket(Channel& channel,
+                                       std::map<std::uint32_t, const Transfer*>& waited_for) {
+    constexpr std::uint64_t least_full = 65'536;  // a third of the default, SO_SNDBUF in socket(7)
+    constexpr std::uint64_t of_message = 512;     // besides its bytes, at the least
+    for (std::size_t i = 0; i < channel.writes.size(); ++i) {
+      Transfer& write = channel.writes[i];
+      const auto during = std::ranges::upper_bound(channel.reads, write.begin, {}, &Transfer::end);
+      const auto behind = std::ranges::upper_bound(channel.reads, write.end, {}, &Transfer::end);
+      if (during == behind)
+        continue;
+      const std::uint64_t read = during == channel.reads.begin() ? 0 : std::prev(during)->moved;
+      const auto oldest = std::ranges::upper_bound(channel.writes, read, {}, &Transfer::moved) -
+                          channel.writes.begin();
+      if (write.moved <= read || std::cmp_greater(oldest, i))
+        continue;
+      const std::uint64_t messages = i + 1 - static_cast<std::size_t>(oldest);
+      const std::uint64_t there = write.moved - read;
+      if (there + messages * of_message < least_full)
+        continue;
+      const auto enough =
+          std::ranges::lower_bound(during, behind, read + there - there / 4, {}, &Transfer::moved);
+      wait_for(write, &*(enough == behind ? std::prev(behind) : enough), waited_for);
+    }
   }
 
   // The first by which so many bytes have been moved.

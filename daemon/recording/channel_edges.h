@@ -1,7 +1,9 @@
 // Who waited for what another thread of the program wrote to a pipe, a pair of sockets or an event counter.
 //
 // Bytes leave a channel in the order in which they went in. So a read waits for the write of the last byte
-// that it took, and a write that found no room for all of its bytes waits for the read that made it. A read of
+// that it took, and a write that found no room for all of its bytes waits for the read that made it. What a pair of
+// sockets has room for is not known: there, a write that lasted while much lay unread waits for the read that left
+// a quarter of it, or the last read before it went on. A read of
 // nothing waits for the closing of the last descriptor that could be written to. Where
 // somebody outside the program writes or reads, or the descriptor came from elsewhere, no edge is found.
 #pragma once

@@ -8,6 +8,7 @@
 namespace longpole::recording {
 namespace {
 
+using testing::AllOf;
 using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;
@@ -95,6 +96,44 @@ TEST_F(Channels, AWriterWaitsForWhoMakesRoom) {
   EXPECT_THAT(all, Contains("0 20000 wait 1 cpu=0 took=40000 from=1"));
   EXPECT_THAT(all, Contains("1 55000 post 1 cpu=0")) << "the first 20 bytes are not room enough";
   EXPECT_THAT(all, Contains("0 60000 external 6 50 cpu=40000"));
+}
+
+// 100 messages of 300 bytes are there when it comes: it goes on when a quarter of these and its own is left.
+TEST_F(Channels, AWriterToAFullSocketWaitsUntilAQuarterIsLeft) {
+  records_[0] = {channel(1'000, from, to)};
+  for (std::uint64_t i = 0; i < 100; ++i)
+    writes(0, 10'000 + 10 * i, 10'005 + 10 * i, 300);
+  writes(0, 20'000, 90'000, 300);
+  for (std::uint64_t i = 0; i < 90; ++i)
+    reads(1, 30'000 + 10 * i, 30'005 + 10 * i, 300);
+  const auto all = lines();
+  EXPECT_THAT(all, Contains(AllOf(HasSubstr("0 20000 wait 1"), HasSubstr("took=70000 from=1"))));
+  EXPECT_THAT(all, Contains(HasSubstr("1 30755 post 1"))) << "76 of 101 are read then";
+  EXPECT_EQ(std::ranges::count_if(
+                all, [](const std::string& line) { return line.find(" post 1") != line.npos; }),
+            1);
+}
+
+TEST_F(Channels, AWriterThatWentOnBeforeAQuarterWasLeftWaitedForTheLastReadBefore) {
+  records_[0] = {channel(1'000, from, to)};
+  writes(0, 10'000, 11'000, 70'000);
+  writes(0, 20'000, 90'000, 70'000);
+  reads(1, 30'000, 31'000, 10'000);
+  reads(1, 40'000, 41'000, 10'000);
+  reads(1, 91'000, 92'000, 10'000);
+  const auto all = lines();
+  EXPECT_THAT(all, Contains(AllOf(HasSubstr("0 20000 wait 1"), HasSubstr("took=70000 from=1"))));
+  EXPECT_THAT(all, Contains("1 40000 post 1 cpu=0"));
+}
+
+// Whom it wakes takes the CPU from it, and reads, before its call returns.
+TEST_F(Channels, AWriterToASocketWithRoomWaitsForNobody) {
+  records_[0] = {channel(1'000, from, to)};
+  writes(0, 20'000, 90'000, 700);
+  reads(1, 10'000, 30'000, 700);
+  const auto all = lines();
+  EXPECT_THAT(all, Contains("1 10000 wait 0 cpu=0 took=20000 from=0"));
+  EXPECT_THAT(all, Not(Contains(HasSubstr("post 1"))));
 }
 
 TEST_F(Channels, ADuplicateIsTheSameUntilItIsClosed) {
