@@ -8,7 +8,7 @@ import { leadSentence, speedupCurve, type CurvePoint, type Stretch } from './cur
 import { formatAge, formatCount, formatCpus, formatShare, formatSpeedup, formatTime } from './format';
 import { shortName } from './functionNames';
 import { escapeHtml } from './html';
-import { functionShare, type FunctionWeight, type Weights } from './weights';
+import { functionShare, waitingShare, type FunctionWeight, type Weights } from './weights';
 
 /** What the page needs to know of a recording. */
 export interface PageRecording {
@@ -34,8 +34,8 @@ export interface PageRecording {
 /** CPU counts that the curve is drawn from: close enough to find a crossing point between them. */
 export const curveCpuCounts: readonly number[] = [1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32, 48, 64];
 
-const functionsInTable = 20;
-/** Functions that never reach this share are not worth a row. */
+const rowsInTable = 20;
+/** What never reaches this share is not worth a row. */
 const leastShare = 0.005;
 
 export function recordingPage(
@@ -116,13 +116,25 @@ function curvePoints(weights: Weights, cpus: number): CurvePoint[] {
     });
 }
 
+interface TableRow {
+  /** HTML. */
+  readonly title: string;
+  readonly share: (cpus: number) => number;
+}
+
 function functionTable(weights: Weights, cpus: number, columns: readonly number[]): string {
-  const most = (weight: FunctionWeight): number =>
-    Math.max(0, ...columns.map((count) => Math.abs(functionShare(weights, weight, count))));
-  const rows = [...weights.allFunctions()]
-    .filter((weight) => most(weight) >= leastShare)
-    .sort((a, b) => functionShare(weights, b, cpus) - functionShare(weights, a, cpus) || most(b) - most(a))
-    .slice(0, functionsInTable);
+  const most = ({ share }: TableRow): number => Math.max(0, ...columns.map((count) => Math.abs(share(count))));
+  const functions = [...weights.allFunctions()].map(
+    (weight): TableRow => ({ title: functionLink(weight), share: (count) => functionShare(weights, weight, count) }),
+  );
+  const waiting: TableRow = {
+    title: '<span title="Sleeps, input and output, and waits whose cause is not known">waiting, which no faster code shortens</span>',
+    share: (count) => waitingShare(weights, count),
+  };
+  const rows = [...functions, waiting]
+    .filter((row) => most(row) >= leastShare)
+    .sort((a, b) => b.share(cpus) - a.share(cpus) || most(b) - most(a))
+    .slice(0, rowsInTable);
   if (rows.length === 0) {
     return '<p>No function of this recording has any weight.</p>';
   }
@@ -141,17 +153,16 @@ function functionTable(weights: Weights, cpus: number, columns: readonly number[
     })
     .join('');
   const body = rows
-    .map((weight) => {
+    .map(({ title, share }) => {
       const cells = columns
         .map((count) => {
-          const share = functionShare(weights, weight, count);
-          const text = formatShare(share);
+          const text = formatShare(share(count));
           return `<td${chosen(count)}>${text === '0.0%' ? '<span class="quiet">–</span>' : text}</td>`;
         })
         .join('');
-      const width = (Math.max(0, Math.min(1, functionShare(weights, weight, cpus))) * 100).toFixed(1);
+      const width = (Math.max(0, Math.min(1, share(cpus))) * 100).toFixed(1);
       const bar = `<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"><rect width="${width}" height="8"/></svg>`;
-      return `<tr><th scope="row">${functionLink(weight)}</th><td class="barcell">${bar}</td>${cells}</tr>`;
+      return `<tr><th scope="row">${title}</th><td class="barcell">${bar}</td>${cells}</tr>`;
     })
     .join('\n');
   return `<table><thead><tr><th scope="col">CPUs</th><th></th>${head}</tr><tr class="speedups"><th scope="row">speed-up</th><td></td>${speedups}</tr></thead>

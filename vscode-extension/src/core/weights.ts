@@ -66,7 +66,7 @@ export class Weights {
     return this.totals.get(cpus);
   }
 
-  /** The critical time of sleeps and of waits for input and output. */
+  /** The critical time of sleeps, of input and output, and of waits whose cause is not known. */
   waitingNs(cpus: number): number {
     return this.waits.get(cpus) ?? 0;
   }
@@ -149,6 +149,11 @@ export function lineShare(weights: Weights, line: LineWeight, cpus: number): num
 /** The share of the critical path of a function itself at a CPU count, without what it calls. */
 export function functionShare(weights: Weights, weight: FunctionWeight, cpus: number): number {
   return share(weight.at.get(cpus)?.criticalSelfNs ?? 0, weights.totalNs(cpus));
+}
+
+/** Of the program's waiting, as functionShare is of a function. */
+export function waitingShare(weights: Weights, cpus: number): number {
+  return share(weights.waitingNs(cpus), weights.totalNs(cpus));
 }
 
 function share(criticalNs: number, totalNs: number | undefined): number {

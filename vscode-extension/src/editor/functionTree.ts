@@ -6,7 +6,7 @@ import { effectSentence, formatCpus, formatShare, formatTime, shareSentence } fr
 import { shortName } from '../core/functionNames';
 import { machineSummary } from '../core/machineSettings';
 import { countWords } from '../core/threadFilter';
-import { functionShare, lineShare, type FunctionWeight, type LineWeight } from '../core/weights';
+import { functionShare, lineShare, waitingShare, type FunctionWeight, type LineWeight } from '../core/weights';
 import type { Session } from './session';
 import type { ChangeWish } from './whatIfPanel';
 
@@ -51,12 +51,15 @@ export class FunctionTree implements vscode.TreeDataProvider<FunctionNode>, vsco
       return [];
     }
     if (node === undefined) {
-      const functions = [...weights.allFunctions()]
-        .filter((weight) => Math.abs(functionShare(weights, weight, cpus)) >= leastShare)
-        .sort((a, b) => functionShare(weights, b, cpus) - functionShare(weights, a, cpus))
-        .map((weight): FunctionNode => ({ kind: 'function', weight, change: { part: `function:${weight.name}`, label: weight.name } }));
-      const waiting = weights.waitingNs(cpus) / (weights.totalNs(cpus) ?? 1);
-      return Math.abs(waiting) >= leastShare ? [...functions, { kind: 'waiting', share: waiting }] : functions;
+      const rows = [...weights.allFunctions()].map((weight): { readonly share: number; readonly node: FunctionNode } => ({
+        share: functionShare(weights, weight, cpus),
+        node: { kind: 'function', weight, change: { part: `function:${weight.name}`, label: weight.name } },
+      }));
+      const waiting = waitingShare(weights, cpus);
+      return [...rows, { share: waiting, node: { kind: 'waiting', share: waiting } as const }]
+        .filter(({ share }) => Math.abs(share) >= leastShare)
+        .sort((a, b) => b.share - a.share)
+        .map((each) => each.node);
     }
     if (node.kind !== 'function') {
       return [];
@@ -101,7 +104,9 @@ export class FunctionTree implements vscode.TreeDataProvider<FunctionNode>, vsco
       }
       case 'waiting': {
         const item = row('waiting', node.share, '', 0);
-        item.tooltip = `Sleeps and waits for input and output that the program waits for in the end, at ${formatCpus(cpus)}.`;
+        item.tooltip =
+          `Sleeps, input and output, and waits whose cause is not known, that the program waits for in the end at ${formatCpus(cpus)}. ` +
+          'No faster code shortens them.';
         return item;
       }
     }

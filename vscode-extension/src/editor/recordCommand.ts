@@ -142,7 +142,7 @@ export class Recorder {
       const taken = new Set(remembered.map(targetKey));
       const others = found.filter((target) => !taken.has(targetKey(target)));
       picker.items = [
-        ...(remembered.length > 0 ? [{ label: 'recorded before', kind: vscode.QuickPickItemKind.Separator }] : []),
+        ...(remembered.length > 0 ? [{ label: 'recent', kind: vscode.QuickPickItemKind.Separator }] : []),
         ...remembered.map((target) => item(target, true)),
         ...(others.length > 0 ? [{ label: 'found here', kind: vscode.QuickPickItemKind.Separator }] : []),
         ...others.map((target) => item(target, false)),

@@ -6,7 +6,7 @@ import { shortName } from '../core/functionNames';
 import { machineSummary, replacedModel, type MachineSettings } from '../core/machineSettings';
 import { escapeMarkdown } from '../core/markdown';
 import { countWords } from '../core/threadFilter';
-import { functionShare } from '../core/weights';
+import { functionShare, waitingShare } from '../core/weights';
 import type { Daemon } from '../daemon/daemon';
 import { commandLink } from './commandLink';
 import type { Documents } from './documents';
@@ -15,6 +15,8 @@ import type { MachineCheck } from './machineCheck';
 import type { Session, ShownRecording } from './session';
 
 const functionsInTooltip = 5;
+/** What has less is left out. */
+const leastInTooltip = 0.01;
 
 export class StatusBar implements vscode.Disposable {
   private readonly subscriptions: vscode.Disposable[];
@@ -137,14 +139,19 @@ function tooltip(
   const functions = weights
     .heaviestFunctions(cpus, functionsInTooltip)
     .map((weight) => ({ weight, share: functionShare(weights, weight, cpus) }))
-    .filter(({ share }) => share >= 0.01);
-  if (functions.length > 0) {
-    const rows = functions.map(({ weight, share }) => {
-      const title = escapeMarkdown(shortName(weight.name));
-      const link = commandLink('longpole.goToLine', weight.file, weight.firstLine);
-      return `| ${formatShare(share)} | ${weight.file === '' ? title : `[${title}](${link})`} |`;
-    });
-    lines.push(`|  | ${threads === '' ? 'holds the program back' : 'holds the program back in these threads'} |\n|--:|:--|\n${rows.join('\n')}`);
+    .filter(({ share }) => share >= leastInTooltip);
+  const rows = functions.map(({ weight, share }) => {
+    const title = escapeMarkdown(shortName(weight.name));
+    const link = commandLink('longpole.goToLine', weight.file, weight.firstLine);
+    return { share, title: weight.file === '' ? title : `[${title}](${link})` };
+  });
+  const waiting = waitingShare(weights, cpus);
+  if (waiting >= leastInTooltip) {
+    rows.push({ share: waiting, title: '*waiting*' });
+  }
+  if (rows.length > 0) {
+    const table = rows.sort((one, other) => other.share - one.share).map(({ share, title }) => `| ${formatShare(share)} | ${title} |`);
+    lines.push(`|  | ${threads === '' ? 'holds the program back' : 'holds the program back in these threads'} |\n|--:|:--|\n${table.join('\n')}`);
   }
   if (stale !== undefined) {
     lines.push(`$(warning) ${escapeMarkdown(stale)}`);

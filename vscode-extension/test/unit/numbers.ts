@@ -6,7 +6,7 @@ import { Prediction } from '../../src/protocol/longpole/v1/simulation';
 
 export const file = '/src/sorter.c';
 
-export function weights(): Weights {
+export function weights(waitingNs: number[] = []): Weights {
   const result = new Weights();
   const cpus = [1, 8];
   const line = (number: number, name: string, selfNs: number, criticalNs: number[]): object => ({
@@ -32,6 +32,7 @@ export function weights(): Weights {
     }),
     GetFunctionsResponse.create({
       totalNs: [1000, 400],
+      waitingNs,
       functions: [
         { name: 'merge', file, line: 10, lastLine: 16, selfNs: 212, selfAndDescendantsNs: 212, calls: 7n, at: at(212, 212) },
         { name: 'bubble_sort', file, line: 3, lastLine: 8, selfNs: 700, selfAndDescendantsNs: 700, at: at(700, 0) },

@@ -34,6 +34,12 @@ void test('the page says what ran, how fast it would be, and what leads', () => 
   assert.doesNotMatch(page, /<b>| style=|<script|onclick/);
 });
 
+void test('waiting stands among the functions, where its share is', () => {
+  const page = recordingPage(recording, weights([0, 120]), 8, [1, 8], now);
+  const text = page.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
+  assert.match(text, /merge sorter\.c:10 21% 53% waiting, which no faster code shortens – 30% bubble_sort/);
+});
+
 void test('what is not as recorded, and whose part is shown, stands below the name', () => {
   const page = recordingPage({ ...recording, change: 'a faster', machine: 'linux', replacedModel: 'By another.', shownThreads: '1 of 22 threads: <main>' }, weights(), 8, [8], now);
   assert.match(page, /<p class="remark">As if: a faster\. Simulated with linux\. By another\. Of functions the part of 1 of 22 threads: &#60;main&#62;\.<\/p>/);

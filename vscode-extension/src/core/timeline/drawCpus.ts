@@ -7,7 +7,7 @@ import { State, type CpuRow, type TimelineData } from './model';
 import { lengthOf } from './scale';
 import type { Lane, Scene } from './scene';
 import type { Surface } from './surface';
-import { categoryOf, type Theme } from './theme';
+import { categoryCount, categoryOf, tellApart, type Colouring, type Theme } from './theme';
 
 /** "CPU 3", and how much of the visible interval it is busy. */
 export function drawCpuName(surface: Surface, scene: Scene, lane: Lane, layout: LaneLayout, theme: Theme, row: number): void {
@@ -31,6 +31,8 @@ export class CpuPainter {
   private readonly bar: number;
   private readonly colours = new Map<number, string>();
   private readonly names: ReadonlyMap<number, string>;
+  /** Of threads so few that each can have a colour of its own. */
+  private readonly colouring: Colouring | undefined;
 
   constructor(
     private readonly surface: Surface,
@@ -41,6 +43,7 @@ export class CpuPainter {
   ) {
     this.bar = Math.round(layout.rowHeight * 0.52);
     this.names = threadNames(lane);
+    this.colouring = this.names.size <= categoryCount ? tellApart([...this.names.values()]) : undefined;
   }
 
   /** From row `first` up to but not including row `last`. */
@@ -61,7 +64,7 @@ export class CpuPainter {
   private colourOf(thread: number): string {
     let colour = this.colours.get(thread);
     if (colour === undefined) {
-      colour = categoryOf(this.names.get(thread) ?? String(thread), this.theme);
+      colour = categoryOf(this.names.get(thread) ?? String(thread), this.theme, this.colouring);
       this.colours.set(thread, colour);
     }
     return colour;
