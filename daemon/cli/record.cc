@@ -67,6 +67,8 @@ Expected<void> check_output(const fs::path& path) {
   std::error_code ignored;
   if (fs::is_directory(path, ignored))
     return bad_input(what, "it is a directory", "name a file with -o");
+  if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored))
+    return bad_input(what, "it is there and is not a regular file", "name another file with -o");
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
   if (!fs::is_directory(folder, ignored))
     return not_found(what, fmt::format("there is no directory {}", folder.string()),

@@ -121,16 +121,16 @@ bool Symbolizer::is_recorder(std::uint64_t address) const {
 }
 
 // Whether a sample is of the recorder's own work, whose cost is taken out. A call of the program passes
-// through one frame of the recorder: more of them, or the innermost, are its own.
+// through one frame of the recorder: more of them, or the innermost, are its own. Only those further in count: the recorder
+// also calls routines of the program, those of pthread_once(), and may have come to that through several frames.
 bool Symbolizer::is_recording(const std::vector<std::uint64_t>& path) const {
-  bool before = true;
-  for (const std::uint64_t address : path) {
-    const bool here = is_recorder(address);
-    if (here && before)
-      return true;
-    before = here || (run_.run.source == Source::portable && address == path.front());
-  }
-  return false;
+  const auto recorder =
+      std::ranges::find_if(path, [this](std::uint64_t address) { return is_recorder(address); });
+  if (recorder == path.end())
+    return false;
+  const std::ptrdiff_t own = run_.run.source == Source::portable ? 1 : 0;
+  return recorder - path.begin() <= own ||
+         (recorder + 1 != path.end() && is_recorder(*(recorder + 1)));
 }
 
 FunctionId Symbolizer::outermost_user_function(StackId stack) const {

@@ -1,6 +1,7 @@
 #include "simulation/signals_in_flight.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace longpole::simulation {
 
@@ -10,7 +11,7 @@ SignalsInFlight::SignalsInFlight(const Recording& recording, const Survey& surve
       tokens_(recording.objects.size()),
       ends_(recording.threads.size()),
       notifications_(recording.threads.size()),
-      paired_waits_(recording.threads.size(), 0) {
+      paired_waits_(recording.threads.size()) {
   for (std::size_t i = 0; i < tokens_.size(); ++i) {
     if (recording.objects[i].kind == ObjectKind::semaphore)
       tokens_[i].resize(recording.objects[i].initial);
@@ -83,7 +84,9 @@ std::optional<SignalsInFlight::Signal> SignalsInFlight::wait_for_condition(std::
                                                                            const Signal& here,
                                                                            Next next) {
   const bool paired = survey_.conditions.paired(event.subject);
-  const std::size_t wait = paired ? paired_waits_[thread]++ : 0;
+  PairedWaits& waits = paired_waits_[thread];
+  if (paired && std::exchange(waits.last, &event) != &event)
+    ++waits.begun;
   if (next != Next::runs) {
     if (event.other < unlocks_.size())
       unlocks_[event.other] = here;
@@ -91,7 +94,7 @@ std::optional<SignalsInFlight::Signal> SignalsInFlight::wait_for_condition(std::
   }
   if (!paired)
     return take(tokens_[event.subject]);
-  const ConditionPairs::Notified ends = survey_.conditions.waits(thread)[wait];
+  const ConditionPairs::Notified ends = survey_.conditions.waits(thread)[waits.begun - 1];
   if (!ends.by.known())
     return std::nullopt;
   const Queue& made = notifications_[ends.by.index()];

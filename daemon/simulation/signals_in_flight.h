@@ -56,7 +56,13 @@ class SignalsInFlight {
   std::vector<Queue> tokens_;         // per object: posts and remembered signals; barrier: arrivals
   std::vector<Signal> ends_;          // per thread
   std::vector<Queue> notifications_;  // per thread: all that it made
-  std::vector<std::size_t> paired_waits_;               // per thread: that it has begun
+  // Per thread: how many paired waits it has begun, and the last of them. It comes once more for one that is over, when
+  // it tries to get its mutex back.
+  struct PairedWaits {
+    std::size_t begun = 0;
+    const Event* last = nullptr;
+  };
+  std::vector<PairedWaits> paired_waits_;
   std::unordered_map<std::uint64_t, Queue> mailboxes_;  // of senders that wait
 };
 

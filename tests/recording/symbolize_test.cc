@@ -111,8 +111,10 @@ TEST(Symbolize, SamplesOfTheRecordersOwnWorkDoNotCount) {
       {recorder + 16, user},                       // in the recorder
       {libc, recorder + 32, recorder + 16, user},  // what the recorder called
       {libc, user},
+      // A routine of the program that the recorder calls.
+      {user, libc, recorder + 16, libc, recorder + 48, recorder + 64, user},
   };
-  run.threads[0].samples = {{0, 0, 1}, {0, 1, 20}, {0, 2, 300}, {0, 3, 4000}};
+  run.threads[0].samples = {{0, 0, 1}, {0, 1, 20}, {0, 2, 300}, {0, 3, 4000}, {0, 4, 50000}};
   const auto samples = [&] {
     std::uint32_t sum = 0;
     for (const Profile& profile : symbolize(run, mappings, "").profiles)
@@ -120,10 +122,10 @@ TEST(Symbolize, SamplesOfTheRecordersOwnWorkDoNotCount) {
         sum += entry.samples;
     return sum;
   };
-  EXPECT_EQ(samples(), 4001U);
+  EXPECT_EQ(samples(), 54001U);
   // Its paths have the caller of the innermost frame, which may have none of its own.
   run.run.source = Source::portable;
-  EXPECT_EQ(samples(), 4000U);
+  EXPECT_EQ(samples(), 54000U);
 }
 
 TEST(Symbolize, NamesAreUniqueAndTellWhereThingsComeFrom) {

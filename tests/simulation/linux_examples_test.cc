@@ -206,6 +206,28 @@ thread C priority=1
 B: wait@0, blocked 0-2 by A, wait@2, cpu1 2-6 run, end@6
 C: wait@0, blocked 0-2 by A, wait@2, cpu0 2-7 run, end@7
 )"},
+        // The signal and the unlock are seen a millisecond later; A comes to its wait again for the mutex.
+        Example{"WhoWaitsForAConditionHearsOfItsMutexAsLate", R"(
+thread A cpu=0
+  lock M
+  cwait C M
+  run f 1
+  unlock M
+thread B cpu=1
+  run f 2
+  lock M
+  signal C
+  unlock M
+  run f 3
+)",
+                [] {
+                  Machine machine = linux_fair(2);
+                  machine.latency = std::chrono::milliseconds(1);
+                  return machine;
+                }(),
+                R"(A: lock@0, cwait@0, blocked 0-3 by B, cwait@3, cpu0 3-4 run, unlock@4, end@4
+B: cpu1 0-2 run, lock@2, signal@2, unlock@2, cpu1 2-5 run, end@5
+)"},
         Example{"RoundRobinTakesTurns", R"(
 thread A priority=1
   run f 150
