@@ -500,8 +500,10 @@ void add_validate(CLI::App& app, Chosen& chosen) {
       "as\n"
       "in the real runs. What is left of the error then is that of the schedule; the rest is that "
       "of\n"
-      "caches, memory and spinning. As it knows real runs on so many CPUs, it is no prediction. None\n"
-      "in lockstep: threads that spin use up what time they wait, so their CPU time corrects nothing.\n\n"
+      "caches, memory and spinning. As it knows real runs on so many CPUs, it is no prediction. "
+      "None\n"
+      "in lockstep: threads that spin use up what time they wait, so their CPU time corrects "
+      "nothing.\n\n"
       "Examples:\n"
       "  longpole validate -- ./program its arguments\n"
       "  longpole validate --cpus 2 --runs 40 -- pigz -p 4 -k -c big-file");
