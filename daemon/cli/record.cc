@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cstdio>
 #include <filesystem>
@@ -60,24 +59,6 @@ class StatusFile {
  private:
   std::ofstream file_;
 };
-
-// A file that cannot be written is better known before the program has run than after.
-Expected<void> check_output(const fs::path& path) {
-  const std::string what = fmt::format("cannot write {}", path.string());
-  std::error_code ignored;
-  if (fs::is_directory(path, ignored))
-    return bad_input(what, "it is a directory", "name a file with -o");
-  if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored))
-    return bad_input(what, "it is there and is not a regular file", "name another file with -o");
-  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  if (!fs::is_directory(folder, ignored))
-    return not_found(what, fmt::format("there is no directory {}", folder.string()),
-                     "make it first, or name another file with -o");
-  if (access(folder.c_str(), W_OK) != 0)
-    return bad_input(what, fmt::format("nothing can be written in {}", folder.string()),
-                     "name another file with -o");
-  return {};
-}
 
 Expected<Request> request_of(const Options& options) {
   Request out;

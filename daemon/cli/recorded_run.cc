@@ -1,5 +1,8 @@
 #include "cli/recorded_run.h"
 
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/thread_pool.hpp>
@@ -8,7 +11,26 @@
 #include <optional>
 #include <utility>
 
+#include "storage/load.h"
+
 namespace longpole::cli {
+
+Expected<void> check_output(const std::filesystem::path& path) {
+  if (auto sound = storage::check_replaceable(path); !sound) {
+    sound.error().remedy += " with -o";
+    return sound;
+  }
+  const std::string what = fmt::format("cannot write {}", path.string());
+  std::error_code ignored;
+  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
+  if (!std::filesystem::is_directory(folder, ignored))
+    return not_found(what, fmt::format("there is no directory {}", folder.string()),
+                     "make it first, or name another file with -o");
+  if (::access(folder.c_str(), W_OK) != 0)
+    return bad_input(what, fmt::format("nothing can be written in {}", folder.string()),
+                     "name another file with -o");
+  return {};
+}
 
 Expected<Recording> run_recorded(const recording::Options& options, recording::Output output,
                                  recording::Observer observer) {

@@ -84,8 +84,8 @@ Expected<Measured> measure(const fs::path& program, const std::vector<std::strin
                            int exit_status) {
   struct Run {
     std::vector<std::uint32_t> cpus;
-    Nanoseconds slice{};
-    std::vector<RealRun>* into = nullptr;
+    Nanoseconds slice;
+    RealRun* result;
   };
   // What the largest number of CPUs uses.
   const std::uint32_t used = *std::max_element(counts.begin(), counts.end());
@@ -93,27 +93,28 @@ Expected<Measured> measure(const fs::path& program, const std::vector<std::strin
   ProgressLine progress("running it as it is");
   for (std::uint32_t round = 0; round < rounds; ++round) {
     progress.set(fmt::format("running it as it is, round {} of {}", round + 1, rounds));
-    std::vector<RealRun>& on_one = measured.on_one.emplace_back();
+    std::vector<RealRun>& on_one =
+        measured.on_one.emplace_back(std::min<std::size_t>(cpus_tried_alone, used));
     std::vector<Run> runs;
-    for (std::size_t i = 0; i < std::min<std::size_t>(cpus_tried_alone, used); ++i)
-      runs.push_back({{machine[(round + i) % used]}, {}, &on_one});
-    runs.push_back({runs.front().cpus, recording::long_slice, &measured.in_long_slices});
+    for (std::size_t i = 0; i < on_one.size(); ++i)
+      runs.push_back({{machine[(round + i) % used]}, {}, &on_one[i]});
+    runs.push_back(
+        {runs.front().cpus, recording::long_slice, &measured.in_long_slices.emplace_back()});
     for (const std::uint32_t count : counts)
       if (count > 1)
-        runs.push_back({{machine.begin(), machine.begin() + count}, {}, &measured.runs[count]});
+        runs.push_back(
+            {{machine.begin(), machine.begin() + count}, {}, &measured.runs[count].emplace_back()});
     if (round % 2 == 1)
       std::reverse(runs.begin(), runs.end());
-    for (const Run& wanted : runs) {
-      const auto run = recording::run_measured(program, arguments, wanted.cpus, wanted.slice);
+    for (const auto& [cpus, slice, result] : runs) {
+      const auto run = recording::run_measured(program, arguments, cpus, slice);
       if (!run)
         return tl::unexpected(run.error());
       if (run->exit_status != exit_status)
-        return ends_differently(program, count_text(wanted.cpus.size(), "CPU"), run->exit_status,
+        return ends_differently(program, count_text(cpus.size(), "CPU"), run->exit_status,
                                 exit_status);
-      wanted.into->push_back({run->elapsed, run->cpu_time, run->others});
+      *result = {run->elapsed, run->cpu_time, run->others};
     }
-    if (round % 2 == 1)
-      std::reverse(on_one.begin(), on_one.end());
     measured.runs[1].push_back(analysis::on_average_cpu(on_one));
   }
   return measured;
@@ -360,6 +361,11 @@ Expected<int> validate(const Options& options) {
                                                 path == nullptr ? "" : path);
   if (!program)
     return tl::unexpected(program.error());
+
+  if (!options.output.empty()) {
+    if (const auto writable = check_output(options.output); !writable)
+      return tl::unexpected(writable.error());
+  }
 
   const auto lockstep = choose_lockstep(options.lockstep, *cpus);
   if (!lockstep)

@@ -267,18 +267,16 @@ class EdgeFinder {
                                        std::map<std::uint32_t, const Transfer*>& waited_for) {
     constexpr std::uint64_t least_full = 65'536;  // a third of the default, SO_SNDBUF in socket(7)
     constexpr std::uint64_t of_message = 512;     // besides its bytes, at the least
-    for (std::size_t i = 0; i < channel.writes.size(); ++i) {
-      Transfer& write = channel.writes[i];
+    for (Transfer& write : channel.writes) {
       const auto during = std::ranges::upper_bound(channel.reads, write.begin, {}, &Transfer::end);
       const auto behind = std::ranges::upper_bound(channel.reads, write.end, {}, &Transfer::end);
       if (during == behind)
         continue;
       const std::uint64_t read = during == channel.reads.begin() ? 0 : std::prev(during)->moved;
-      const auto oldest = std::ranges::upper_bound(channel.writes, read, {}, &Transfer::moved) -
-                          channel.writes.begin();
-      if (write.moved <= read || std::cmp_greater(oldest, i))
+      if (write.moved <= read)
         continue;
-      const std::uint64_t messages = i + 1 - static_cast<std::size_t>(oldest);
+      const auto oldest = std::ranges::upper_bound(channel.writes, read, {}, &Transfer::moved);
+      const auto messages = static_cast<std::uint64_t>(&write - &*oldest) + 1;
       const std::uint64_t there = write.moved - read;
       if (there + messages * of_message < least_full)
         continue;

@@ -128,8 +128,9 @@ bool Symbolizer::is_recording(const std::vector<std::uint64_t>& path) const {
       std::ranges::find_if(path, [this](std::uint64_t address) { return is_recorder(address); });
   if (recorder == path.end())
     return false;
-  const std::ptrdiff_t own = run_.run.source == Source::portable ? 1 : 0;
-  return recorder - path.begin() <= own ||
+  // A portable sample has but the innermost frame and the one it may have come from.
+  const std::ptrdiff_t innermost = run_.run.source == Source::portable ? 1 : 0;
+  return recorder - path.begin() <= innermost ||
          (recorder + 1 != path.end() && is_recorder(*(recorder + 1)));
 }
 

@@ -123,17 +123,25 @@ Expected<std::string> read_file_whole(const std::filesystem::path& path) {
   return content;
 }
 
-Expected<void> write_file_whole(std::string_view bytes, const std::filesystem::path& path) {
+Expected<void> check_replaceable(const std::filesystem::path& path) {
   const std::string what = fmt::format("cannot write {}", path.string());
-  std::error_code problem;
-  const std::filesystem::file_status there = std::filesystem::status(path, problem);
+  std::error_code ignored;
+  const std::filesystem::file_status there = std::filesystem::status(path, ignored);
   if (std::filesystem::is_directory(there))
     return bad_input(what, "it is a directory", "name a file");
   if (std::filesystem::exists(there) && !std::filesystem::is_regular_file(there))
     return bad_input(what, "it is there and is not a regular file", "name another file");
+  return {};
+}
+
+Expected<void> write_file_whole(std::string_view bytes, const std::filesystem::path& path) {
+  if (auto sound = check_replaceable(path); !sound)
+    return sound;
+  const std::string what = fmt::format("cannot write {}", path.string());
+  std::error_code problem;
   // A link stays; what it points to is replaced.
   const std::filesystem::path target =
-      std::filesystem::exists(there) ? std::filesystem::canonical(path, problem) : path;
+      std::filesystem::exists(path, problem) ? std::filesystem::canonical(path, problem) : path;
 
   TemporaryFile file(target);
   if (file.exists() && file.write(bytes) && file.rename_to(target))

@@ -21,6 +21,9 @@ namespace longpole::storage {
 [[nodiscard]] Expected<void> write_file_whole(std::string_view bytes,
                                               const std::filesystem::path& path);
 
+// That nothing but a regular file would be replaced there. Writing checks it, too.
+[[nodiscard]] Expected<void> check_replaceable(const std::filesystem::path& path);
+
 // The content of a regular file. Refuses everything else, by what it is.
 [[nodiscard]] Expected<std::string> read_file_whole(const std::filesystem::path& path);
 

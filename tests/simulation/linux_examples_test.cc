@@ -19,6 +19,11 @@ Machine with_second(Machine machine, ThreadSettings settings) {
   return machine;
 }
 
+Machine with_latency(Machine machine) {
+  machine.latency = std::chrono::milliseconds(1);
+  return machine;
+}
+
 Machine with_nice_values(Machine machine, std::initializer_list<std::int32_t> values) {
   for (const std::int32_t value : values) {
     ThreadSettings settings;
@@ -197,11 +202,7 @@ thread C priority=1
   wait Y
   run f 5
 )",
-            [] {
-              Machine machine = linux_fair(2);
-              machine.latency = std::chrono::milliseconds(1);
-              return machine;
-            }(),
+            with_latency(linux_fair(2)),
             R"(A: cpu0 0-1 run, post@1, post@1, cpu0 1-2 cut, runnable 2-7 after C, cpu0 7-16 run, end@16
 B: wait@0, blocked 0-2 by A, wait@2, cpu1 2-6 run, end@6
 C: wait@0, blocked 0-2 by A, wait@2, cpu0 2-7 run, end@7
@@ -220,11 +221,7 @@ thread B cpu=1
   unlock M
   run f 3
 )",
-                [] {
-                  Machine machine = linux_fair(2);
-                  machine.latency = std::chrono::milliseconds(1);
-                  return machine;
-                }(),
+                with_latency(linux_fair(2)),
                 R"(A: lock@0, cwait@0, blocked 0-3 by B, cwait@3, cpu0 3-4 run, unlock@4, end@4
 B: cpu1 0-2 run, lock@2, signal@2, unlock@2, cpu1 2-5 run, end@5
 )"},

@@ -8,7 +8,7 @@ import { leadSentence, speedupCurve, type CurvePoint, type Stretch } from './cur
 import { formatAge, formatCount, formatCpus, formatShare, formatSpeedup, formatTime } from './format';
 import { shortName } from './functionNames';
 import { escapeHtml } from './html';
-import { functionShare, waitingShare, type FunctionWeight, type Weights } from './weights';
+import { functionShare, holderShare, waiting, type FunctionWeight, type Holder, type Weights } from './weights';
 
 /** What the page needs to know of a recording. */
 export interface PageRecording {
@@ -35,6 +35,8 @@ export interface PageRecording {
 export const curveCpuCounts: readonly number[] = [1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32, 48, 64];
 
 const rowsInTable = 20;
+const waitingTitle =
+  '<span title="Sleeps, input and output, and waits whose cause is not known">waiting, which no faster code shortens</span>';
 /** What never reaches this share is not worth a row. */
 const leastShare = 0.005;
 
@@ -116,24 +118,12 @@ function curvePoints(weights: Weights, cpus: number): CurvePoint[] {
     });
 }
 
-interface TableRow {
-  /** HTML. */
-  readonly title: string;
-  readonly share: (cpus: number) => number;
-}
-
 function functionTable(weights: Weights, cpus: number, columns: readonly number[]): string {
-  const most = ({ share }: TableRow): number => Math.max(0, ...columns.map((count) => Math.abs(share(count))));
-  const functions = [...weights.allFunctions()].map(
-    (weight): TableRow => ({ title: functionLink(weight), share: (count) => functionShare(weights, weight, count) }),
-  );
-  const waiting: TableRow = {
-    title: '<span title="Sleeps, input and output, and waits whose cause is not known">waiting, which no faster code shortens</span>',
-    share: (count) => waitingShare(weights, count),
-  };
-  const rows = [...functions, waiting]
-    .filter((row) => most(row) >= leastShare)
-    .sort((a, b) => b.share(cpus) - a.share(cpus) || most(b) - most(a))
+  const most = (holder: Holder): number => Math.max(0, ...columns.map((count) => Math.abs(holderShare(weights, holder, count))));
+  const rows = weights
+    .heaviestFirst(cpus)
+    .filter((holder) => most(holder) >= leastShare)
+    .sort((a, b) => holderShare(weights, b, cpus) - holderShare(weights, a, cpus) || most(b) - most(a))
     .slice(0, rowsInTable);
   if (rows.length === 0) {
     return '<p>No function of this recording has any weight.</p>';
@@ -153,16 +143,16 @@ function functionTable(weights: Weights, cpus: number, columns: readonly number[
     })
     .join('');
   const body = rows
-    .map(({ title, share }) => {
+    .map((holder) => {
       const cells = columns
         .map((count) => {
-          const text = formatShare(share(count));
+          const text = formatShare(holderShare(weights, holder, count));
           return `<td${chosen(count)}>${text === '0.0%' ? '<span class="quiet">–</span>' : text}</td>`;
         })
         .join('');
-      const width = (Math.max(0, Math.min(1, share(cpus))) * 100).toFixed(1);
+      const width = (Math.max(0, Math.min(1, holderShare(weights, holder, cpus))) * 100).toFixed(1);
       const bar = `<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"><rect width="${width}" height="8"/></svg>`;
-      return `<tr><th scope="row">${title}</th><td class="barcell">${bar}</td>${cells}</tr>`;
+      return `<tr><th scope="row">${holder === waiting ? waitingTitle : functionLink(holder)}</th><td class="barcell">${bar}</td>${cells}</tr>`;
     })
     .join('\n');
   return `<table><thead><tr><th scope="col">CPUs</th><th></th>${head}</tr><tr class="speedups"><th scope="row">speed-up</th><td></td>${speedups}</tr></thead>

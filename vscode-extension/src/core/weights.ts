@@ -43,6 +43,10 @@ interface MutableFunction extends Omit<FunctionWeight, 'at'> {
   at: Map<number, FunctionAt>;
 }
 
+/** What the program waits for in the end, and no faster code shortens: sleeps, input and output, waits whose cause is not known. */
+export const waiting = 'waiting';
+export type Holder = FunctionWeight | typeof waiting;
+
 export class Weights {
   private readonly totals = new Map<number, number>();
   private readonly waits = new Map<number, number>();
@@ -92,6 +96,12 @@ export class Weights {
   heaviestFunctions(cpus: number, count: number): FunctionWeight[] {
     const self = (weight: FunctionWeight): number => weight.at.get(cpus)?.criticalSelfNs ?? 0;
     return [...this.functions.values()].sort((a, b) => self(b) - self(a)).slice(0, count);
+  }
+
+  /** All that may hold the program back at a CPU count, the heaviest first. */
+  heaviestFirst(cpus: number): Holder[] {
+    const all: Holder[] = [...this.functions.values(), waiting];
+    return all.sort((a, b) => holderShare(this, b, cpus) - holderShare(this, a, cpus));
   }
 
   addPredictions(predictions: readonly Prediction[]): void {
@@ -151,9 +161,9 @@ export function functionShare(weights: Weights, weight: FunctionWeight, cpus: nu
   return share(weight.at.get(cpus)?.criticalSelfNs ?? 0, weights.totalNs(cpus));
 }
 
-/** Of the program's waiting, as functionShare is of a function. */
-export function waitingShare(weights: Weights, cpus: number): number {
-  return share(weights.waitingNs(cpus), weights.totalNs(cpus));
+/** As functionShare. */
+export function holderShare(weights: Weights, holder: Holder, cpus: number): number {
+  return holder === waiting ? share(weights.waitingNs(cpus), weights.totalNs(cpus)) : functionShare(weights, holder, cpus);
 }
 
 function share(criticalNs: number, totalNs: number | undefined): number {

@@ -6,7 +6,7 @@ import { effectSentence, formatCpus, formatShare, formatTime, shareSentence } fr
 import { shortName } from '../core/functionNames';
 import { machineSummary } from '../core/machineSettings';
 import { countWords } from '../core/threadFilter';
-import { functionShare, lineShare, waitingShare, type FunctionWeight, type LineWeight } from '../core/weights';
+import { functionShare, holderShare, lineShare, waiting, type FunctionWeight, type LineWeight } from '../core/weights';
 import type { Session } from './session';
 import type { ChangeWish } from './whatIfPanel';
 
@@ -14,7 +14,7 @@ export type FunctionNode =
   /** `change`: what the what-if panel is given. */
   | { readonly kind: 'function'; readonly weight: FunctionWeight; readonly change: ChangeWish }
   | { readonly kind: 'line'; readonly weight: FunctionWeight; readonly line: LineWeight; readonly change: ChangeWish }
-  | { readonly kind: 'waiting'; readonly share: number };
+  | { readonly kind: typeof waiting; readonly share: number };
 
 /** Below it, a row says nothing. */
 const leastShare = 0.001;
@@ -51,15 +51,14 @@ export class FunctionTree implements vscode.TreeDataProvider<FunctionNode>, vsco
       return [];
     }
     if (node === undefined) {
-      const rows = [...weights.allFunctions()].map((weight): { readonly share: number; readonly node: FunctionNode } => ({
-        share: functionShare(weights, weight, cpus),
-        node: { kind: 'function', weight, change: { part: `function:${weight.name}`, label: weight.name } },
-      }));
-      const waiting = waitingShare(weights, cpus);
-      return [...rows, { share: waiting, node: { kind: 'waiting', share: waiting } as const }]
-        .filter(({ share }) => Math.abs(share) >= leastShare)
-        .sort((a, b) => b.share - a.share)
-        .map((each) => each.node);
+      return weights
+        .heaviestFirst(cpus)
+        .filter((holder) => Math.abs(holderShare(weights, holder, cpus)) >= leastShare)
+        .map((holder) =>
+          holder === waiting
+            ? { kind: waiting, share: holderShare(weights, holder, cpus) }
+            : { kind: 'function', weight: holder, change: { part: `function:${holder.name}`, label: holder.name } },
+        );
     }
     if (node.kind !== 'function') {
       return [];
@@ -102,8 +101,8 @@ export class FunctionTree implements vscode.TreeDataProvider<FunctionNode>, vsco
         item.contextValue = 'changeable';
         return item;
       }
-      case 'waiting': {
-        const item = row('waiting', node.share, '', 0);
+      case waiting: {
+        const item = row(waiting, node.share, '', 0);
         item.tooltip =
           `Sleeps, input and output, and waits whose cause is not known, that the program waits for in the end at ${formatCpus(cpus)}. ` +
           'No faster code shortens them.';

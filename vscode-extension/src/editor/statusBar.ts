@@ -6,7 +6,7 @@ import { shortName } from '../core/functionNames';
 import { machineSummary, replacedModel, type MachineSettings } from '../core/machineSettings';
 import { escapeMarkdown } from '../core/markdown';
 import { countWords } from '../core/threadFilter';
-import { functionShare, waitingShare } from '../core/weights';
+import { holderShare, waiting, type FunctionWeight } from '../core/weights';
 import type { Daemon } from '../daemon/daemon';
 import { commandLink } from './commandLink';
 import type { Documents } from './documents';
@@ -14,9 +14,7 @@ import { drawIdle } from './idleStatus';
 import type { MachineCheck } from './machineCheck';
 import type { Session, ShownRecording } from './session';
 
-const functionsInTooltip = 5;
-/** What has less is left out. */
-const leastInTooltip = 0.01;
+const rowsInTooltip = 6;
 
 export class StatusBar implements vscode.Disposable {
   private readonly subscriptions: vscode.Disposable[];
@@ -136,22 +134,14 @@ function tooltip(
   if (otherModel !== '') {
     lines.push(`$(info) ${escapeMarkdown(otherModel)}`);
   }
-  const functions = weights
-    .heaviestFunctions(cpus, functionsInTooltip)
-    .map((weight) => ({ weight, share: functionShare(weights, weight, cpus) }))
-    .filter(({ share }) => share >= leastInTooltip);
-  const rows = functions.map(({ weight, share }) => {
-    const title = escapeMarkdown(shortName(weight.name));
-    const link = commandLink('longpole.goToLine', weight.file, weight.firstLine);
-    return { share, title: weight.file === '' ? title : `[${title}](${link})` };
-  });
-  const waiting = waitingShare(weights, cpus);
-  if (waiting >= leastInTooltip) {
-    rows.push({ share: waiting, title: '*waiting*' });
-  }
+  const rows = weights
+    .heaviestFirst(cpus)
+    .slice(0, rowsInTooltip)
+    .map((holder) => ({ holder, share: holderShare(weights, holder, cpus) }))
+    .filter(({ share }) => share >= 0.01)
+    .map(({ holder, share }) => `| ${formatShare(share)} | ${holder === waiting ? '*waiting*' : functionTitle(holder)} |`);
   if (rows.length > 0) {
-    const table = rows.sort((one, other) => other.share - one.share).map(({ share, title }) => `| ${formatShare(share)} | ${title} |`);
-    lines.push(`|  | ${threads === '' ? 'holds the program back' : 'holds the program back in these threads'} |\n|--:|:--|\n${table.join('\n')}`);
+    lines.push(`|  | ${threads === '' ? 'holds the program back' : 'holds the program back in these threads'} |\n|--:|:--|\n${rows.join('\n')}`);
   }
   if (stale !== undefined) {
     lines.push(`$(warning) ${escapeMarkdown(stale)}`);
@@ -182,4 +172,9 @@ function tooltip(
     ],
   };
   return markdown;
+}
+
+function functionTitle({ name, file, firstLine }: FunctionWeight): string {
+  const title = escapeMarkdown(shortName(name));
+  return file === '' ? title : `[${title}](${commandLink('longpole.goToLine', file, firstLine)})`;
 }

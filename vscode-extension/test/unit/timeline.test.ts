@@ -311,6 +311,20 @@ void test('a row of CPUs shows a pixel as busy as it is, and says where threads 
   assert.equal(cpuText(only.cpuRows[0] as CpuRow, { turn: undefined, summary: 0 }, threadNames(all.lanes[0] as Lane)), 'CPU 0 · 20% busy · 3 threads, consumer longest · 4 migrations here');
 });
 
+void test('in rows of CPUs few threads have a colour each, whatever they are called', () => {
+  const shown = data(2);
+  const alike = Array.from({ length: 1000 }, (_unused, number) => `thread ${number}`).filter(
+    (name) => categoryOf(name, darkTheme) === categoryOf('thread 0', darkTheme),
+  );
+  const surface = new Recorder();
+  const named = { ...shown, threads: shown.threads.map((thread, at) => ({ ...thread, name: alike[at] ?? '' })) };
+  drawTimeline(surface, scene(named, { rowsAre: 'cpus' }), darkTheme);
+  const seen = new Set(shown.cpuRows.flatMap(({ turns, summaries }) => [...turns.thread, ...summaries.thread]));
+  const colours = new Set(surface.filled.map(({ colour }) => colour).filter((colour) => darkTheme.categories.includes(colour)));
+  assert.ok(seen.size > 1);
+  assert.equal(colours.size, seen.size);
+});
+
 void test('what is packed for a message comes out as it was, wherever its bytes lie', () => {
   const shown = data(2);
   const { json, bytes } = pack(shown);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { functionShare, lineShare, type LineWeight } from '../../src/core/weights';
+import { functionShare, holderShare, lineShare, waiting, type LineWeight } from '../../src/core/weights';
 import { GetFunctionsResponse, GetLinesResponse } from '../../src/protocol/longpole/v1/lines';
 import { file, weights } from './numbers';
 
@@ -47,6 +47,14 @@ void test('the heaviest functions depend on the CPU count', () => {
   const names = (cpus: number): string[] => weights().heaviestFunctions(cpus, 1).map(({ name }) => name);
   assert.deepEqual(names(8), ['merge']);
   assert.deepEqual(names(1), ['bubble_sort']);
+});
+
+void test('waiting holds the program back like a function, at a CPU count', () => {
+  const all = weights([0, 120]);
+  const names = (cpus: number): string[] => all.heaviestFirst(cpus).map((holder) => (holder === waiting ? holder : holder.name));
+  assert.deepEqual(names(1), ['bubble_sort', 'merge', 'waiting']);
+  assert.deepEqual(names(8), ['merge', 'waiting', 'bubble_sort']);
+  assert.equal(holderShare(all, waiting, 8), 0.3);
 });
 
 void test('an answer without a number for each CPU count is refused', () => {
