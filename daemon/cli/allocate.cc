@@ -279,7 +279,7 @@ std::string text_of(const Recording& recording, const Recommendation& answer,
   text += binding_table(recording, result.binding, computer.machine) + "\n" + comparison(answer);
   text += disturbance_text(answer.found) + bound_text(answer, cpus) + "\n" +
           allocation::binding_code(result.binding);
-  const std::string notes = notices_text(recording);
+  const std::string notes = notes_text(recording);
   return text + (notes.empty() ? "" : "\n") + notes;
 }
 

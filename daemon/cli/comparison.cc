@@ -177,7 +177,7 @@ std::string text_of(const Recording& recording, const Simulated& first, const Si
   text += fmt::format("\nAll threads together, on {}:\n\n",
                       count_text(first.computers.back().machine.cpus, "CPU"));
   text += function_table(recording, first.forecasts.back(), second.forecasts.back());
-  const std::string notes = notices_text(recording);
+  const std::string notes = notes_text(recording);
   return text + (notes.empty() ? "" : "\n") + notes;
 }
 
@@ -233,7 +233,7 @@ Expected<int> compare(const std::shared_ptr<const Recording>& recording, const S
   if (json) {
     if (const auto printed = print(json_of(*recording, *one, *other)); !printed)
       return tl::unexpected(printed.error());
-    fmt::print(stderr, "{}", notices_text(*recording));
+    fmt::print(stderr, "{}", notes_text(*recording));
   }
   for (const Simulated* side : {&*one, &*other}) {
     for (const ForecastOfFunctions& simulated : side->forecasts) {

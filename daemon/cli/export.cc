@@ -96,7 +96,7 @@ Expected<int> export_run(const Options& options) {
       options.output.empty() ? print(bytes) : storage::write_file_whole(bytes, options.output);
   if (!kept)
     return tl::unexpected(kept.error());
-  fmt::print(stderr, "{}", notices_text(*recording));
+  fmt::print(stderr, "{}", notes_text(*recording));
   return 0;
 }
 

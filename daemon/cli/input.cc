@@ -149,11 +149,11 @@ std::string notices_text(const Recording& recording) {
   return out;
 }
 
-std::string doubts_text(const Recording& recording) {
+std::string notes_text(const Recording& recording) {
+  std::string out = notices_text(recording);
   if (recording.run.source != Source::kernel && recording.run.source != Source::portable)
-    return {};
+    return out;
   constexpr double telling_share = 0.05;
-  std::string out;
   if (const double share = analysis::recording_share(recording); share > telling_share)
     out += fmt::format("note: {} of the CPU time went into recording and was taken out again\n",
                        percent_text(share));

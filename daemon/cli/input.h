@@ -33,7 +33,7 @@ namespace longpole::cli {
 // A line a notice of the recording: "note: …".
 [[nodiscard]] std::string notices_text(const Recording& recording);
 
-// What speaks against a prediction from it besides: few samples, dear recording.
-[[nodiscard]] std::string doubts_text(const Recording& recording);
+// The same, and what speaks against a prediction from it besides: few samples, dear recording.
+[[nodiscard]] std::string notes_text(const Recording& recording);
 
 }  // namespace longpole::cli

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -30,7 +32,7 @@ struct Options {
   std::string as_cpus;
   std::string lockstep;
   std::string functions = "sampled";
-  std::string depth = "64";
+  std::string depth;  // empty: default_depth
   std::string rate;
   std::string source = "auto";
   bool follow = false;
@@ -38,6 +40,8 @@ struct Options {
   std::string status;
   std::vector<std::string> command;
 };
+
+constexpr std::uint32_t default_depth = 64;
 
 struct Request {
   recording::Options recording;
@@ -47,12 +51,15 @@ struct Request {
 };
 
 // What an editor that runs us in its terminal reads while we run: a line of JSON for each thing that is new.
-// That it cannot be written is no reason to end a recording.
+// That it can be written no more is no reason to end a recording.
 class StatusFile {
  public:
-  explicit StatusFile(const fs::path& path) {
-    if (!path.empty())
-      file_.open(path, std::ios::trunc);
+  [[nodiscard]] Expected<void> open(const fs::path& path) {
+    file_.open(path, std::ios::trunc);
+    if (!file_)
+      return bad_input(fmt::format("--status {}", path.string()), std::strerror(errno),
+                       "name a file that can be written");
+    return {};
   }
   void write(const Json& line) { file_ << json_text(line) << std::flush; }
 
@@ -86,14 +93,21 @@ Expected<Request> request_of(const Options& options) {
                        "in lockstep the portable clocks are exact", "leave out --source");
     out.recording.lockstep = *count;
   }
-  if (options.functions == "exact") {
+  const bool exact = options.functions == "exact";
+  if (!exact && options.functions != "sampled")
+    return bad_input(fmt::format("--functions {}", options.functions), "there is no such way",
+                     "give sampled or exact");
+  if (exact)
+    out.recording.function_depth = default_depth;
+  if (!options.depth.empty()) {
     const auto depth = parse_number("--depth", options.depth, 1, recording::max_function_depth);
     if (!depth)
       return tl::unexpected(depth.error());
+    if (!exact)
+      return bad_input(fmt::format("--depth {}", options.depth),
+                       "samples have all functions that are inside each other",
+                       "add --functions exact, or leave it out");
     out.recording.function_depth = *depth;
-  } else if (options.functions != "sampled") {
-    return bad_input(fmt::format("--functions {}", options.functions), "there is no such way",
-                     "give sampled or exact");
   }
   if (!options.rate.empty()) {
     const auto rate = parse_number("--rate", options.rate, 1, recording::max_rate_hz);
@@ -269,8 +283,12 @@ Expected<int> record(const Request& request, StatusFile& status) {
 }
 
 Expected<int> record(const Options& options) {
+  StatusFile status;
+  if (!options.status.empty()) {
+    if (const auto opened = status.open(options.status); !opened)
+      return tl::unexpected(opened.error());
+  }
   const auto request = request_of(options);
-  StatusFile status(options.status);
   auto result = request ? record(*request, status) : tl::unexpected(request.error());
   if (!result)
     status.write({{"error", result.error().text()}});

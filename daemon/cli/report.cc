@@ -36,12 +36,13 @@ struct Options {
 constexpr std::uint32_t most_rows = 1'000'000'000;
 
 Expected<std::uint32_t> parse_one_count(const std::string& text) {
-  const auto list = parse_cpu_list(text);
-  if (!list)
+  auto list = parse_cpu_list(text);
+  if (list && list->size() > 1)
+    list = bad_input(fmt::format("--cpus {}", text), "a report is about one number of CPUs");
+  if (!list) {
+    list.error().remedy = "give one number, like 8";
     return tl::unexpected(list.error());
-  if (list->size() > 1)
-    return bad_input(fmt::format("--cpus {}", text), "a report is about one number of CPUs",
-                     "give one");
+  }
   return list->front();
 }
 
@@ -69,8 +70,8 @@ std::string headline(const Recording& recording, const Options& options,
 }
 
 std::string closing_notes(const Recording& recording) {
-  const std::string notices = notices_text(recording);
-  return notices.empty() ? "" : "\n" + notices;
+  const std::string notes = notes_text(recording);
+  return notes.empty() ? "" : "\n" + notes;
 }
 
 template <typename Result, typename Predicted>
@@ -86,7 +87,7 @@ Expected<int> finish(const std::string& text, const Recording& recording, bool j
   if (const auto printed = print(text); !printed)
     return tl::unexpected(printed.error());
   if (json)
-    fmt::print(stderr, "{}", notices_text(recording));
+    fmt::print(stderr, "{}", notes_text(recording));
   return 0;
 }
 

@@ -104,6 +104,8 @@ Json json_of(const ObjectTable& table, const Recording& recording) {
 }
 
 std::string text_of(const ObjectTable& table, const Recording& recording, const TableView& view) {
+  if (table.rows.empty())
+    return "No thread took a lock, or waited for anything that has a name.\n";
   TextTable out({{"gain"},
                  {"taken"},
                  {"waited"},

@@ -149,7 +149,7 @@ std::string text_of(const Recording& recording, const std::vector<Run>& runs,
       cells.emplace_back(simulation::name_of(run.forecast.model));
     table.add(std::move(cells));
   }
-  std::string notes = notices_text(recording) + doubts_text(recording);
+  std::string notes = notes_text(recording);
   const auto not_direct = std::find_if(
       runs.begin(), runs.end(), [](const Run& run) { return run.forecast.of_direct.has_value(); });
   if (not_direct != runs.end())
@@ -220,7 +220,7 @@ Expected<int> simulate(const Options& options) {
   if (options.json) {
     if (const auto printed = print(json_of(*recording, *runs, scheduler)); !printed)
       return tl::unexpected(printed.error());
-    fmt::print(stderr, "{}{}", notices_text(*recording), doubts_text(*recording));
+    fmt::print(stderr, "{}", notes_text(*recording));
   }
   if (still != runs->end())
     return tl::unexpected(deadlock_error(*recording, *still->forecast.deadlock, options.file));

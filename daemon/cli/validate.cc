@@ -204,7 +204,7 @@ Expected<Predicted> predict(const Options& options, Recording recorded,
   out.cpu_ns = cpu_time(*recording);
   const auto used = static_cast<double>(recording->run.cpu_time.count());
   out.unused_ns = std::max(used * (1 - analysis::recording_share(*recording)) - out.cpu_ns, 0.0);
-  out.notices = notices_text(*recording) + doubts_text(*recording);
+  out.notices = notes_text(*recording);
   const auto confidence = analysis::Confidence::of(recording);
   for (const analysis::Computer& computer : *computers) {
     const auto forecast = forecaster->on(computer, *models);

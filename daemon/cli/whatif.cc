@@ -177,14 +177,15 @@ std::string text_of(const Recording& recording, const std::vector<Run>& runs,
       cells.insert(cells.begin(), fmt::format("{}%", *run.percent));
     table.add(std::move(cells));
   }
-  return fmt::format("{}, changed (scheduler {})\n\n{}",
+  const std::string notes = notes_text(recording);
+  return fmt::format("{}, changed (scheduler {})\n\n{}{}{}",
                      printable(program_name(recording, options.file)), options.scheduler,
-                     table.text(terminal_width()));
+                     table.text(terminal_width()), notes.empty() ? "" : "\n", notes);
 }
 
 Expected<int> what_if(const Options& options) {
   if (options.speeds.empty() && options.splits.empty() && options.freed.empty())
-    return bad_input("longpole whatif", "nothing is to be changed",
+    return bad_input("cannot predict", "nothing is to be changed",
                      "say what, as in --speed merge=30");
   const auto scheduler = parse_scheduler(options.scheduler);
   if (!scheduler)
@@ -227,6 +228,8 @@ Expected<int> what_if(const Options& options) {
           print(options.json ? json_of(*runs) : text_of(recording, *runs, options));
       !printed)
     return tl::unexpected(printed.error());
+  if (options.json)
+    fmt::print(stderr, "{}", notes_text(recording));
   return 0;
 }
 

@@ -14,12 +14,7 @@ std::string name_of(const longpole_record& record) {
   std::array<char, sizeof record.object + sizeof record.site> bytes{};
   std::memcpy(bytes.data(), &record.object, sizeof record.object);
   std::memcpy(bytes.data() + sizeof record.object, &record.site, sizeof record.site);
-  std::string name(bytes.data(), ::strnlen(bytes.data(), bytes.size()));
-  // Any bytes may be in it; a name in a recording is one printable word.
-  for (char& c : name)
-    if (c <= ' ' || c > '~' || c == '#' || c == '"')
-      c = '_';
-  return name;
+  return {bytes.data(), ::strnlen(bytes.data(), bytes.size())};
 }
 
 struct Saying {

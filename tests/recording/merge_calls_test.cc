@@ -1,5 +1,6 @@
 // What becomes of each kind of call, from records made by hand.
 #include <gmock/gmock.h>
+#include <array>
 #include <cerrno>
 
 #include "hand_made_run.h"
@@ -140,8 +141,9 @@ TEST(MergeCalls, AFutexInsideARecordedWaitIsNone) {
 TEST(MergeCalls, ThreadsAreWhatTheProgramSaysLastOfThem) {
   HandMadeRun run;
   RecordFields name = call(LONGPOLE_THREAD_NAME, 30);
-  std::memcpy(&name.object, "render p", 8);
-  std::memcpy(&name.site, "ool\n\0\0\0", 8);
+  constexpr std::array<char, 16> any_bytes{"Größe, 1\n"};
+  std::memcpy(&name.object, any_bytes.data(), 8);
+  std::memcpy(&name.site, &any_bytes[8], 8);
   name.other = 0x77;
   RecordFields bound = call(LONGPOLE_AFFINITY, 40, 101);
   bound.other = 3U | LONGPOLE_BY_THREAD_ID;
@@ -151,7 +153,7 @@ TEST(MergeCalls, ThreadsAreWhatTheProgramSaysLastOfThem) {
   run.events.add_thread(0, 100, {call(LONGPOLE_CREATE, 10, 1), bound, name, low, of_nobody});
   run.events.add_thread(1, 101, {call(LONGPOLE_THREAD_END, 90)}, 0x9000, 0x77);
   const MergedRun merged = *run.merge();
-  EXPECT_EQ(merged.threads.at(1).name, "render_pool_");
+  EXPECT_EQ(merged.threads.at(1).name, "Größe, 1\n");
   EXPECT_EQ(merged.threads[1].bound_to, 3U);
   EXPECT_EQ(merged.threads[1].priority, -5);
   EXPECT_FALSE(merged.threads[0].priority.has_value());
