@@ -15,6 +15,7 @@ import { Analyses } from './editor/analyses';
 import { Annotations } from './editor/annotations';
 import { findBinding } from './editor/binding';
 import { pickCpus } from './editor/cpuPicker';
+import { CorrectableError } from './editor/correctableError';
 import { collectDiagnostics } from './editor/diagnostics';
 import { Documents } from './editor/documents';
 import { recordExample } from './editor/example';
@@ -292,7 +293,11 @@ async function showError(error: unknown, log: vscode.LogOutputChannel): Promise<
   const message = error instanceof Error ? error.message : String(error);
   log.error(error instanceof Error && error.stack !== undefined ? error.stack : message, ...(error instanceof Error && error.cause !== undefined ? [error.cause] : []));
   const show = 'Show Log';
-  if ((await vscode.window.showErrorMessage(message, show)) === show) {
+  const remedies = error instanceof CorrectableError ? [error.remedy] : [];
+  const answer = await vscode.window.showErrorMessage(message, ...remedies, show);
+  if (answer === show) {
     log.show();
+  } else if (answer !== undefined && error instanceof CorrectableError) {
+    await error.correct().catch((next: unknown) => showError(next, log));
   }
 }

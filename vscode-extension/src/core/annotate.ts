@@ -74,6 +74,28 @@ export function functionHeat(weights: Weights, file: string, cpus: number, thres
     .map(({ weight, share }) => ({ firstLine: weight.firstLine, lastLine: weight.lastLine, step: heatStep(share) }));
 }
 
+/**
+ * The line of the bracket that closes a function whose code ends at `lastLine`: it has code of its own only where something is left
+ * to be done there. `textAt` gives a line's text, and undefined behind the last one; without such a bracket it is `lastLine`.
+ */
+export function closingLine(textAt: (line: number) => string | undefined, firstLine: number, lastLine: number): number {
+  const indentation = (text: string): number => text.length - text.trimStart().length;
+  const outermost = indentation(textAt(firstLine) ?? '');
+  if (firstLine === lastLine) {
+    return lastLine;
+  }
+  for (let line = lastLine; ; line++) {
+    const text = textAt(line);
+    const closes = text !== undefined && /^\s*\}/.test(text);
+    if (text === undefined || (line > lastLine && !closes && text.trim() !== '')) {
+      return lastLine;
+    }
+    if (closes && indentation(text) <= outermost) {
+      return indentation(text) === outermost ? line : lastLine;
+    }
+  }
+}
+
 function countThreads(threads: readonly number[]): string {
   return threads.length === 1 ? '1 thread' : `${threads.length} threads`;
 }

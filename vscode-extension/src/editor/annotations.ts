@@ -5,7 +5,7 @@
 // each step of heat and used again. Each that is set is a message to the window and a layout there, so an editor is set those that
 // differ from what it was set last; all of them once its text is another, for the editor moves them with the text as it sees fit.
 import * as vscode from 'vscode';
-import { annotateLines, functionHeat, type AnnotationOptions, type LineAnnotation } from '../core/annotate';
+import { annotateLines, closingLine, functionHeat, type AnnotationOptions, type LineAnnotation } from '../core/annotate';
 import { gutterMark, heatSteps, palettes, type PaletteName, type ThemeKind } from '../core/palette';
 import type { DocumentState, Documents } from './documents';
 import type { Session } from './session';
@@ -174,10 +174,19 @@ export class Annotations implements vscode.Disposable {
     const taken = breakpointLines(document);
     for (const heat of functionHeat(weights, state.file, this.session.cpus, options.threshold)) {
       const type = this.types.gutter[heat.step];
-      for (let line = heat.firstLine; line <= heat.lastLine; line++) {
-        const at = current.get(line - 1);
+      const mark = (at: number | undefined): void => {
         if (at !== undefined && !taken.has(at) && type !== undefined) {
           drawn.get(type)?.push({ range: new vscode.Range(at, 0, at, 0) });
+        }
+      };
+      for (let line = heat.firstLine; line <= heat.lastLine; line++) {
+        mark(current.get(line - 1));
+      }
+      const [first, last] = [current.get(heat.firstLine - 1), current.get(heat.lastLine - 1)];
+      if (first !== undefined && last !== undefined) {
+        const end = closingLine((at) => (at < document.lineCount ? document.lineAt(at).text : undefined), first, last);
+        for (let at = last + 1; at <= end; at++) {
+          mark(at);
         }
       }
     }

@@ -8,6 +8,8 @@ import type { Session } from './session';
 /** What the daemon simulates at most: max_cpus there. */
 const mostCpus = 65_536;
 
+const whatIsAsked = `A whole number from 1 to ${mostCpus.toLocaleString('en-US')}.`;
+
 const barCharacters = 20;
 
 interface CpuItem extends vscode.QuickPickItem {
@@ -39,7 +41,9 @@ export async function pickCpus(session: Session, report: (error: unknown) => voi
   picker.onDidChangeValue((value) => {
     const typed = parseCpus(value);
     const isNew = typed !== undefined && !items.some((entry) => entry.cpus === typed);
-    picker.items = isNew ? [{ ...item(session, typed), alwaysShow: true }, ...items, ...rest] : [...items, ...rest];
+    const isWrong = typed === undefined && value.trim() !== '' && ![...items, ...rest].some(({ label }) => label.toLowerCase().includes(value.trim().toLowerCase()));
+    const first: CpuItem[] = isNew ? [{ ...item(session, typed), alwaysShow: true }] : isWrong ? [{ ...other, label: `$(info) ${whatIsAsked}` }] : [];
+    picker.items = [...first, ...items, ...(isWrong ? rest.filter((entry) => entry !== other) : rest)];
   });
 
   const answer = await new Promise<CpuItem | undefined>((resolve) => {
@@ -92,7 +96,7 @@ async function typeCpus(chosen: number): Promise<number | undefined> {
     prompt: 'Number of CPUs to simulate',
     value: String(chosen),
     validateInput: (value) =>
-      parseCpus(value) !== undefined ? undefined : `A whole number from 1 to ${mostCpus}.`,
+      parseCpus(value) !== undefined ? undefined : whatIsAsked,
   });
   return text === undefined ? undefined : Number(text);
 }

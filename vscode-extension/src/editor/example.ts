@@ -37,6 +37,6 @@ export async function recordExample(context: vscode.ExtensionContext, longpole: 
   return vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title: 'Longpole: recording the example' }, async () => {
     const recorded = join(folder, 'example.lptrace');
     await promisify(execFile)(longpole, ['record', '-o', recorded, '--', join(folder, 'sorter'), 'numbers'], { cwd: folder });
-    return recordings.add(recorded, 'sorter', folder);
+    return recordings.add(recorded, { program: 'sorter', args: ['numbers'], directory: folder });
   });
 }

@@ -7,6 +7,7 @@ import { formatCount } from '../core/format';
 import { recordedSentence } from '../core/hottest';
 import { isStatic, mayHaveLines, mayHold } from '../core/programFile';
 import { forget, remember, targetKey, targetName, type Target } from '../core/targets';
+import { CorrectableError } from './correctableError';
 import type { MachineCheck } from './machineCheck';
 import type { RecordTasks, Recorded, Run } from './recordTask';
 import type { Session } from './session';
@@ -118,7 +119,7 @@ export class Recorder {
 
   private async recordTarget(target: Target): Promise<void> {
     const run = await resolveTarget(target);
-    if (run === undefined || !(await runTask(run.preLaunchTask)) || !(await this.mayRun(run))) {
+    if (run === undefined || !(await runTaskCalled(run.preLaunchTask)) || !(await this.mayRun(run))) {
       return;
     }
     await this.save(remember(this.targets, target));
@@ -127,9 +128,19 @@ export class Recorder {
       return;
     }
     this.failed = targetKey(target);
-    const recorded = await this.tasks.record(run);
+    const recorded = await this.tasks.record(run).catch((error: unknown) => {
+      const isTyped = target.kind === 'command';
+      throw new CorrectableError(error, isTyped ? 'Change Command' : 'Choose Another', () => (isTyped ? this.correct(target) : this.recordOther()));
+    });
     this.failed = undefined;
     await this.show(Promise.resolve(recorded));
+  }
+
+  private async correct(before: Target): Promise<void> {
+    const target = await this.typeCommand(before);
+    if (target !== undefined) {
+      await this.recordTarget(target);
+    }
   }
 
   private pick(found: readonly Target[]): Promise<Target | undefined> {
@@ -217,8 +228,12 @@ export class Recorder {
     if (text.length === 0) {
       return true;
     }
-    const [go, quiet] = ['Record Anyway', "Don't Warn Again"];
-    const answer = await vscode.window.showWarningMessage(text.map(({ message }) => message).join(' '), go, quiet);
+    const build = text.some(({ kind }) => kind === 'built') ? await buildTask() : undefined;
+    const [buildFirst, go, quiet] = ['Build First', 'Record Anyway', "Don't Warn Again"];
+    const answer = await vscode.window.showWarningMessage(text.map(({ message }) => message).join(' '), ...(build ? [buildFirst] : []), go, quiet);
+    if (answer === buildFirst && build !== undefined) {
+      return runTask(build);
+    }
     if (answer === quiet) {
       await this.memory.update(silencedKey, [...silenced, ...text.map(({ kind }) => `${kind} ${path}`)]);
     }
@@ -321,8 +336,15 @@ async function editedSinceBuilt(
   return undefined;
 }
 
+/** What Run Build Task would run without a question; undefined: nothing. */
+async function buildTask(): Promise<vscode.Task | undefined> {
+  const tasks = (await vscode.tasks.fetchTasks()).filter(({ group }) => group?.id === vscode.TaskGroup.Build.id);
+  const chosen = tasks.filter(({ group }) => group?.isDefault === true);
+  return chosen.length === 1 ? chosen[0] : tasks.length === 1 ? tasks[0] : undefined;
+}
+
 /** Runs the task that a launch configuration wants before; whether to go on. */
-async function runTask(name: string): Promise<boolean> {
+async function runTaskCalled(name: string): Promise<boolean> {
   if (name === '') {
     return true;
   }
@@ -331,6 +353,11 @@ async function runTask(name: string): Promise<boolean> {
   if (task === undefined) {
     throw new Error(`The preLaunchTask "${name}" of launch.json is not there.`);
   }
+  return runTask(task);
+}
+
+/** Whether it went well, or the user wants to go on all the same. */
+async function runTask(task: vscode.Task): Promise<boolean> {
   const status = await new Promise<number | undefined>((resolve, reject) => {
     let execution: vscode.TaskExecution | undefined;
     let exit: number | undefined;
@@ -353,5 +380,5 @@ async function runTask(name: string): Promise<boolean> {
     return true;
   }
   const go = 'Record Anyway';
-  return (await vscode.window.showWarningMessage(`The task "${name}" ended with status ${status ?? 'unknown'}.`, go)) === go;
+  return (await vscode.window.showWarningMessage(`The task "${task.name}" ended with status ${status ?? 'unknown'}.`, go)) === go;
 }

@@ -157,6 +157,7 @@ export class RecordTasks implements vscode.TaskProvider, vscode.Disposable {
 
 interface Places {
   readonly program: string;
+  readonly args: readonly string[];
   readonly status: string;
   readonly output: string;
   readonly directory: string;
@@ -164,9 +165,10 @@ interface Places {
 
 function placesOf(task: vscode.Task): Places | undefined {
   const args = task.execution instanceof vscode.ProcessExecution ? task.execution.args : [];
-  const [status, output, program] = [args[args.indexOf('--status') + 1], args[args.indexOf('-o') + 1], args[args.indexOf('--') + 1]];
+  const [program, ...itsArgs] = args.slice(args.indexOf('--') + 1);
+  const [status, output] = [args[args.indexOf('--status') + 1], args[args.indexOf('-o') + 1]];
   const directory = (task.execution instanceof vscode.ProcessExecution ? task.execution.options?.cwd : undefined) ?? '/';
-  return args[0] === 'record' && status && output && program ? { status, output, program, directory } : undefined;
+  return args[0] === 'record' && status && output && program ? { status, output, program, args: itsArgs, directory } : undefined;
 }
 
 /** Shows how far a recording is, with a Cancel that keeps what there is, and puts the result among the others. */
@@ -196,7 +198,7 @@ async function follow(event: vscode.TaskProcessStartEvent, places: Places, recor
             if ('error' in status.result) {
               throw new Error(status.result.error);
             }
-            return { path: await recordings.add(places.output, name, places.directory), stopped };
+            return { path: await recordings.add(places.output, { ...places, program: name }), stopped };
           }
           const text = phaseText(status, stopped);
           if (text !== said && text !== '') {

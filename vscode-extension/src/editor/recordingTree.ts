@@ -3,12 +3,17 @@ import * as vscode from 'vscode';
 import { comparisonPage } from '../core/comparison';
 import { formatAge } from '../core/format';
 import { pageFrame } from '../core/pageFrame';
+import { shortened } from '../core/timeline/shorten';
 import { recordingName, recordingTitle, type KeptRecording, type Recordings } from './recordings';
 import type { Session } from './session';
+
+/** Characters; the side bar is narrow, and the age stands behind them. */
+const mostOfArguments = 24;
 
 export class RecordingTree implements vscode.TreeDataProvider<KeptRecording>, vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<void>();
   private readonly subscriptions: vscode.Disposable[];
+  private readonly aging = setInterval(() => this.changed.fire(), 60_000);
   private shown: string | undefined;
   readonly onDidChangeTreeData = this.changed.event;
 
@@ -18,6 +23,7 @@ export class RecordingTree implements vscode.TreeDataProvider<KeptRecording>, vs
   ) {
     this.subscriptions = [
       recordings.onDidChange(() => this.changed.fire()),
+      { dispose: () => clearInterval(this.aging) },
       session.onDidChange(() => {
         if (this.shown !== session.recording?.path) {
           this.shown = session.recording?.path;
@@ -36,15 +42,15 @@ export class RecordingTree implements vscode.TreeDataProvider<KeptRecording>, vs
     return node === undefined ? this.recordings.list() : Promise.resolve([]);
   }
 
-  getTreeItem({ path, name, modifiedMs, bytes, folder }: KeptRecording): vscode.TreeItem {
+  getTreeItem({ path, name, args, modifiedMs, bytes, folder }: KeptRecording): vscode.TreeItem {
     const isShown = path === this.session.recording?.path;
     const item = new vscode.TreeItem(name);
     item.id = path;
     const where = folder !== '' && (vscode.workspace.workspaceFolders ?? []).length > 1 ? [folder] : [];
-    item.description = [...where, formatAge(Date.now() - modifiedMs), ...(isShown ? ['shown'] : [])].join(' · ');
+    item.description = [...(args === '' ? [] : [shortened(args, mostOfArguments)]), ...where, formatAge(Date.now() - modifiedMs), ...(isShown ? ['shown'] : [])].join(' · ');
     item.iconPath = new vscode.ThemeIcon(isShown ? 'eye' : 'pulse');
     item.contextValue = isShown ? 'recording shown' : 'recording';
-    item.tooltip = `${new Date(modifiedMs).toLocaleString()} · ${Math.ceil(bytes / 1024)} KiB\n${path}`;
+    item.tooltip = `${new Date(modifiedMs).toLocaleString()} · ${Math.ceil(bytes / 1024)} KiB\n${args === '' ? '' : `${name} ${args}\n`}${path}`;
     item.command = { command: 'longpole.openKept', title: 'Show', arguments: [{ path }] };
     return item;
   }

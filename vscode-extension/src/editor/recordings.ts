@@ -4,23 +4,32 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import * as vscode from 'vscode';
+import { formatCommandLine } from '../core/commandLine';
 
 /** Enough to compare with, few enough for the disk. A recording that the user named is kept besides. */
 const keptRecordings = 10;
 /** "sorter 2026-01-31 12.34.56.lptrace", by local time; what the user renames has no such name. */
 const ownName = /^(?<program>.+) (?<time>\d{4}-\d\d-\d\d \d\d\.\d\d\.\d\d(?:-\d+)?)\.lptrace$/;
 
-export interface KeptRecording {
+export interface KeptRecording extends Origin {
   readonly path: string;
   readonly name: string;
   readonly modifiedMs: number;
   readonly bytes: number;
-  /** The workspace folder that it was recorded in; empty: none, or not known. */
-  readonly folder: string;
 }
 
-/** By path: the workspace folder of a recording. */
-const foldersKey = 'longpole.recordingFolders';
+/** What is known of a run besides its recording. */
+export interface Origin {
+  /** The workspace folder that it was recorded in; empty: none, or not known. */
+  readonly folder: string;
+  /** What the program was given; empty: nothing, or not known. */
+  readonly args: string;
+}
+
+const unknownOrigin: Origin = { folder: '', args: '' };
+
+/** By path of the recording. */
+const originsKey = 'longpole.recordingOrigins';
 
 export class Recordings implements vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<void>();
@@ -32,13 +41,14 @@ export class Recordings implements vscode.Disposable {
   }
 
   /** Moves a finished recording here. Returns where it is. */
-  async add(from: string, program: string, directory: string): Promise<string> {
+  async add(from: string, { program, args, directory }: { program: string; args: readonly string[]; directory: string }): Promise<string> {
     await mkdir(this.folder, { recursive: true });
     const own = (await this.list()).filter(({ path }) => ownName.test(basename(path)));
     await Promise.all(own.slice(keptRecordings - 1).map(({ path }) => rm(path, { force: true })));
     const path = this.freePath(program, new Date());
     await rename(from, path);
-    await this.keepFolder(path, vscode.workspace.getWorkspaceFolder(vscode.Uri.file(directory))?.name ?? '');
+    const folder = vscode.workspace.getWorkspaceFolder(vscode.Uri.file(directory))?.name ?? '';
+    await this.keepOrigin(path, { folder, args: formatCommandLine(args) });
     this.changed.fire();
     return path;
   }
@@ -56,13 +66,13 @@ export class Recordings implements vscode.Disposable {
     return path;
   }
 
-  private get folders(): Readonly<Record<string, string>> {
-    return this.context.workspaceState.get<Record<string, string>>(foldersKey, {});
+  private get origins(): Readonly<Record<string, Origin>> {
+    return this.context.workspaceState.get<Record<string, Origin>>(originsKey, {});
   }
 
-  private async keepFolder(path: string, folder: string): Promise<void> {
-    const others = Object.entries(this.folders).filter(([other]) => other !== path && existsSync(other));
-    await this.context.workspaceState.update(foldersKey, Object.fromEntries(folder === '' ? others : [...others, [path, folder]]));
+  private async keepOrigin(path: string, origin: Origin): Promise<void> {
+    const others = Object.entries(this.origins).filter(([other]) => other !== path && existsSync(other));
+    await this.context.workspaceState.update(originsKey, Object.fromEntries([...others, [path, origin]]));
   }
 
   /** Newest first. */
@@ -72,7 +82,7 @@ export class Recordings implements vscode.Disposable {
       names.map(async (name) => {
         const path = join(this.folder, name);
         const { mtimeMs, size } = await stat(path);
-        return { path, name: recordingName(path), modifiedMs: mtimeMs, bytes: size, folder: this.folders[path] ?? '' };
+        return { path, name: recordingName(path), modifiedMs: mtimeMs, bytes: size, ...(this.origins[path] ?? unknownOrigin) };
       }),
     );
     return all.sort((a, b) => b.modifiedMs - a.modifiedMs);
@@ -86,9 +96,9 @@ export class Recordings implements vscode.Disposable {
     if (existsSync(to)) {
       throw new Error(`There is a recording called ${name} already.`);
     }
-    const folder = this.folders[path] ?? '';
+    const origin = this.origins[path] ?? unknownOrigin;
     await rename(path, to);
-    await this.keepFolder(to, folder);
+    await this.keepOrigin(to, origin);
     this.changed.fire();
     return to;
   }

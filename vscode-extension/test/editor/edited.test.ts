@@ -1,9 +1,10 @@
 // A source is held against what holds its code, and against nothing else.
 import assert from 'node:assert/strict';
-import { cpSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, test } from 'node:test';
+import { eventually } from './eventually';
 import { fakeSettings } from './fakes';
 import { Workbench } from './workbench';
 
@@ -45,6 +46,28 @@ void describe('a source that was edited since', () => {
     await workbench.runCommand('Notifications: Clear All Notifications');
     await workbench.runCommand('Longpole: Record and Simulate');
     await workbench.toast('pipeline.c was edited after libpipeline.so was built: its lines will be those of the old version. Build it first.').waitFor();
+    await workbench.runCommand('Notifications: Clear All Notifications');
+    // A task that builds is offered, and then the program runs.
+    const build = { type: 'shell', label: 'make', command: 'touch libpipeline.so && echo yes > built', group: { kind: 'build', isDefault: true }, problemMatcher: [] };
+    mkdirSync(join(workbench.folder, '.vscode'), { recursive: true });
+    writeFileSync(join(workbench.folder, '.vscode', 'tasks.json'), JSON.stringify({ version: '2.0.0', tasks: [build] }));
+    const question = workbench.toast('pipeline.c was edited after libpipeline.so was built');
+    await eventually(
+      async () => {
+        await workbench.runCommand('Longpole: Record and Simulate');
+        await question.waitFor();
+        const offered = (await question.getByRole('button', { name: 'Build First' }).count()) > 0;
+        if (!offered) {
+          await workbench.runCommand('Notifications: Clear All Notifications');
+        }
+        return offered;
+      },
+      () => 'the task',
+    );
+    await question.getByRole('button', { name: 'Build First' }).click();
+    await workbench.toast('pipeline would take').waitFor();
+    assert.equal(readFileSync(join(workbench.folder, 'built'), 'utf8'), 'yes\n');
+    writeOld('libpipeline.so', '');
     // No other program is held to account for it.
     writeOld('another', '#!/bin/sh\nexec ./program\n');
     await workbench.runCommand('Notifications: Clear All Notifications');

@@ -115,11 +115,13 @@ void describe('with a daemon that works', () => {
   void test('any number can be typed', async () => {
     await workbench.statusItem.click();
     await workbench.untilAsked(cpusTitle);
+    await workbench.quickInput.fill('many');
+    await workbench.page.locator('.quick-input-list .monaco-list-row', { hasText: 'A whole number from 1 to 65,536.' }).waitFor();
     await workbench.quickInput.fill('Other');
     await workbench.page.keyboard.press('Enter');
     await eventually(async () => (await workbench.quickInput.inputValue()) === '8', () => 'the input box');
     await workbench.quickInput.fill('0');
-    await workbench.page.getByText('A whole number from 1 to 65536').waitFor();
+    await workbench.page.getByText('A whole number from 1 to 65,536.').waitFor();
     await workbench.answer(cpusTitle, '3');
     await workbench.untilStatus('3 CPUs · 1.5×');
     const told = (): Promise<string> => workbench.statusItem.getByRole('button').getAttribute('aria-label').then((label) => label ?? '');
@@ -183,7 +185,7 @@ void describe('with a daemon that works', () => {
     const marks = workbench.page.locator('.glyph-margin-widgets .cgmr[class*="ced-"]');
     assert.equal(await marks.count(), 0);
     workbench.server.settings = { ...fakeSettings('usual'), 'longpole.annotations.gutter': true };
-    await eventually(async () => (await marks.count()) === 8, () => 'eight marks: four lines of each function');
+    await eventually(async () => (await marks.count()) === 10, () => 'ten marks: five lines of each function, its bracket the last');
     const images = (): Promise<string> => marks.evaluateAll((all) => all.map((mark) => getComputedStyle(mark).backgroundImage).join('\n'));
     for (const [theme, name, colour] of [
       ['Default Dark Modern', 'vs-dark', 'rgb(255, 185, 60)'],
@@ -458,7 +460,14 @@ void describe('when something is wrong', () => {
   void test('a refusal to record is shown as it is', async () => {
     behave('refuse-record');
     await record(workbench, './nothing --short');
-    await workbench.toast('cannot record ./nothing: there is no such program; check the path').waitFor();
+    const refusal = workbench.toast('cannot record ./nothing: there is no such program; check the path');
+    await refusal.waitFor();
+    // What was misspelt can be put right from there.
+    await refusal.getByRole('button', { name: 'Change Command' }).click();
+    await workbench.untilAsked('Longpole: Program to Record');
+    assert.equal(await workbench.quickInput.inputValue(), './nothing --short');
+    await workbench.answer('Longpole: Program to Record', './nothing --short twice');
+    await refusal.waitFor();
   });
 
   /** After a failure it asks, with the program that failed in front. */

@@ -63,14 +63,14 @@ void describe('ways to a recording', () => {
   void test('a breakpoint keeps its place in the gutter', async () => {
     const marks = workbench.page.locator('.glyph-margin-widgets .cgmr[class*="ced-"]');
     workbench.server.settings = { ...fakeSettings('usual'), 'longpole.annotations.gutter': true };
-    await eventually(async () => (await marks.count()) === 8, () => 'eight marks: four lines of each function');
+    await eventually(async () => (await marks.count()) === 10, () => 'ten marks: five lines of each function, its bracket the last');
     await workbench.goToLine(5);
     await workbench.runCommand('Debug: Toggle Breakpoint');
     await workbench.page.locator('.glyph-margin-widgets [class*="codicon-debug-breakpoint"]').first().waitFor();
-    await eventually(async () => (await marks.count()) === 7, () => 'no mark at the breakpoint');
+    await eventually(async () => (await marks.count()) === 9, () => 'no mark at the breakpoint');
     await workbench.screenshot('breakpoint');
     await workbench.runCommand('Debug: Toggle Breakpoint');
-    await eventually(async () => (await marks.count()) === 8, () => 'eight marks again');
+    await eventually(async () => (await marks.count()) === 10, () => 'ten marks again');
     workbench.server.settings = fakeSettings('usual');
     await eventually(async () => (await marks.count()) === 0, () => 'no marks');
   });
@@ -220,6 +220,6 @@ void describe('a workspace of two folders', () => {
     await opened.runCommand('Longpole: Record and Simulate');
     await opened.answer('Longpole: Program to Record', './pipeline --short');
     await page.locator('.activitybar .action-item', { has: page.locator('[aria-label="Longpole"]') }).click();
-    await page.locator('.pane:has(> .pane-header[aria-label^="Recordings"]) .monaco-list-row', { hasText: /pipeline.*one · just now/ }).waitFor();
+    await page.locator('.pane:has(> .pane-header[aria-label^="Recordings"]) .monaco-list-row', { hasText: /pipeline.*--short · one · just now/ }).waitFor();
   });
 });

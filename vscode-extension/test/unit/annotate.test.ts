@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { annotateLines, functionHeat, type AnnotationOptions } from '../../src/core/annotate';
+import { annotateLines, closingLine, functionHeat, type AnnotationOptions } from '../../src/core/annotate';
 import { Weights } from '../../src/core/weights';
 import { GetFunctionsResponse, GetLinesResponse } from '../../src/protocol/longpole/v1/lines';
 import { file, weights } from './numbers';
@@ -55,6 +55,16 @@ void test('a negative share is shown as one, without a promise', () => {
     annotateLines(negative, file, 3, usual).map(({ text }) => text),
     ['−33%'],
   );
+});
+
+void test('a function ends with its bracket, which may have no code', () => {
+  const ends = (text: string, first: number, last: number): number => closingLine((line) => text.split('\n')[line], first, last);
+  assert.equal(ends('int f() {\n  for (;;) {\n    g();\n  }\n\n}\n\nint h() {\n}', 0, 2), 5);
+  assert.equal(ends('int f() {\n  g();\n}\n}', 0, 2), 2, 'its own has code');
+  assert.equal(ends('  int f() {\n    g(); }\n}', 0, 1), 1, 'that of the class is another');
+  assert.equal(ends('int f() { g(); }\n}', 0, 0), 0, 'all in one line');
+  assert.equal(ends('int f() {\n  g();\n#endif\n}', 0, 1), 1, 'who knows');
+  assert.equal(ends('int f() {\n  g();\n', 0, 1), 1, 'the file ends before');
 });
 
 void test('functions are hot along all their lines, the hottest drawn last', () => {

@@ -131,6 +131,8 @@ void test('rows that do not fit are scrolled, and a row is brought into the midd
   assert.ok(again);
   assert.ok(Math.abs(rowMiddle(again, 20) - (again.rows.y + again.rows.height / 2)) < 2);
   assert.equal(scrollTo(again, 20), again.scroll, 'what can be seen stays');
+  const [usual, maximised] = [300, 900].map((height) => layOut({ width: 800, height, lanes: [{ rows: 9, scroll: 0 }] }).lanes[0]);
+  assert.ok(usual && maximised && maximised.rowHeight > 20 && maximised.graph.height > 96 && maximised.rowHeight > usual.rowHeight, 'a high panel is used');
   const two = layOut({ width: 800, height: 600, lanes: [{ rows: 3, scroll: 0 }, { rows: 3, scroll: 0 }] });
   assert.ok((two.lanes[0]?.rows.y ?? 0) + (two.lanes[0]?.rows.height ?? 0) <= (two.lanes[1]?.graph.y ?? 0));
 });

@@ -54,6 +54,8 @@ const gap = 6;
 const rightMargin = 26;
 const namesWidth = 150;
 const rowHeights: readonly number[] = [20, 17, 14];
+/** Few rows in a high panel take what room there is, up to so much each. */
+const tallestRow = 30;
 
 export function layOut({ width, height, lanes }: LayoutInput): Layout {
   const plotX = Math.min(namesWidth, Math.floor(width / 4));
@@ -62,7 +64,7 @@ export function layOut({ width, height, lanes }: LayoutInput): Layout {
   const each = Math.max(40, (height - top - axisHeight) / Math.max(1, lanes.length));
   const isAlone = lanes.length < 2;
   const titled = isAlone ? 0 : titleHeight;
-  const graphHeight = Math.round(Math.min(96, Math.max(isAlone ? 36 : 26, (each - titled) * 0.26)));
+  const graphHeight = Math.round(Math.min(128, Math.max(isAlone ? 36 : 26, (each - titled) * 0.26)));
   return {
     width,
     height,
@@ -75,7 +77,8 @@ export function layOut({ width, height, lanes }: LayoutInput): Layout {
       const y = titleY + titled;
       const rowsY = y + graphHeight + gap + 4;
       const rowsHeight = Math.max(0, titleY + each - rowsY - 2);
-      const rowHeight = rowHeights.find((candidate) => rows * candidate <= rowsHeight) ?? rowHeights.at(-1) ?? 14;
+      const roomy = Math.min(tallestRow, Math.floor(rowsHeight / Math.max(1, rows)));
+      const rowHeight = Math.max(roomy, rowHeights.find((candidate) => rows * candidate <= rowsHeight) ?? rowHeights.at(-1) ?? 14);
       const contentHeight = rows * rowHeight;
       return {
         title: { x: 0, y: titleY, width, height: titled },

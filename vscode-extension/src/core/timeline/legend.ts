@@ -25,7 +25,7 @@ const bar = (colour: (theme: Theme) => string) => (surface: Surface, theme: Them
 export const stateEntries = {
   running: { text: 'running', draw: bar((theme) => theme.running) },
   runnable: { text: 'waits for a CPU', draw: (surface, theme) => surface.rects([0, middle - 2.5, swatchWidth, 5], theme.runnable, 'hatched') },
-  io: { text: 'in I/O', draw: (surface, theme) => surface.rects([0, middle - 5, swatchWidth, 10], theme.io, 'dotted') },
+  io: { text: 'in I/O, or waits for something outside the program', draw: (surface, theme) => surface.rects([0, middle - 5, swatchWidth, 10], theme.io, 'dotted') },
   blocked: { text: 'blocked', draw: (surface, theme) => surface.lines([0, middle, swatchWidth, middle], { colour: theme.blocked, width: 1.2, dash: [3, 3] }) },
   sleeping: { text: 'sleeping', draw: (surface, theme) => surface.lines([0, middle, swatchWidth, middle], { colour: theme.quiet, width: 1.4, dash: [1.4, 5] }) },
   path: { text: 'critical path', draw: (surface, theme) => surface.rects([0, middle - 1.6, swatchWidth, 3.2], theme.path) },

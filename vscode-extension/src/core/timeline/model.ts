@@ -5,7 +5,7 @@
 
 /** What a thread does; the numbers are the protocol's. */
 export const State = { running: 1, runnable: 2, blocked: 3, io: 4, sleeping: 5 } as const;
-export const stateNames: readonly string[] = ['', 'running', 'waiting for a CPU', 'blocked', 'in I/O', 'sleeping'];
+export const stateNames: readonly string[] = ['', 'running', 'waiting for a CPU', 'blocked', 'in I/O or outside', 'sleeping'];
 
 /** Part of a run. */
 export interface View {

@@ -86,7 +86,7 @@ aside nav { display: flex; gap: 2px 12px; flex-wrap: wrap; margin-bottom: 8px; }
 #table[hidden], #stage[hidden] { display: none; }
 #table table { border-collapse: separate; border-spacing: 0; margin-bottom: 16px; }
 #table caption { text-align: left; font-weight: 600; padding: 4px 8px; }
-#table th, #table td { text-align: right; padding: 2px 10px; font-weight: 400; font-variant-numeric: tabular-nums; max-width: 50ch; overflow-wrap: anywhere; }
+#table th, #table td { text-align: right; padding: 2px 10px; font-weight: 400; font-variant-numeric: tabular-nums; max-width: 50ch; overflow-wrap: break-word; }
 #table td:not(.words), #table tbody th:not(.words) { white-space: nowrap; }
 #table thead th { overflow-wrap: normal; }
 #table th.words, #table td.words { text-align: left; max-width: 36ch; }
