@@ -48,7 +48,7 @@ class ScratchChunk {
   // has something else to do, or is asleep still, is one for all.
   template <typename... Works>
   std::array<double, sizeof...(Works)> ps_each(std::uint64_t count, Works... works) const {
-    constexpr int kBatches = 24;
+    constexpr int kBatches = 12;
     std::array<std::int64_t, sizeof...(Works)> best;
     best.fill(INT64_MAX);
     for (int batch = 0; batch < kBatches; ++batch) {

@@ -200,7 +200,7 @@ Expected<void> Run::execute() {
   if (!control)
     return tl::unexpected(control.error());
 
-  auto child = StoppedChild::fork(request, directory, cpus, signals.inherited);
+  auto child = StoppedChild::spawn(request, directory, cpus, signals.inherited);
   if (!child)
     return tl::unexpected(child.error());
   result.pid = child->pid();

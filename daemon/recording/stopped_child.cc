@@ -2,13 +2,19 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
 
 #include "longpole/raw_record.h"
 
@@ -84,59 +90,112 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
   return result;
 }
 
-[[noreturn]] void fail_in_child(int pipe, ChildFailure::Step step) {
+// What the child needs. It runs in the memory of this process until its exec, so this stays where it is until then.
+struct Plan {
+  pid_t launcher = 0;
+  Descriptor there;  // written to: the child's pid, or why there is none, negative
+  Descriptor go;     // read from
+  int go_write = -1;
+  Descriptor failed;
+  std::vector<std::uint32_t> cpus;
+  sigset_t signal_mask{};
+  std::string directory;
+  std::string program;
+  std::vector<std::string> arguments;
+  std::vector<std::string> environment;
+  std::vector<char*> argv{};
+  std::vector<char*> envp{};
+};
+
+[[noreturn]] void fail_in_child(const Plan& plan, ChildFailure::Step step) {
   const ChildFailure report{step, errno};
-  static_cast<void>(write_all(pipe, &report, sizeof report));
+  static_cast<void>(write_all(plan.failed.get(), &report, sizeof report));
   ::_exit(127);
+}
+
+int run_child(void* argument) {
+  const Plan& plan = *static_cast<const Plan*>(argument);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != plan.launcher)
+    ::_exit(127);
+  const int own = ::getpid();
+  static_cast<void>(write_all(plan.there.get(), &own, sizeof own));
+  // Its own copy: of the memory there is one, of the descriptors there are two.
+  ::close(plan.go_write);
+  char byte = 0;
+  if (::read(plan.go.get(), &byte, 1) != 1)
+    ::_exit(127);
+  run_on(plan.cpus);
+  ::sigprocmask(SIG_SETMASK, &plan.signal_mask, nullptr);
+  if (!plan.directory.empty() && ::chdir(plan.directory.c_str()) != 0)
+    fail_in_child(plan, ChildFailure::Step::directory);
+  ::execve(plan.program.c_str(), plan.argv.data(), plan.envp.data());
+  fail_in_child(plan, ChildFailure::Step::exec);
+}
+
+// On a thread of its own, which stands still from the child's first moment to its exec, as vfork(2) has it. After a
+// fork the child would fault its pages in, on virtual machines for as long as many programs take to start, and all of
+// that on the program's account. The thread stays: the child dies with it (PR_SET_PDEATHSIG).
+[[noreturn]] void spawn_and_stay(Plan plan) {
+  plan.argv = pointers(plan.arguments);
+  plan.envp = pointers(plan.environment);
+  constexpr std::size_t stack_size = 64 * 1024;
+  std::vector<std::byte> stack(stack_size);
+  if (::clone(&run_child, stack.data() + stack.size(), CLONE_VM | CLONE_VFORK | SIGCHLD, &plan) <
+      0) {
+    const int error = -errno;
+    static_cast<void>(write_all(plan.there.get(), &error, sizeof error));
+  }
+  plan.failed.reset();
+  for (;;)
+    ::pause();
 }
 
 }  // namespace
 
-Expected<StoppedChild> StoppedChild::fork(const Request& request,
-                                          const std::filesystem::path& run_directory,
-                                          const std::vector<std::uint32_t>& cpus,
-                                          const sigset_t& signal_mask) {
+Expected<StoppedChild> StoppedChild::spawn(const Request& request,
+                                           const std::filesystem::path& run_directory,
+                                           const std::vector<std::uint32_t>& cpus,
+                                           const sigset_t& signal_mask) {
+  const std::string what = fmt::format("cannot start {}", request.program.string());
+  std::array<int, 2> there{};
   std::array<int, 2> go{};
   std::array<int, 2> failed{};
-  const std::string what = fmt::format("cannot start {}", request.program.string());
+  if (::pipe2(there.data(), O_CLOEXEC) != 0)
+    return failure(what, std::strerror(errno));
+  const Descriptor told(there[0]);
+  Descriptor there_write(there[1]);
   if (::pipe2(go.data(), O_CLOEXEC) != 0)
     return failure(what, std::strerror(errno));
   Descriptor go_read(go[0]);
-  Descriptor go_write(go[1]);
+  StoppedChild child;
+  child.go_ = Descriptor(go[1]);
   if (::pipe2(failed.data(), O_CLOEXEC) != 0)
     return failure(what, std::strerror(errno));
-  Descriptor failed_read(failed[0]);
-  Descriptor failed_write(failed[1]);
-
-  std::vector<std::string> argv_strings = request.argv;
-  std::vector<std::string> environment_strings = environment_of(request, run_directory);
-  std::vector<char*> argv = pointers(argv_strings);
-  std::vector<char*> environment = pointers(environment_strings);
-
-  const pid_t launcher = ::getpid();
-  const pid_t pid = ::fork();
-  if (pid < 0)
-    return failure(what, std::strerror(errno), "free some processes or memory");
-  if (pid == 0) {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != launcher)
-      ::_exit(127);
-    go_write.reset();
-    char byte = 0;
-    if (::read(go_read.get(), &byte, 1) != 1)
-      ::_exit(127);
-    run_on(cpus);
-    ::sigprocmask(SIG_SETMASK, &signal_mask, nullptr);
-    if (!request.directory.empty() && ::chdir(request.directory.c_str()) != 0)
-      fail_in_child(failed_write.get(), ChildFailure::Step::directory);
-    ::execve(request.program.c_str(), argv.data(), environment.data());
-    fail_in_child(failed_write.get(), ChildFailure::Step::exec);
+  child.failed_ = Descriptor(failed[0]);
+  Plan plan{.launcher = ::getpid(),
+            .there = std::move(there_write),
+            .go = std::move(go_read),
+            .go_write = go[1],
+            .failed = Descriptor(failed[1]),
+            .cpus = cpus,
+            .signal_mask = signal_mask,
+            .directory = request.directory,
+            .program = request.program,
+            .arguments = request.argv,
+            .environment = environment_of(request, run_directory)};
+  try {
+    std::thread(spawn_and_stay, std::move(plan)).detach();
+  } catch (const std::system_error& error) {
+    return failure(what, error.what(), "free some processes or memory");
   }
-  StoppedChild child;
+  int pid = -1;
+  while (::read(told.get(), &pid, sizeof pid) < 0 && errno == EINTR) {
+  }
+  if (pid < 0)
+    return failure(what, std::strerror(-pid), "free some processes or memory");
   child.pid_ = pid;
   child.program_ = request.program;
-  child.go_ = std::move(go_write);
-  child.failed_ = std::move(failed_read);
   return child;
 }
 

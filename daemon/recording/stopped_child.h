@@ -15,11 +15,11 @@ namespace longpole::recording {
 
 class StoppedChild {
  public:
-  // Forks. The child has `signal_mask`, may use `cpus`, and dies with the calling thread.
-  [[nodiscard]] static Expected<StoppedChild> fork(const Request& request,
-                                                   const std::filesystem::path& run_directory,
-                                                   const std::vector<std::uint32_t>& cpus,
-                                                   const sigset_t& signal_mask);
+  // The child has `signal_mask`, may use `cpus`, and dies with this process, in which a thread stays for it.
+  [[nodiscard]] static Expected<StoppedChild> spawn(const Request& request,
+                                                    const std::filesystem::path& run_directory,
+                                                    const std::vector<std::uint32_t>& cpus,
+                                                    const sigset_t& signal_mask);
 
   [[nodiscard]] pid_t pid() const { return pid_; }
 
