@@ -224,7 +224,8 @@ function phaseText({ doing, events }: RecordStatus, stopped: boolean): string {
     case 'recording':
       return stopped ? '' : `recording${count}. Cancel stops the program and keeps what was recorded.`;
     default:
-      return `${doing}${count} …`;
+      // What is counted here are other things: several records may be one event.
+      return `${doing} …`;
   }
 }
 

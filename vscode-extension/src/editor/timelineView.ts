@@ -154,6 +154,12 @@ export class TimelineView implements vscode.WebviewViewProvider, vscode.Disposab
     this.tellLanes();
   }
 
+  /** Why the times are others than those that the rest of the window shows. */
+  private remark([own]: readonly LaneInfo[]): string {
+    const isOther = own?.hasCpus === true && !isMachine(schedulerOf(this.session.machine, 'shared'));
+    return isOther ? 'Wake-ups and switches take time here, and CPUs have queues. The status bar and the lines are of threads that share the CPUs evenly, so their times differ a little.' : '';
+  }
+
   /** Tells the page what there is to be asked for, when that has changed. */
   private tellLanes(again = false): void {
     const { recording } = this.session;
@@ -172,7 +178,7 @@ export class TimelineView implements vscode.WebviewViewProvider, vscode.Disposab
       this.shown = shown;
       this.generation++;
       const title = recordingName(recording.path);
-      this.post({ kind: 'show', generation: this.generation, title, lanes });
+      this.post({ kind: 'show', generation: this.generation, title, lanes, remark: this.remark(lanes) });
       this.tellBounds().catch(this.report);
       if (this.search !== undefined) {
         this.lanes().forEach((_lane, index) => void this.find(index, { fromNs: 0, toNs: 0 }, 0, true).catch(this.report));

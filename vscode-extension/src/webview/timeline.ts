@@ -159,6 +159,8 @@ export class Timeline {
     this.title = message.title;
     page.title.replaceChildren(element('b', this.title), ` ${message.lanes.map((lane) => lane.title).join('  ↔  ')}`);
     page.scheduler.textContent = /, (.*)$/.exec(message.lanes[0]?.title ?? '')?.[1] ?? '';
+    page.title.title = message.remark;
+    page.scheduler.title = ['Simulate with another scheduler.', message.remark].join(' ').trim();
     const recording = message.lanes[0]?.recording ?? '';
     if (recording !== this.kept.recording) {
       this.keep({ recording, view: undefined, selected: undefined, picked: undefined });

@@ -216,6 +216,7 @@ void describe('the timeline', () => {
     await workbench.quickInput.fill('1 CPU');
     await workbench.page.keyboard.press('Enter');
     await panel.page.getByText('1 CPU, linux').waitFor();
+    assert.match((await panel.page.locator('#scheduler').getAttribute('title')) ?? '', /The status bar and the lines are of threads that share the CPUs evenly/);
     await panel.untilSelected('wait for a semaphore: items');
     const now = await panel.view();
     assert.ok(Math.abs(now[1] - now[0] - (before[1] - before[0])) < 2 * ms, `${now.join()} ${before.join()}`);

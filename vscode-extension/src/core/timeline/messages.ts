@@ -75,7 +75,14 @@ export interface PickThread {
 }
 
 export type ToPanel =
-  | { readonly kind: 'show'; readonly generation: number; readonly title: string; readonly lanes: readonly LaneInfo[] }
+  | {
+      readonly kind: 'show';
+      readonly generation: number;
+      readonly title: string;
+      readonly lanes: readonly LaneInfo[];
+      /** What the user has to know of the scheduler; empty: nothing. */
+      readonly remark: string;
+    }
   | {
       readonly kind: 'data';
       readonly generation: number;
