@@ -53,9 +53,8 @@ const titleHeight = 16;
 const gap = 6;
 const rightMargin = 26;
 const namesWidth = 150;
-const rowHeights: readonly number[] = [20, 17, 14];
-/** Few rows in a high panel take what room there is, up to so much each. */
-const tallestRow = 30;
+/** The first of which all rows fit; such ones that bars begin at whole pixels, except the last. */
+const rowHeights: readonly number[] = [30, 26, 24, 20, 17, 14];
 
 export function layOut({ width, height, lanes }: LayoutInput): Layout {
   const plotX = Math.min(namesWidth, Math.floor(width / 4));
@@ -77,8 +76,7 @@ export function layOut({ width, height, lanes }: LayoutInput): Layout {
       const y = titleY + titled;
       const rowsY = y + graphHeight + gap + 4;
       const rowsHeight = Math.max(0, titleY + each - rowsY - 2);
-      const roomy = Math.min(tallestRow, Math.floor(rowsHeight / Math.max(1, rows)));
-      const rowHeight = Math.max(roomy, rowHeights.find((candidate) => rows * candidate <= rowsHeight) ?? rowHeights.at(-1) ?? 14);
+      const rowHeight = rowHeights.find((candidate) => rows * candidate <= rowsHeight) ?? rowHeights.at(-1) ?? 14;
       const contentHeight = rows * rowHeight;
       return {
         title: { x: 0, y: titleY, width, height: titled },
