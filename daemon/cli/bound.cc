@@ -139,10 +139,10 @@ Expected<Program> read_recorded(const Options& options) {
 
 Expected<Program> read_program(const Options& options) {
   if (options.file.empty() == options.vector.empty())
-    return bad_input("cannot bound", "it takes a FILE or --vector, one of them",
+    return bad_input("cannot compute a bound", "it takes a FILE or --vector, one of them",
                      "see `longpole bound --help`");
   if (options.vector.empty() != options.granularity.empty())
-    return bad_input("cannot bound", "--vector and --granularity go together",
+    return bad_input("cannot compute a bound", "--vector and --granularity go together",
                      "see `longpole bound --help`");
   return options.file.empty() ? read_written(options) : read_recorded(options);
 }

@@ -1,10 +1,10 @@
 // The launcher: a process between the session and the recorded program.
 //
-// It has one thread, so that it can fork safely whatever the daemon is doing, and so that perf
-// events are opened on a child that has not started yet. What it is to do stands in the request
+// It is one so that the program's descriptors, signals and priority are nobody else's whatever the daemon is doing, and
+// so that perf events are opened on a child that has not started yet. What it is to do stands in the request
 // file of the run directory, what came of it in the result file (run_files.h); it prints nothing.
 //
-//   session ──posix_spawn──▶ launcher ──fork──▶ child, stopped
+//   session ──posix_spawn──▶ launcher ──vfork──▶ child, stopped (stopped_child.h)
 //                            opens perf events on it, lets it exec, drains the rings into spool
 //                            files until it has exited, writes the result
 //

@@ -146,6 +146,7 @@ int run_child(void* argument) {
     const int error = -errno;
     static_cast<void>(write_all(plan.there.get(), &error, sizeof error));
   }
+  // Behind the exec nobody else holds it: who reads the other end learns that nothing failed.
   plan.failed.reset();
   for (;;)
     ::pause();

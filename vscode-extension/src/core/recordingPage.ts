@@ -121,7 +121,7 @@ function curvePoints(weights: Weights, cpus: number): CurvePoint[] {
 function functionTable(weights: Weights, cpus: number, columns: readonly number[]): string {
   const most = (holder: Holder): number => Math.max(0, ...columns.map((count) => Math.abs(holderShare(weights, holder, count))));
   const rows = weights
-    .heaviestFirst(cpus)
+    .holders()
     .filter((holder) => most(holder) >= leastShare)
     .sort((a, b) => holderShare(weights, b, cpus) - holderShare(weights, a, cpus) || most(b) - most(a))
     .slice(0, rowsInTable);

@@ -98,10 +98,14 @@ export class Weights {
     return [...this.functions.values()].sort((a, b) => self(b) - self(a)).slice(0, count);
   }
 
-  /** All that may hold the program back at a CPU count, the heaviest first. */
+  /** All that may hold the program back. */
+  holders(): Holder[] {
+    return [...this.functions.values(), waiting];
+  }
+
+  /** The same, the heaviest at a CPU count first. */
   heaviestFirst(cpus: number): Holder[] {
-    const all: Holder[] = [...this.functions.values(), waiting];
-    return all.sort((a, b) => holderShare(this, b, cpus) - holderShare(this, a, cpus));
+    return this.holders().sort((a, b) => holderShare(this, b, cpus) - holderShare(this, a, cpus));
   }
 
   addPredictions(predictions: readonly Prediction[]): void {

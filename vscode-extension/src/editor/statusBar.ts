@@ -15,6 +15,8 @@ import type { MachineCheck } from './machineCheck';
 import type { Session, ShownRecording } from './session';
 
 const rowsInTooltip = 6;
+/** What has less is left out. */
+const leastInTooltip = 0.01;
 
 export class StatusBar implements vscode.Disposable {
   private readonly subscriptions: vscode.Disposable[];
@@ -138,7 +140,7 @@ function tooltip(
     .heaviestFirst(cpus)
     .slice(0, rowsInTooltip)
     .map((holder) => ({ holder, share: holderShare(weights, holder, cpus) }))
-    .filter(({ share }) => share >= 0.01)
+    .filter(({ share }) => share >= leastInTooltip)
     .map(({ holder, share }) => `| ${formatShare(share)} | ${holder === waiting ? '*waiting*' : functionTitle(holder)} |`);
   if (rows.length > 0) {
     lines.push(`|  | ${threads === '' ? 'holds the program back' : 'holds the program back in these threads'} |\n|--:|:--|\n${rows.join('\n')}`);

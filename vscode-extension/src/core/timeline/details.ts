@@ -233,7 +233,7 @@ export function threadTable(threads: readonly ShownThread[], view: View, most = 
   return {
     caption: `Threads from ${formatMoment(view.fromNs, view)} to ${formatMoment(view.toNs, view)}${left === 0 ? '' : `; ${formatCount(left)} more are left out`}`,
     words: [0],
-    head: ['thread', 'running', 'waiting for a CPU', 'blocked', 'in I/O or outside', 'sleeping', 'critical', 'calls'],
+    head: ['thread', ...stateNames.slice(1), 'critical', 'calls'],
     rows: threads.slice(0, most).map(({ thread }) => [
       thread.name,
       time(thread.times.runningNs),
