@@ -25,6 +25,13 @@ std::string four_digits(double value) {
   return out == "-0" ? "0" : out;
 }
 
+// A byte of a character that began before it.
+bool is_continuation(char c) {
+  constexpr unsigned mask = 0xc0;
+  constexpr unsigned continuation = 0x80;
+  return (static_cast<unsigned char>(c) & mask) == continuation;
+}
+
 struct Bracket {
   std::size_t open = 0;   // first byte inside
   std::size_t close = 0;  // the closing bracket
@@ -106,11 +113,9 @@ std::string printable(std::string_view text) {
 }
 
 std::size_t columns(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    constexpr unsigned continuation_mask = 0xc0;
-    constexpr unsigned continuation = 0x80;
-    return (static_cast<unsigned char>(c) & continuation_mask) != continuation;
-  }));
+  // Padded to as many columns as it has bytes, which are never fewer than its columns.
+  const std::size_t bytes = text.size();
+  return bytes + bytes - fmt::formatted_size("{:{}}", text, bytes);
 }
 
 std::string shortened(const std::string& text, std::size_t width) {
@@ -123,13 +128,15 @@ std::string shortened(const std::string& text, std::size_t width) {
   }
   if (columns(out) <= width)
     return out;
-  std::size_t bytes = 0;
-  for (std::size_t kept = 0; bytes < out.size(); ++bytes) {
-    if (columns(std::string_view(out).substr(bytes, 1)) == 1 &&
-        ++kept >= std::max<std::size_t>(width, 1))
+  std::size_t fitting = 0;
+  for (std::size_t end = 1; end <= out.size(); ++end) {
+    if (end < out.size() && is_continuation(out[end]))
+      continue;
+    if (columns(std::string_view(out).substr(0, end)) + 1 > std::max<std::size_t>(width, 1))
       break;
+    fitting = end;
   }
-  return out.substr(0, bytes) + std::string(ellipsis);
+  return out.substr(0, fitting) + std::string(ellipsis);
 }
 
 }  // namespace longpole::cli

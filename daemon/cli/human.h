@@ -28,7 +28,7 @@ namespace longpole::cli {
 // from elsewhere may hold anything.
 [[nodiscard]] std::string printable(std::string_view text);
 
-// How many columns UTF-8 text takes in a terminal, one a character.
+// How many columns UTF-8 text takes in a terminal: one a character, two a wide one (as Chinese, Japanese and Korean have).
 [[nodiscard]] std::size_t columns(std::string_view text);
 
 // The text in at most `width` columns. What is in <…> and (…) goes first, from the end, so that

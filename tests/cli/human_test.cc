@@ -39,9 +39,11 @@ TEST(Human, CountsAndShares) {
   EXPECT_EQ(percent_text(-0.25), "-25.0%");
 }
 
-TEST(Human, ColumnsAreCharacters) {
+TEST(Human, ColumnsAreCharactersAndWideOnesTakeTwo) {
   EXPECT_EQ(columns(""), 0);
   EXPECT_EQ(columns("µs → …"), 6);
+  EXPECT_EQ(columns("日本語"), 6);
+  EXPECT_EQ(columns("\xff\xfe"), 2) << "what is no UTF-8";
 }
 
 TEST(Human, NamesLoseWhatIsInBracketsFirst) {
@@ -54,6 +56,8 @@ TEST(Human, NamesLoseWhatIsInBracketsFirst) {
   EXPECT_EQ(shortened(name, 1), "…");
   EXPECT_EQ(shortened("operator<(Key, Key)", 18), "operator<(…)");
   EXPECT_EQ(shortened("μμμμ", 3), "μμ…");
+  EXPECT_EQ(shortened("日本語", 5), "日本…");
+  EXPECT_EQ(shortened("日本語", 4), "日…") << "half a character is none";
 }
 
 TEST(Human, ControlCharactersDoNotReachTheTerminal) {

@@ -28,6 +28,13 @@ TEST(TextTable, TheLastColumnGivesWayToTheTerminal) {
   EXPECT_EQ(example().text(5), example().text(34)) << "but not beyond all use";
 }
 
+TEST(TextTable, WideCharactersMoveNothingBehindThem) {
+  TextTable table({{"thread", TextTable::Align::left}, {"function", TextTable::Align::left}});
+  table.add({"日本語", "f"});
+  table.add({"render", "g"});
+  EXPECT_EQ(table.text(0), "thread  function\n日本語  f\nrender  g\n");
+}
+
 TEST(TextTable, CellsCannotMoveTheCursor) {
   TextTable table({{"name", TextTable::Align::left}});
   table.add({"a\033[2J\nb"});
