@@ -25,20 +25,31 @@ export function hottestLine(weights: Weights, files: Iterable<string>, cpus: num
   return hottest;
 }
 
+/** Whether what ran created no thread that is known. */
+export function ranInOneThread(notices: readonly { readonly code: string }[]): boolean {
+  return notices.some(({ code }) => code === 'no-threads-created');
+}
+
+/** For whoever expected threads, and whoever does not know what is left to see without them. */
+export const oneThreadHint =
+  'Its lines are an ordinary profile. If you expected threads, check its arguments; of a script, record the program that it starts.';
+
 /**
  * "sorter would take 1.75 s on 8 CPUs, 2.4× as fast as on one. Hottest: merge, 66%.", and before the last what it takes `onMachine`,
  * where that is much else.
  */
-export function recordedSentence(name: string, weights: Weights, cpus: number, onMachine?: Prediction): string {
+export function recordedSentence(name: string, weights: Weights, cpus: number, onMachine?: Prediction, isOneThread = false): string {
   const prediction = weights.prediction(cpus);
   const outcome =
     prediction === undefined
       ? 'is recorded.'
       : prediction.deadlock !== undefined
         ? `would deadlock on ${formatCpus(cpus)}.`
-        : cpus === 1
-          ? `would take ${formatTime(prediction.totalNs)} on one CPU.`
-          : `would take ${formatTime(prediction.totalNs)} on ${formatCpus(cpus)}, ${formatSpeedup(prediction.speedup)} as fast as on one.`;
+        : isOneThread
+          ? `ran in a single thread: it would take ${formatTime(prediction.totalNs)} on any number of CPUs.`
+          : cpus === 1
+            ? `would take ${formatTime(prediction.totalNs)} on one CPU.`
+            : `would take ${formatTime(prediction.totalNs)} on ${formatCpus(cpus)}, ${formatSpeedup(prediction.speedup)} as fast as on one.`;
   const remark = prediction === undefined || onMachine === undefined ? '' : shortMachineRemark(onMachine);
   const [hottest] = weights.heaviestFunctions(cpus, 1);
   const share = hottest === undefined ? 0 : functionShare(weights, hottest, cpus);

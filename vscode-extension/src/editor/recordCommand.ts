@@ -4,7 +4,7 @@ import { basename, isAbsolute, join, relative } from 'node:path';
 import * as vscode from 'vscode';
 import { formatCommandLine, parseCommandLine } from '../core/commandLine';
 import { formatCount } from '../core/format';
-import { recordedSentence } from '../core/hottest';
+import { oneThreadHint, ranInOneThread, recordedSentence } from '../core/hottest';
 import { isStatic, mayHaveLines, mayHold } from '../core/programFile';
 import { forget, remember, targetKey, targetName, type Target } from '../core/targets';
 import { CorrectableError } from './correctableError';
@@ -94,19 +94,36 @@ export class Recorder {
   /** What came out, and the way to the line that matters most; what the user must know is said in any case. */
   private async tellOutcome(name: string, remark: string): Promise<void> {
     const { recording, cpus } = this.session;
-    const isSilenced = this.memory.get(outcomeKey, false);
-    if (recording === undefined || (isSilenced && remark === '')) {
+    if (recording === undefined) {
       return;
     }
-    const outcome = recordedSentence(remark === '' ? name : 'It', recording.weights, cpus, await this.machineCheck.prediction());
+    const { notices, command } = recording.info;
+    const isOneThread = ranInOneThread(notices);
+    const hint = isOneThread && (await this.isFirstTime(`threads ${command[0] ?? recording.path}`)) ? oneThreadHint : '';
+    const isUsual = remark === '' && hint === '';
+    if (isUsual && this.memory.get(outcomeKey, false)) {
+      return;
+    }
+    const prediction = await this.machineCheck.prediction();
+    const outcome = recordedSentence(remark === '' ? name : 'It', recording.weights, cpus, prediction, isOneThread);
     const [show, silence] = ['Show Hottest Line', "Don't Show Again"];
-    const buttons = remark === '' ? [show, silence] : [show];
-    const answer = await vscode.window.showInformationMessage(`Longpole: ${remark === '' ? outcome : `${remark} ${outcome}`}`, ...buttons);
+    const text = [remark, outcome, hint].filter((words) => words !== '').join(' ');
+    const answer = await vscode.window.showInformationMessage(`Longpole: ${text}`, ...(isUsual ? [show, silence] : [show]));
     if (answer === show) {
       await vscode.commands.executeCommand('longpole.goToHottestLine');
     } else if (answer === silence) {
       await this.memory.update(outcomeKey, true);
     }
+  }
+
+  /** Of what is said once of each program. */
+  private async isFirstTime(what: string): Promise<boolean> {
+    const said = this.memory.get<string[]>(silencedKey, []);
+    if (said.includes(what)) {
+      return false;
+    }
+    await this.memory.update(silencedKey, [...said, what]);
+    return true;
   }
 
   private get targets(): Target[] {

@@ -2,7 +2,8 @@
 // take its time). Usage: fakeDaemon.js BEHAVIOUR serve --parent-stdin, or BEHAVIOUR record --status FILE -o FILE -- PROGRAM…
 //
 //   usual         numbers for the file `pipeline.c` of the workspace; records until it is stopped, or at once with
-//                 --short; says the file was another one with --other-version, has no second producer with --one-producer, and takes its time with --slow; dies when asked about 13 CPUs, and once it has answered about 14
+//                 --short; says the file was another one with --other-version, has no second producer with --one-producer, no thread that
+//                 was created with --one-thread, and takes its time with --slow; dies when asked about 13 CPUs, and once it has answered about 14
 //   other-protocol, crash-on-start, crash-on-record, refuse-record
 import { createHash } from 'node:crypto';
 import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -40,6 +41,7 @@ function recording(path: string, handle = 1n): Recording {
     complete: true,
     exitStatus: 0,
     source: 'kernel',
+    notices: oneThread ? [{ code: 'no-threads-created', text: 'The program created no thread.', count: 0n }] : [],
     files: [{ path, sha256: createHash('sha256').update(content).digest('hex'), modules: existsSync(library) ? [library] : [] }],
   });
 }
@@ -64,6 +66,7 @@ let file = '';
 let takesItsTime = false;
 let otherVersion = false;
 let oneProducer = false;
+let oneThread = false;
 let contentPath = '';
 
 /** What stands in a recording of this daemon. */
@@ -88,6 +91,7 @@ const service: LongpoleServer = {
     file = resolve(dirname(request.path), made.file);
     otherVersion = made.args.includes('--other-version');
     oneProducer = made.args.includes('--one-producer');
+    oneThread = made.args.includes('--one-thread');
     takesItsTime = made.args.includes('--slow');
     contentPath = made.content === undefined ? '' : resolve(dirname(request.path), made.content);
     return { recording: recording(file, made.args.includes('--fast') ? fastHandle : undefined) };
