@@ -198,7 +198,7 @@ async function follow(event: vscode.TaskProcessStartEvent, places: Places, recor
             if ('error' in status.result) {
               throw new Error(status.result.error);
             }
-            return { path: await recordings.add(places.output, { ...places, program: name }), stopped };
+            return { path: await recordings.add(places.output, places), stopped };
           }
           const text = phaseText(status, stopped);
           if (text !== said && text !== '') {

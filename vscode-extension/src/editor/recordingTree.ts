@@ -1,14 +1,12 @@
 // The side bar's list of recordings of this workspace: open, rename, compare, delete.
 import * as vscode from 'vscode';
+import { formatCommandLine } from '../core/commandLine';
 import { comparisonPage } from '../core/comparison';
 import { formatAge } from '../core/format';
 import { pageFrame } from '../core/pageFrame';
-import { shortened } from '../core/timeline/shorten';
+import { recordingDescription } from '../core/recordingRow';
 import { recordingName, recordingTitle, type KeptRecording, type Recordings } from './recordings';
 import type { Session } from './session';
-
-/** Characters; the side bar is narrow, and the age stands behind them. */
-const mostOfArguments = 24;
 
 export class RecordingTree implements vscode.TreeDataProvider<KeptRecording>, vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<void>();
@@ -42,15 +40,16 @@ export class RecordingTree implements vscode.TreeDataProvider<KeptRecording>, vs
     return node === undefined ? this.recordings.list() : Promise.resolve([]);
   }
 
-  getTreeItem({ path, name, args, modifiedMs, bytes, folder }: KeptRecording): vscode.TreeItem {
+  getTreeItem({ path, name, command, modifiedMs, bytes, folder }: KeptRecording): vscode.TreeItem {
     const isShown = path === this.session.recording?.path;
     const item = new vscode.TreeItem(name);
     item.id = path;
-    const where = folder !== '' && (vscode.workspace.workspaceFolders ?? []).length > 1 ? [folder] : [];
-    item.description = [...(args === '' ? [] : [shortened(args, mostOfArguments)]), ...where, formatAge(Date.now() - modifiedMs), ...(isShown ? ['shown'] : [])].join(' · ');
+    const hasFolders = (vscode.workspace.workspaceFolders ?? []).length > 1;
+    item.description = recordingDescription({ isShown, ageMs: Date.now() - modifiedMs, folder: hasFolders ? folder : '', command });
     item.iconPath = new vscode.ThemeIcon(isShown ? 'eye' : 'pulse');
     item.contextValue = isShown ? 'recording shown' : 'recording';
-    item.tooltip = `${new Date(modifiedMs).toLocaleString()} · ${Math.ceil(bytes / 1024)} KiB\n${args === '' ? '' : `${name} ${args}\n`}${path}`;
+    const facts = `${new Date(modifiedMs).toLocaleString()} · ${Math.ceil(bytes / 1024)} KiB`;
+    item.tooltip = [...(command.length === 0 ? [] : [formatCommandLine(command)]), facts, path].join('\n');
     item.command = { command: 'longpole.openKept', title: 'Show', arguments: [{ path }] };
     return item;
   }

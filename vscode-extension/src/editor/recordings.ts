@@ -4,7 +4,6 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import * as vscode from 'vscode';
-import { formatCommandLine } from '../core/commandLine';
 
 /** Enough to compare with, few enough for the disk. A recording that the user named is kept besides. */
 const keptRecordings = 10;
@@ -22,11 +21,11 @@ export interface KeptRecording extends Origin {
 export interface Origin {
   /** The workspace folder that it was recorded in; empty: none, or not known. */
   readonly folder: string;
-  /** What the program was given; empty: nothing, or not known. */
-  readonly args: string;
+  /** The program and what it was given; empty: not known. */
+  readonly command: readonly string[];
 }
 
-const unknownOrigin: Origin = { folder: '', args: '' };
+const unknownOrigin: Origin = { folder: '', command: [] };
 
 /** By path of the recording. */
 const originsKey = 'longpole.recordingOrigins';
@@ -45,10 +44,10 @@ export class Recordings implements vscode.Disposable {
     await mkdir(this.folder, { recursive: true });
     const own = (await this.list()).filter(({ path }) => ownName.test(basename(path)));
     await Promise.all(own.slice(keptRecordings - 1).map(({ path }) => rm(path, { force: true })));
-    const path = this.freePath(program, new Date());
+    const path = this.freePath(basename(program), new Date());
     await rename(from, path);
     const folder = vscode.workspace.getWorkspaceFolder(vscode.Uri.file(directory))?.name ?? '';
-    await this.keepOrigin(path, { folder, args: formatCommandLine(args) });
+    await this.keepOrigin(path, { folder, command: [program, ...args] });
     this.changed.fire();
     return path;
   }
@@ -82,7 +81,7 @@ export class Recordings implements vscode.Disposable {
       names.map(async (name) => {
         const path = join(this.folder, name);
         const { mtimeMs, size } = await stat(path);
-        return { path, name: recordingName(path), modifiedMs: mtimeMs, bytes: size, ...(this.origins[path] ?? unknownOrigin) };
+        return { path, name: recordingName(path), modifiedMs: mtimeMs, bytes: size, ...unknownOrigin, ...this.origins[path] };
       }),
     );
     return all.sort((a, b) => b.modifiedMs - a.modifiedMs);

@@ -220,6 +220,6 @@ void describe('a workspace of two folders', () => {
     await opened.runCommand('Longpole: Record and Simulate');
     await opened.answer('Longpole: Program to Record', './pipeline --short');
     await page.locator('.activitybar .action-item', { has: page.locator('[aria-label="Longpole"]') }).click();
-    await page.locator('.pane:has(> .pane-header[aria-label^="Recordings"]) .monaco-list-row', { hasText: /pipeline.*--short · one · just now/ }).waitFor();
+    await page.locator('.pane:has(> .pane-header[aria-label^="Recordings"]) .monaco-list-row', { hasText: /pipeline.*shown · just now · one · --short/ }).waitFor();
   });
 });

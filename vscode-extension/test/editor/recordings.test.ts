@@ -1,7 +1,8 @@
-// What is said of a recording once it is there.
+// What is said of a recording once it is there: in a message, and in the side bar's list.
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { fakeSettings } from './fakes';
+import { eventually } from './eventually';
 import { Workbench } from './workbench';
 
 void describe('what was recorded', () => {
@@ -33,5 +34,34 @@ void describe('what was recorded', () => {
     await toast.waitFor();
     assert.equal(await toast.filter({ hasText: 'If you expected threads' }).count(), 0);
     await workbench.runCommand('Notifications: Clear All Notifications');
+  });
+
+  void test('long arguments do not push aside which recording is shown, and how old it is', async () => {
+    const { page } = workbench;
+    const given = `--short ${'--several-words-of-it=yes '.repeat(8).trim()}`;
+    await page.locator('.activitybar .action-item', { has: page.locator('[aria-label="Longpole"]') }).click();
+    await workbench.recordAnother(`./pipeline ${given}`);
+    const row = page.locator('.pane:has(> .pane-header[aria-label^="Recordings"]) .monaco-list-row', { hasText: `shown · just now · ${given}` });
+    await row.waitFor();
+    // The words that matter are within what can be seen of the row.
+    const words = row.locator('.label-description');
+    const end = await words.evaluate((element) => {
+      const range = document.createRange();
+      const text = document.createTreeWalker(element, NodeFilter.SHOW_TEXT).nextNode() as Text;
+      range.setStart(text, 0);
+      range.setEnd(text, 'shown · just now'.length);
+      return range.getBoundingClientRect().right;
+    });
+    const seen = await row.boundingBox();
+    assert.ok(seen && end < seen.x + seen.width, `${end} ${JSON.stringify(seen)}`);
+    await inThemes('recordings');
+    await eventually(
+      async () => {
+        await row.hover();
+        const tooltip = page.locator('.monaco-hover:not(.hidden)', { hasText: `./pipeline ${given}` });
+        return tooltip.waitFor({ timeout: 5000 }).then(() => true, () => false);
+      },
+      () => 'the whole command',
+    );
   });
 });
