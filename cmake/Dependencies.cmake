@@ -3,7 +3,7 @@
 
 set(LONGPOLE_DEBIAN_PACKAGES
     "libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc libboost-dev libfmt-dev"
-    "libdw-dev libcli11-dev libiberty-dev libzstd-dev zlib1g-dev libssl-dev libexpected-dev nlohmann-json3-dev"
+    "libdw-dev libcapstone-dev libcli11-dev libiberty-dev libzstd-dev zlib1g-dev libssl-dev libexpected-dev nlohmann-json3-dev"
     "libgtest-dev libgmock-dev libbenchmark-dev pkg-config")
 list(JOIN LONGPOLE_DEBIAN_PACKAGES " " LONGPOLE_DEBIAN_PACKAGES)
 
@@ -27,6 +27,7 @@ longpole_require(tl-expected CONFIG)
 longpole_require(nlohmann_json CONFIG)
 longpole_require(PkgConfig)
 pkg_check_modules(LIBDW REQUIRED IMPORTED_TARGET libdw libelf)
+pkg_check_modules(CAPSTONE REQUIRED IMPORTED_TARGET capstone)
 
 find_path(LIBIBERTY_INCLUDE_DIR libiberty/demangle.h)
 find_library(LIBIBERTY_LIBRARY iberty)

@@ -1,6 +1,10 @@
 #include "recording/lockstep_advice.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <map>
 #include <utility>
 
@@ -10,6 +14,7 @@ namespace {
 constexpr const char* spinning = "spinning";
 constexpr const char* work_handed_out = "work-handed-out";
 constexpr const char* work_stolen = "work-stolen";
+constexpr const char* waiting_loops = "waiting-loops";
 
 // In a row, with next to nothing done in between: waiting for something, not using what is left of a slice.
 constexpr std::uint64_t telling_row = 20;
@@ -188,8 +193,18 @@ std::vector<Notice> lockstep_advice(const MergedRun& run) {
   return notices;
 }
 
+Notice waiting_loops_notice(double share, const std::string& place) {
+  return {waiting_loops,
+          fmt::format("{:.0f}% of the CPU time went into loops that wait for what another thread "
+                      "writes, most of it in {}; on one CPU they wait as long as a time slice. "
+                      "Record with --lockstep N to have it as on N CPUs.",
+                      std::ceil(share * 100), place),
+          0};
+}
+
 bool advises_lockstep(const Notice& notice) {
-  return notice.code == spinning || notice.code == work_handed_out || notice.code == work_stolen;
+  constexpr std::array codes = {spinning, work_handed_out, work_stolen, waiting_loops};
+  return std::ranges::any_of(codes, [&](const char* code) { return notice.code == code; });
 }
 
 }  // namespace longpole::recording

@@ -1,6 +1,7 @@
 // Whether a program should be recorded in lockstep, by what a recording on one CPU shows of it.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "recording/merged_run.h"
@@ -11,8 +12,11 @@ namespace longpole::recording {
 // the same function and take turns at a lock, one took it far more often than the others and did far more
 // of the work, as the first to run takes all where there is one CPU) and "work-stolen" (threads that run
 // the same function try each other's locks, so that time decides who gets what). Each names `--lockstep`.
-// What spins without any recorded call, on a variable, does not show.
 [[nodiscard]] std::vector<Notice> lockstep_advice(const MergedRun& run);
+
+// The notice "waiting-loops": so much of the CPU time went into loops that wait on a variable, without any recorded
+// call (waiting_samples.h), most of it at `place`.
+[[nodiscard]] Notice waiting_loops_notice(double share, const std::string& place);
 
 // Whether the notice is one of those.
 [[nodiscard]] bool advises_lockstep(const Notice& notice);

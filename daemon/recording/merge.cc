@@ -404,7 +404,8 @@ Expected<MergedRun> Merger::merge() {
   run_.notices = notices_of(
       input_, {raw_.damaged, run_.threads.size() > 1, !run_.functions.empty(), futex_waits_,
                context_.unexplained_waits, context_.unexplained_ns, polls});
-  if (input_.result.cpus == 1 && input_.control.lockstep_cpus == 0)
+  run_.takes_turns = input_.result.cpus == 1 && input_.control.lockstep_cpus == 0;
+  if (run_.takes_turns)
     for (Notice& notice : lockstep_advice(run_))
       run_.notices.push_back(std::move(notice));
   return std::move(run_);

@@ -65,6 +65,8 @@ struct MergedObject {
 
 struct MergedRun {
   RunInfo run;
+  // On one CPU, and not in lockstep: what depends on time there takes another course than on several.
+  bool takes_turns = false;
   std::vector<Notice> notices;
   std::vector<MergedThread> threads;
   std::vector<MergedObject> objects;

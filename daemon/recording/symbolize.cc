@@ -13,8 +13,10 @@
 #include <utility>
 
 #include "recording/exact_functions.h"
+#include "recording/lockstep_advice.h"
 #include "recording/profiles.h"
 #include "recording/recorder_library.h"
+#include "recording/waiting_samples.h"
 #include "symbols/names.h"
 
 namespace longpole::recording {
@@ -57,7 +59,7 @@ std::string signal_name(int signal) {
 class Symbolizer {
  public:
   Symbolizer(MergedRun run, const std::vector<symbols::Mapping>& mappings, std::string program)
-      : run_(std::move(run)), program_(std::move(program)) {
+      : run_(std::move(run)), mappings_(mappings), program_(std::move(program)) {
     for (const symbols::Mapping& mapping : mappings) {
       table_.add_mapping(mapping);
       if (std::filesystem::path(mapping.path).filename() == recorder_file_name)
@@ -82,8 +84,10 @@ class Symbolizer {
                                           const std::string& place) const;
   void name_objects();
   void notice_missing_debug_information();
+  void notice_waiting_loops(const WaitingSamples& waiting, StackId place);
 
   MergedRun run_;
+  const std::vector<symbols::Mapping>& mappings_;
   std::string program_;
   SymbolTable table_;
   struct Range {
@@ -218,11 +222,18 @@ Recording Symbolizer::symbolize() {
     variables_.push_back(table_.object_name(merged.address));
     recording_.objects.push_back(std::move(object));
   }
+  const auto waiting =
+      run_.takes_turns ? waiting_samples(run_, mappings_) : std::optional<WaitingSamples>();
+  StackId waiting_place = waiting ? paths_[waiting->most_sampled] : StackId::none();
+  if (waiting_place.known() && table_.user_frame(waiting_place).known())
+    waiting_place = table_.user_frame(waiting_place);
   table_.move_into(recording_);
   finish_exact_threads();
   name_threads();
   name_objects();
   notice_missing_debug_information();
+  if (waiting_place.known())
+    notice_waiting_loops(*waiting, waiting_place);
   return std::move(recording_);
 }
 
@@ -337,6 +348,14 @@ void Symbolizer::notice_missing_debug_information() {
                        "compile and link it with -g.",
                        program_),
            0});
+}
+
+void Symbolizer::notice_waiting_loops(const WaitingSamples& waiting, StackId place) {
+  const FunctionId function = recording_.stacks[place.index()].function;
+  const std::string& name = recording_.functions[function.index()].name;
+  const std::string line = place_name(place);
+  recording_.notices.push_back(waiting_loops_notice(
+      waiting.share, line == name ? name : fmt::format("{} ({})", name, line)));
 }
 
 }  // namespace

@@ -146,5 +146,13 @@ TEST(LockstepAdvice, WorkersThatTryEachOthersLocks) {
   }
 }
 
+TEST(LockstepAdvice, NamesTheLoopThatWaits) {
+  const Notice notice = waiting_loops_notice(0.234, "wait (a.c:7)");
+  EXPECT_TRUE(advises_lockstep(notice));
+  EXPECT_THAT(notice.text, testing::StartsWith("24% of the CPU time went into loops"));
+  EXPECT_THAT(notice.text, testing::HasSubstr("wait (a.c:7)"));
+  EXPECT_THAT(notice.text, testing::HasSubstr("--lockstep"));
+}
+
 }  // namespace
 }  // namespace longpole::recording

@@ -363,6 +363,21 @@ TEST(Session, AProgramWithoutThreadsIsRecordedAndSaysSo) {
 }
 
 // What comes behind is another program: its threads and times would be told of one that had none.
+TEST_P(SessionOfSource, SeesWhoWaitsOnAVariableAndAdvisesLockstep) {
+  const auto advice = [&](const Options& options) {
+    const Recorded recorded = record(options);
+    EXPECT_TRUE(recorded.recording) << recorded.recording.error().text();
+    const auto& notices = recorded.recording->notices;
+    const auto found = std::ranges::find(notices, "waiting-loops", &Notice::code);
+    return found == notices.end() ? std::string() : found->text;
+  };
+  Options options = options_of("flag");
+  EXPECT_THAT(advice(options), testing::ContainsRegex("most of it in wait_for \\(flag.c:1[89]\\)"));
+  options.lockstep = 2;
+  EXPECT_EQ(advice(options), "") << "it is in lockstep";
+  EXPECT_EQ(advice(options_of("compute")), "");
+}
+
 TEST_P(SessionOfSource, EndsWhereTheProgramBecomesAnotherAndSaysSo) {
   Options options = options_of("no_threads");
   options.program = "/bin/sh";

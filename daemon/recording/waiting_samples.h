@@ -1,0 +1,23 @@
+// Which samples of a run fell in loops that wait (waiting_loop.h). The code is read from the files that were mapped.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "recording/merged_run.h"
+#include "symbols/symbols.h"
+
+namespace longpole::recording {
+
+struct WaitingSamples {
+  double share = 0;  // of all samples
+  std::uint32_t most_sampled =
+      0;  // of the call paths that end in such a loop: index into MergedRun::paths
+};
+
+// None: fewer than three samples, or a hundredth of all. Those in libc do not count: what it waits for is recorded.
+[[nodiscard]] std::optional<WaitingSamples> waiting_samples(
+    const MergedRun& run, const std::vector<symbols::Mapping>& mappings);
+
+}  // namespace longpole::recording
