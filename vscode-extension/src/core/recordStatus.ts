@@ -1,5 +1,7 @@
 // What `longpole record --status FILE` writes: a line of JSON for each thing that is new.
 
+import { formatCount } from './format';
+
 export interface RecordStatus {
   /** "recording", "merging", "symbolizing"; empty: not begun. */
   readonly doing: string;
@@ -21,6 +23,21 @@ export function parseRecordStatus(text: string): RecordStatus {
     }
   }
   return status;
+}
+
+/** What is said while it lasts; empty: what was said before still holds. */
+export function progressText({ doing, events }: RecordStatus, stopped: boolean): string {
+  switch (doing) {
+    case '':
+      return '';
+    case 'recording': {
+      const count = events > 0 ? `, ${formatCount(events)} events` : '';
+      return stopped ? '' : `recording${count}. Cancel stops the program and keeps what was recorded.`;
+    }
+    default:
+      // What is counted here are other things: several records may be one event.
+      return `${doing} …`;
+  }
 }
 
 function parse(line: string): Record<string, unknown> {

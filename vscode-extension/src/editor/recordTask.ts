@@ -7,7 +7,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as vscode from 'vscode';
-import { parseRecordStatus, type RecordStatus } from '../core/recordStatus';
+import { parseRecordStatus, progressText, type RecordStatus } from '../core/recordStatus';
 import { taskType } from '../core/ids';
 import type { Recordings } from './recordings';
 
@@ -200,7 +200,7 @@ async function follow(event: vscode.TaskProcessStartEvent, places: Places, recor
             }
             return { path: await recordings.add(places.output, places), stopped };
           }
-          const text = phaseText(status, stopped);
+          const text = progressText(status, stopped);
           if (text !== said && text !== '') {
             said = text;
             progress.report({ message: text });
@@ -213,19 +213,6 @@ async function follow(event: vscode.TaskProcessStartEvent, places: Places, recor
   } finally {
     listener.dispose();
     await rm(places.status, { force: true });
-  }
-}
-
-function phaseText({ doing, events }: RecordStatus, stopped: boolean): string {
-  const count = events > 0 ? `, ${events.toLocaleString('en-US')} events` : '';
-  switch (doing) {
-    case '':
-      return '';
-    case 'recording':
-      return stopped ? '' : `recording${count}. Cancel stops the program and keeps what was recorded.`;
-    default:
-      // What is counted here are other things: several records may be one event.
-      return `${doing} …`;
   }
 }
 

@@ -173,13 +173,10 @@ export class WhatIfPanel implements vscode.Disposable {
       return;
     }
     const scheduler = schedulerOf(machine, '');
-    const notes = [
-      ...(scheduler === '' || scheduler === 'shared'
-        ? []
-        : [`What-ifs are simulated with threads that share the CPUs evenly. Shown in the editor, the changed program runs under ${scheduler}.`]),
-      ...(this.session.recording?.change ? ['The editor compares the changed program with itself on one CPU, so the speed-ups that it shows are other ones.'] : []),
-    ];
-    const note = notes.join(' ');
+    const note =
+      scheduler === '' || scheduler === 'shared'
+        ? ''
+        : `What-ifs are simulated with threads that share the CPUs evenly. Shown in the editor, the changed program runs under ${scheduler}.`;
     this.post({ kind: 'result', headline: headline(results, cpus), body: resultPage(results, columns, cpus), note });
   }
 

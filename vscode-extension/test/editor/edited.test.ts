@@ -29,6 +29,11 @@ void describe('a source that was edited since', () => {
     utimesSync(path, 1, 1);
   };
 
+  const writeTasks = (task: object): void => {
+    mkdirSync(join(workbench.folder, '.vscode'), { recursive: true });
+    writeFileSync(join(workbench.folder, '.vscode', 'tasks.json'), JSON.stringify({ version: '2.0.0', tasks: [task] }));
+  };
+
   void test('is not held against a script, which is made of none', async () => {
     writeOld('pipeline', '#!/bin/sh\nexec ./program\n');
     await workbench.runCommand('Longpole: Record and Simulate');
@@ -49,8 +54,7 @@ void describe('a source that was edited since', () => {
     await workbench.runCommand('Notifications: Clear All Notifications');
     // A task that builds is offered, and then the program runs.
     const build = { type: 'shell', label: 'make', command: 'touch libpipeline.so && echo yes > built', group: { kind: 'build', isDefault: true }, problemMatcher: [] };
-    mkdirSync(join(workbench.folder, '.vscode'), { recursive: true });
-    writeFileSync(join(workbench.folder, '.vscode', 'tasks.json'), JSON.stringify({ version: '2.0.0', tasks: [build] }));
+    writeTasks(build);
     const question = workbench.toast('pipeline.c was edited after libpipeline.so was built');
     await eventually(
       async () => {
@@ -68,6 +72,24 @@ void describe('a source that was edited since', () => {
     await workbench.toast('pipeline would take').waitFor();
     assert.equal(readFileSync(join(workbench.folder, 'built'), 'utf8'), 'yes\n');
     writeOld('libpipeline.so', '');
+    // What does not build is not recorded without a question.
+    writeTasks({ ...build, command: 'echo again >> built && exit 3' });
+    await workbench.runCommand('Notifications: Clear All Notifications');
+    const failure = workbench.toast('The task "make" ended with status 3.');
+    await eventually(
+      async () => {
+        // The editor may know the task of before for a while.
+        await workbench.runCommand('Longpole: Record and Simulate');
+        await question.getByRole('button', { name: 'Build First' }).click();
+        const told = await failure.waitFor({ timeout: 10_000 }).then(() => true, () => false);
+        writeOld('libpipeline.so', '');
+        return told;
+      },
+      () => 'the task that fails',
+    );
+    assert.equal(await workbench.toast('pipeline would take').count(), 0);
+    await failure.getByRole('button', { name: 'Record Anyway' }).click();
+    await workbench.toast('pipeline would take').waitFor();
     // No other program is held to account for it.
     writeOld('another', '#!/bin/sh\nexec ./program\n');
     await workbench.runCommand('Notifications: Clear All Notifications');

@@ -3,16 +3,12 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
-import { behaviourFile, fakeSettings, type Behaviour } from './fakes';
+import { fakeSettings } from './fakes';
 import { eventually } from './eventually';
 import { Workbench, type Annotation } from './workbench';
 
-async function start(behaviour: Behaviour, more: { trusted?: boolean } = {}): Promise<Workbench> {
-  return Workbench.start({
-    folder: 'test/editor/fixture',
-    settings: fakeSettings(behaviour),
-    ...more,
-  });
+async function start(more: { trusted?: boolean } = {}): Promise<Workbench> {
+  return Workbench.start({ folder: 'test/editor/fixture', settings: fakeSettings('usual'), ...more });
 }
 
 const programTitle = 'Longpole: Program to Record';
@@ -35,7 +31,7 @@ async function record(workbench: Workbench, command = './pipeline --short'): Pro
 void describe('with a daemon that works', () => {
   let workbench: Workbench;
   before(async () => {
-    workbench = await start('usual');
+    workbench = await start();
     await workbench.openFile('pipeline.c');
   });
   after(() => workbench.stop());
@@ -443,62 +439,6 @@ void describe('with a daemon that works', () => {
   });
 });
 
-void describe('when something is wrong', () => {
-  let workbench: Workbench;
-  /** The next process of the daemon's program behaves so. */
-  const behave = (behaviour: Behaviour): void => writeFileSync(behaviourFile, behaviour);
-  before(async () => {
-    workbench = await start('as-the-file-says');
-    await workbench.openFile('pipeline.c');
-  });
-  after(() => workbench.stop());
-  afterEach(async (context) => {
-    await workbench.screenshot(context.name);
-    await workbench.runCommand('Notifications: Clear All Notifications');
-  });
-
-  void test('a refusal to record is shown as it is', async () => {
-    behave('refuse-record');
-    await record(workbench, './nothing --short');
-    const refusal = workbench.toast('cannot record ./nothing: there is no such program; check the path');
-    await refusal.waitFor();
-    // What was misspelt can be put right from there.
-    await refusal.getByRole('button', { name: 'Change Command' }).click();
-    await workbench.untilAsked('Longpole: Program to Record');
-    assert.equal(await workbench.quickInput.inputValue(), './nothing --short');
-    await workbench.answer('Longpole: Program to Record', './nothing --short twice');
-    await refusal.waitFor();
-  });
-
-  /** After a failure it asks, with the program that failed in front. */
-  const recordIt = async (): Promise<void> => {
-    await workbench.runCommand('Longpole: Record and Simulate');
-    await workbench.untilAsked('Longpole: What to Record');
-    await workbench.page.locator('.quick-input-list .monaco-list-row.focused', { hasText: 'nothing' }).waitFor();
-    await workbench.page.keyboard.press('Enter');
-  };
-
-  void test('a recording that dies is not silence', async () => {
-    behave('crash-on-record');
-    await recordIt();
-    await workbench.toast('Recording nothing ended without a result. Its terminal may say why.').waitFor();
-  });
-
-  void test('another protocol is refused, with both versions', async () => {
-    behave('other-protocol');
-    await recordIt();
-    // Fails when there are two.
-    await workbench.toast(/daemon 0\.9\.0 speaks protocol 99 and the extension .* speaks protocol 1/).waitFor();
-  });
-
-  void test('a daemon that does not start is shown with its last words', async () => {
-    behave('crash-on-start');
-    await workbench.runCommand('Longpole: Restart Daemon');
-    await workbench.toast(/ended with status 3\.[^]*there is no room on this machine/).waitFor();
-    await workbench.statusItem.locator('.codicon-warning').waitFor();
-  });
-});
-
 void describe('without trust', () => {
   let workbench: Workbench;
   afterEach(async (context) => {
@@ -507,7 +447,7 @@ void describe('without trust', () => {
   });
 
   void test('in a workspace that is not trusted no program runs, and recordings can be looked at', async () => {
-    workbench = await start('usual', { trusted: false });
+    workbench = await start({ trusted: false });
     const { page } = workbench;
     await page.getByText('Restricted Mode', { exact: true }).waitFor();
     await workbench.openFile('pipeline.c');

@@ -1,8 +1,10 @@
 // What is said of a recording once it is there: in a message, and in the side bar's list.
 import assert from 'node:assert/strict';
+import { readdirSync, utimesSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { fakeSettings } from './fakes';
-import { eventually } from './eventually';
+import { eventually, patience } from './eventually';
 import { Workbench } from './workbench';
 
 void describe('what was recorded', () => {
@@ -63,5 +65,15 @@ void describe('what was recorded', () => {
       },
       () => 'the whole command',
     );
+  });
+
+  void test('ages go on by themselves', async () => {
+    const data = join(workbench.folder, '..', 'ud', 'User');
+    const [kept] = readdirSync(data, { recursive: true, encoding: 'utf8' }).filter((name) => /recordings\/[^/.][^/]*\.lptrace$/.test(name)).sort();
+    assert.ok(kept);
+    const hours = 3 * 3600;
+    utimesSync(join(data, kept), Date.now() / 1000 - hours, Date.now() / 1000 - hours);
+    // Nobody tells the list: it looks again each minute.
+    await workbench.page.locator('.pane .monaco-list-row', { hasText: '3 hours ago' }).waitFor({ timeout: 3 * patience });
   });
 });

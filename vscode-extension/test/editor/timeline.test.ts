@@ -36,6 +36,22 @@ void describe('the timeline', () => {
     assert.match((await long.textContent()) ?? '', /^<img .{80,}…$/u);
     assert.ok(((await long.getAttribute('title')) ?? '').length > 10_000);
     assert.ok(((await long.boundingBox())?.height ?? 0) < 80);
+    // No word is broken that has room in a line of its own.
+    const broken = await panel.page.locator('#table th, #table td').evaluateAll((cells) =>
+      cells.flatMap((cell) => {
+        const text = cell.firstChild;
+        return [...(cell.textContent ?? '').matchAll(/\S+/g)]
+          .filter(([word]) => word.length <= 20)
+          .filter(({ 0: word, index }) => {
+            const range = document.createRange();
+            range.setStart(text as Text, index);
+            range.setEnd(text as Text, index + word.length);
+            return new Set([...range.getClientRects()].map(({ top }) => top)).size > 1;
+          })
+          .map(([word]) => word);
+      }),
+    );
+    assert.deepEqual(broken, []);
     await panel.page.locator('#table').press('t');
     await panel.details.getByText('serial').waitFor();
     // A name of markup is text: it has run nothing and loaded nothing.

@@ -3,7 +3,6 @@ import { test } from 'node:test';
 import { deflateSync } from 'node:zlib';
 import { nativeConfigurations, parseEnvFile } from '../../src/core/launchConfigurations';
 import { isStatic, mayHaveLines, mayHold } from '../../src/core/programFile';
-import { parseRecordStatus } from '../../src/core/recordStatus';
 import { forget, mostTargets, remember, targetName, type Target } from '../../src/core/targets';
 import { expandVariables } from '../../src/core/variables';
 
@@ -59,21 +58,6 @@ void test('targets are remembered latest first, each once', () => {
   assert.deepEqual(targets[0], command(`./p ${mostTargets}`));
   assert.equal(forget(targets, command(`./p ${mostTargets}`)).length, mostTargets - 1);
   assert.equal(targetName(command("'./a b/sorter' 1")), 'sorter');
-});
-
-void test('the status of a recording is read while it is written', () => {
-  const nothing = { doing: '', events: 0, result: undefined };
-  const rows: [string, object][] = [
-    ['', nothing],
-    ['{"doing":"recor', nothing],
-    ['{"doing":"recording","events":7}\n{"doing":"mer', { ...nothing, doing: 'recording', events: 7 }],
-    ['{"doing":"merging","events":7}\n{"recording":"a b"}\n', { doing: 'merging', events: 7, result: { recording: 'a b' } }],
-    ['{"error":"no"}\n', { ...nothing, result: { error: 'no' } }],
-    ['nonsense\n[]\n3\n', nothing],
-  ];
-  for (const [text, wanted] of rows) {
-    assert.deepEqual(parseRecordStatus(text), wanted, text);
-  }
 });
 
 interface Section {

@@ -8,6 +8,7 @@ import { timelineCalls, timelineItem } from '../../src/core/timeline/fromProtoco
 import { History } from '../../src/core/timeline/history';
 import { hitTest } from '../../src/core/timeline/hit';
 import { layOut, rowMiddle, scrollTo, visibleRows } from '../../src/core/timeline/layout';
+import { stateEntries } from '../../src/core/timeline/legend';
 import { State, type CpuRow, type Row, type Thread, type TimelineData } from '../../src/core/timeline/model';
 import { pack, unpack } from '../../src/core/timeline/pack';
 import { around, centred, formatMoment, formatSpan, lengthOf, pan, ticks, timeAt, within, wholeRun, xOf, zoom, zoomStep } from '../../src/core/timeline/scale';
@@ -234,6 +235,24 @@ void test('the table tells the interval', () => {
   assert.deepEqual(table.rows[2]?.slice(0, 5), ['producer 1', '200 ms', '–', '–', '–']);
   const row = shown.rows.find(({ thread }) => thread === 2) as Row;
   assert.equal(stretchText(row, 0, shown), 'running on CPU 0 · 200 ms · produce pipeline.c:5');
+});
+
+void test('what ends a wait that no recorded call ends is not known, so it is not called I/O', () => {
+  const shown = data(2);
+  const table = threadTable(shownThreads(shown.threads, { sortBy: 'number', hideIdle: false, picked: undefined }), shown.view);
+  assert.ok(table.head.includes('in I/O or outside'), table.head.join());
+  const row = shown.rows.find(({ thread }) => thread === 2) as Row;
+  const outside = { ...row, stretches: { ...row.stretches, state: row.stretches.state.map(() => State.io) } };
+  assert.match(stretchText(outside, 0, shown), /^in I\/O or outside · /);
+  const answer = fakeTimelineItem(
+    GetTimelineItemRequest.create({ simulation: { cpus: 2 }, thread: 1, at: { $case: 'event', value: 0 } }),
+    '/src/pipeline.c',
+  );
+  assert.ok(answer);
+  const item = { ...timelineItem(answer), state: State.io };
+  assert.equal(itemDetails(item, shown.view, shown.totalNs).find(({ label }) => label === 'in I/O or outside')?.text, '50 ms → 250 ms (200 ms)');
+  assert.equal(callTable({ thread: item.thread, view: shown.view, calls: [item] }).rows[0]?.[6], 'in I/O or outside for 200 ms');
+  assert.match(stateEntries.io.text, /outside the program/);
 });
 
 void test('a table has room for the beginning of a long name, and takes no emoji apart', () => {
