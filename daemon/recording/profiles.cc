@@ -5,6 +5,24 @@
 #include <utility>
 
 namespace longpole::recording {
+namespace {
+
+void add(const SampleCounts& counts, SampleCounts& sum) {
+  for (const auto& [stack, samples] : counts)
+    sum[stack] += samples;
+}
+
+Profile profile_of(const SampleCounts& counts, StackId fallback) {
+  Profile profile;
+  for (const auto& [stack, samples] : counts)
+    profile.entries.push_back({stack, static_cast<std::uint32_t>(std::min<std::uint64_t>(
+                                          samples, std::numeric_limits<std::uint32_t>::max()))});
+  if (profile.entries.empty() && fallback.known())
+    profile.entries.push_back({fallback, 0});
+  return profile;
+}
+
+}  // namespace
 
 std::uint32_t ProfilePools::pool(const Key& key, StackId start) {
   const auto [place, is_new] = ids_.try_emplace(key, static_cast<std::uint32_t>(pools_.size()));
@@ -21,23 +39,24 @@ std::uint32_t ProfilePools::pool(const Key& key, StackId start) {
   return place->second;
 }
 
-void ProfilePools::finish_stretch(MergedThread& thread, std::size_t first, std::size_t last,
-                                  std::uint32_t id, std::size_t& next_sample) {
-  Pool& pool = pools_[id];
-  for (std::size_t i = first; i <= last; ++i)
-    if (thread.events[i].cpu.count() > 0) {
-      thread.events[i].profile = ProfileId{id};
-      pool.used = true;
-    }
-  for (; next_sample < thread.samples.size() && thread.samples[next_sample].event <= last;
+void ProfilePools::finish_stretch(MergedThread& thread, Stretch stretch, std::size_t& next_sample) {
+  for (std::size_t i = stretch.first; i <= stretch.last; ++i)
+    if (thread.events[i].cpu.count() > 0)
+      thread.events[i].profile = ProfileId{stretch.pool};
+  for (; next_sample < thread.samples.size() && thread.samples[next_sample].event <= stretch.last;
        ++next_sample) {
     const MergedSample& sample = thread.samples[next_sample];
     if (paths_[sample.path].known())
-      pool.samples[paths_[sample.path]] += sample.weight;
+      stretch.samples[paths_[sample.path]] += sample.weight;
   }
+  if (stretch.samples.empty())
+    return;
+  add(stretch.samples, pools_[stretch.pool].samples);
+  stretches_.push_back(std::move(stretch));
 }
 
-void ProfilePools::add_thread(MergedThread& thread, FunctionId function, StackId start) {
+void ProfilePools::add_thread(MergedThread& thread, std::size_t index, FunctionId function,
+                              StackId start) {
   std::uint32_t site_before = no_site;
   std::size_t first = 0;
   std::size_t next_sample = 0;
@@ -46,32 +65,89 @@ void ProfilePools::add_thread(MergedThread& thread, FunctionId function, StackId
     if (thread.events[i].kind == EventKind::external_wait && site == no_site)
       continue;
     const std::uint32_t id = pool({function, thread.is_main, site_before, site}, start);
-    finish_stretch(thread, first, i, id, next_sample);
+    finish_stretch(thread, {.pool = id, .thread = index, .first = first, .last = i, .samples = {}},
+                   next_sample);
     first = i + 1;
     site_before = site;
   }
 }
 
-std::vector<Profile> ProfilePools::take_profiles(std::vector<Thread>& threads) {
-  std::vector<Profile> profiles;
-  std::vector<ProfileId> ids(pools_.size());
-  for (std::size_t i = 0; i < pools_.size(); ++i) {
-    const Pool& pool = pools_[i];
-    Profile profile;
-    for (const auto& [stack, samples] : pool.samples)
-      profile.entries.push_back({stack, static_cast<std::uint32_t>(std::min<std::uint64_t>(
-                                            samples, std::numeric_limits<std::uint32_t>::max()))});
-    if (profile.entries.empty() && pool.fallback.known())
-      profile.entries.push_back({pool.fallback, 0});
-    if (!pool.used || profile.entries.empty())
-      continue;
-    ids[i] = ProfileId{static_cast<std::uint32_t>(profiles.size())};
-    profiles.push_back(std::move(profile));
+void ProfilePools::find_differences() {
+  std::map<std::uint32_t, std::map<std::size_t, std::vector<Stretch*>>> by_pool;
+  for (Stretch& stretch : stretches_)
+    by_pool[stretch.pool][stretch.thread].push_back(&stretch);
+  const auto give_profiles = [](const std::vector<Stretch*>& stretches) {
+    std::vector<const SampleCounts*> counts;
+    for (const Stretch* stretch : stretches)
+      counts.push_back(&stretch->samples);
+    if (differ(counts))
+      for (Stretch* stretch : stretches)
+        stretch->has_profile = true;
+  };
+  for (const auto& [pool, by_thread] : by_pool) {
+    std::map<std::size_t, SampleCounts> of_threads;
+    std::vector<const SampleCounts*> counts;
+    std::vector<Stretch*> all;
+    for (const auto& [thread, stretches] : by_thread) {
+      SampleCounts& sum = of_threads[thread];
+      for (const Stretch* stretch : stretches)
+        add(stretch->samples, sum);
+      counts.push_back(&sum);
+      all.insert(all.end(), stretches.begin(), stretches.end());
+    }
+    if (differ(counts)) {
+      for (const auto& [thread, stretches] : by_thread)
+        give_profiles(stretches);
+      of_threads_.emplace(pool, std::move(of_threads));
+    } else {
+      give_profiles(all);
+    }
   }
-  for (Thread& thread : threads)
-    for (Event& event : thread.events)
-      if (event.profile.known())
-        event.profile = ids[event.profile.index()];
+}
+
+std::vector<Profile> ProfilePools::take_profiles(std::vector<Thread>& threads) {
+  find_differences();
+  std::vector<Profile> profiles;
+  const auto make = [&](const SampleCounts& counts, StackId fallback) {
+    Profile profile = profile_of(counts, fallback);
+    if (profile.entries.empty())
+      return ProfileId::none();
+    profiles.push_back(std::move(profile));
+    return ProfileId{static_cast<std::uint32_t>(profiles.size() - 1)};
+  };
+  constexpr std::size_t all_threads = static_cast<std::size_t>(-1);
+  std::map<std::pair<std::uint32_t, std::size_t>, ProfileId> made;
+  const auto shared_profile = [&](std::uint32_t pool, std::size_t thread) {
+    const auto of_threads = of_threads_.find(pool);
+    const bool is_its_own = of_threads != of_threads_.end() && of_threads->second.contains(thread);
+    const auto [place, is_new] = made.try_emplace({pool, is_its_own ? thread : all_threads});
+    if (is_new)
+      place->second = make(is_its_own ? of_threads->second.at(thread) : pools_[pool].samples,
+                           pools_[pool].fallback);
+    return place->second;
+  };
+
+  auto stretch = stretches_.begin();
+  for (std::size_t t = 0; t < threads.size(); ++t) {
+    ProfileId own;
+    for (std::size_t i = 0; i < threads[t].events.size(); ++i) {
+      while (stretch != stretches_.end() && stretch->thread == t && stretch->last < i) {
+        own = {};
+        ++stretch;
+      }
+      Event& event = threads[t].events[i];
+      if (!event.profile.known())
+        continue;
+      const bool in_stretch = stretch != stretches_.end() && stretch->thread == t &&
+                              stretch->first <= i && stretch->has_profile;
+      if (in_stretch && !own.known())
+        own = make(stretch->samples, StackId::none());
+      event.profile =
+          in_stretch ? own : shared_profile(static_cast<std::uint32_t>(event.profile.index()), t);
+    }
+    while (stretch != stretches_.end() && stretch->thread == t)
+      ++stretch;
+  }
   return profiles;
 }
 

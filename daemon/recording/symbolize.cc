@@ -201,7 +201,7 @@ Recording Symbolizer::symbolize() {
       recording_.threads.push_back(std::move(thread));
       continue;
     }
-    pools.add_thread(merged, thread.start_function, fallback);
+    pools.add_thread(merged, recording_.threads.size(), thread.start_function, fallback);
     for (std::size_t i = 0; i < merged.events.size(); ++i)
       if (merged.sites[i] != no_site)
         merged.events[i].site = sites_[merged.sites[i]];
