@@ -27,7 +27,8 @@ struct MeasuredRun {
 inline constexpr Nanoseconds long_slice{100'000'000};
 
 // Runs `program` on `cpus` alone, with nothing to read and its output thrown away, and waits for
-// its end. `program`: a path that can be executed. `slice`: of its threads; 0: as the system has it. Errors:
+// its end. SIGINT, SIGTERM and SIGHUP meanwhile end the program first, a second one for good, and then this process as
+// ever; not to be called by two threads at once. `program`: a path that can be executed. `slice`: of its threads; 0: as the system has it. Errors:
 // of the system, when it cannot be started.
 [[nodiscard]] Expected<MeasuredRun> run_measured(const std::filesystem::path& program,
                                                  const std::vector<std::string>& arguments,

@@ -2,8 +2,12 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -42,6 +46,29 @@ TEST(MeasuredRun, HasNothingToReadAndSaysHowItEnded) {
   const auto missing = run_measured("/nowhere/at/all", {}, usable_cpus());
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().text(), "cannot run /nowhere/at/all: No such file or directory");
+}
+
+TEST(MeasuredRun, EndsWithUs) {
+  const std::string written = testing::TempDir() + "measured-run-" + std::to_string(::getpid());
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const auto run = shell(
+        fmt::format("echo $$ > {}.new; mv {}.new {}; exec sleep 100", written, written, written),
+        usable_cpus());
+    ::_exit(1);
+  }
+  while (!std::filesystem::exists(written))
+    ::usleep(1000);
+  pid_t program = 0;
+  std::ifstream(written) >> program;
+  ASSERT_GT(program, 0);
+  ::kill(child, SIGTERM);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFSIGNALED(status));
+  EXPECT_EQ(WTERMSIG(status), SIGTERM);
+  EXPECT_EQ(::kill(program, 0), -1) << "it runs on";
+  std::filesystem::remove(written);
 }
 
 // Since Linux 6.12 a thread may ask for a slice, and the kernel says in /proc/PID/sched which it has.
