@@ -34,7 +34,7 @@ struct MergeInput {
   bool follow = false;             // RunDescription::follow
   std::vector<std::string>
       unfollowed;                // programs that the recorded ones started, and why they are not
-  bool may_wait_unseen = false;  // see waits_in_ways_of_its_own()
+  bool may_wait_unseen = false;  // in ways of its own, or of OpenMP's
 };
 
 // Fails only when there is nothing that could be called a recording: the recorder never spoke.

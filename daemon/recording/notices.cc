@@ -134,7 +134,7 @@ std::vector<Notice> notices_of(const MergeInput& input, const Losses& losses) {
     notices.push_back(
         {"dependencies-may-be-missing",
          "Dependencies may be missing: the program waits by system calls of its own "
-         "(std::atomic::wait, std::latch, std::counting_semaphore, oneTBB), and who "
+         "(std::atomic::wait, std::latch, std::counting_semaphore, oneTBB, GCC's OpenMP), and who "
          "releases whom there is not known. In code of your own, longpole/sync.h stands "
          "in for the standard ones and is recorded exactly.",
          losses.futex_waits});

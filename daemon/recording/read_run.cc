@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "longpole/raw_record.h"
@@ -97,6 +98,16 @@ std::uint64_t records_of(const fs::path& run_directory, const longpole_control& 
   return records;
 }
 
+// Its threads wait by system calls that stand in its own code. The kernel sees these waits; who reads clocks does not.
+bool has_openmp_of_gcc(const std::vector<symbols::Mapping>& mappings) {
+  const auto has = [&](std::string_view name) {
+    return std::ranges::any_of(mappings, [&](const symbols::Mapping& mapping) {
+      return fs::path(mapping.path).filename().string().starts_with(name);
+    });
+  };
+  return has("libgomp.so") && !has("libomp.so");
+}
+
 std::vector<TimedMapping> mapped_at_start(const fs::path& maps_path) {
   std::vector<TimedMapping> mappings;
   for (const symbols::Mapping& mapping : read_maps(read_special_file(maps_path)))
@@ -167,7 +178,9 @@ Expected<Recording> read_process(Source source, const std::function<void()>& sym
   input.unfollowed = source.run.unfollowed;
   input.cpu_before_ns =
       source.child ? static_cast<std::int64_t>(source.control.start_thread_cpu_ns) : 0;
-  input.may_wait_unseen = waits_in_ways_of_its_own(source.run.program);
+  const std::vector<symbols::Mapping> mappings = mappings_of(input.kernel, maps, source.child);
+  input.may_wait_unseen = waits_in_ways_of_its_own(source.run.program) ||
+                          (!input.result.kernel_source && has_openmp_of_gcc(mappings));
   if (!source.child)
     input.run_delays =
         read_run_delays(read_special_file(directory / run_delays_file), input.result.started_ns);
@@ -175,8 +188,7 @@ Expected<Recording> read_process(Source source, const std::function<void()>& sym
   if (!merged)
     return tl::unexpected(merged.error());
   symbolizing();
-  Recording recording = symbolize(std::move(*merged), mappings_of(input.kernel, maps, source.child),
-                                  source.run.program.string());
+  Recording recording = symbolize(std::move(*merged), mappings, source.run.program.string());
   if (auto valid = validate(recording); !valid)
     return failure("cannot record", valid.error().text(),
                    "this is a defect of Longpole: report it");

@@ -188,6 +188,9 @@ TEST_P(OpenMPRecording, CanBeSimulatedOnAnyNumberOfCpus) {
     const Recording recording = recorded_way(way);
     EXPECT_EQ(recording.run.exit_status, 0) << way;
     EXPECT_GE(recording.threads.size(), openmp_threads) << way;
+    EXPECT_EQ(std::ranges::count(recording.notices, "dependencies-may-be-missing", &Notice::code),
+              0)
+        << way;
     EXPECT_FALSE(simulation::simulate_ideal(recording, nullptr).deadlock) << way;
     for (const std::uint32_t cpus : {1U, 2U, 4U, 8U}) {
       simulation::Machine machine;
@@ -260,6 +263,11 @@ TEST_P(GccOpenMPRecording, CanBeSimulatedOnAnyNumberOfCpus) {
     const Recording recording = recorded_way(way, GetParam());
     EXPECT_EQ(recording.run.exit_status, 0) << way;
     EXPECT_GE(recording.threads.size(), openmp_threads) << way;
+    if (GetParam() == SourceChoice::portable) {
+      EXPECT_EQ(std::ranges::count(recording.notices, "dependencies-may-be-missing", &Notice::code),
+                1)
+          << way;
+    }
     expect_no_deadlock(recording, way);
   }
 }
