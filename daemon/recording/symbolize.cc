@@ -12,6 +12,7 @@
 #include <tuple>
 #include <utility>
 
+#include "recording/deadlock.h"
 #include "recording/exact_functions.h"
 #include "recording/lockstep_advice.h"
 #include "recording/profiles.h"
@@ -234,6 +235,8 @@ Recording Symbolizer::symbolize() {
   notice_missing_debug_information();
   if (waiting_place.known())
     notice_waiting_loops(*waiting, waiting_place);
+  if (auto deadlock = find_deadlock(recording_))
+    recording_.notices.push_back(*std::move(deadlock));
   return std::move(recording_);
 }
 
