@@ -60,6 +60,27 @@ class Shortening {
     }
   }
 
+  // Of what is left each place has another share. Numbers of samples stay what they are, whole ones: what rounding leaves
+  // over goes to the next place that is shortened, so that a part's sum is right to a sample.
+  void apply(Profile& profile) const {
+    if (profile.exact)
+      return;
+    std::vector<ProfileEntry> left;
+    Wide carried = whole / 2;
+    for (ProfileEntry entry : profile.entries) {
+      if (const std::int64_t rest = rest_of(entry); rest != whole) {
+        carried += Wide{entry.samples} * rest;
+        entry.samples = static_cast<std::uint32_t>(carried / whole);
+        carried %= whole;
+        if (entry.samples == 0)
+          continue;
+      }
+      left.push_back(entry);
+    }
+    if (!left.empty())
+      profile.entries = std::move(left);
+  }
+
  private:
   static std::int64_t part_of(std::int64_t a, std::int64_t b) {
     return static_cast<std::int64_t>(Wide{a} * b / whole);
@@ -98,6 +119,16 @@ class Shortening {
     return false;
   }
 
+  // Of `whole`.
+  [[nodiscard]] std::int64_t rest_of(const ProfileEntry& entry) const {
+    std::int64_t rest = whole;
+    for (const Speed& speed : speeds_) {
+      if (concerns(speed.part, charged_[entry.stack.index()]))
+        rest = part_of(rest, whole - speed.less);
+    }
+    return rest;
+  }
+
   [[nodiscard]] Rest rest_of(const Profile& profile) const {
     std::uint64_t samples = 0;
     for (const ProfileEntry& entry : profile.entries)
@@ -107,11 +138,7 @@ class Shortening {
     Wide kept = 0;
     Wide all = 0;
     for (std::size_t e = 0; e < entries; ++e) {
-      std::int64_t rest = whole;
-      for (const Speed& speed : speeds_) {
-        if (concerns(speed.part, charged_[profile.entries[e].stack.index()]))
-          rest = part_of(rest, whole - speed.less);
-      }
+      const std::int64_t rest = rest_of(profile.entries[e]);
       const std::uint64_t weight = alike ? 1 : profile.entries[e].samples;
       kept += Wide{weight} * rest;
       all += weight;
@@ -228,6 +255,8 @@ Expected<Recording> changed(const Recording& recording, const Changes& changes) 
     const Shortening shortening(recording, changes.speeds);
     for (std::uint32_t t = 0; t < result.threads.size(); ++t)
       shortening.apply(t, result.threads[t].events);
+    for (Profile& profile : result.profiles)
+      shortening.apply(profile);
   }
   for (const Split& split : changes.splits)
     split_lock(result, split);

@@ -167,6 +167,31 @@ TEST(WhatIf, SampledStretchesGetShorterByTheShareOfTheirSamples) {
     EXPECT_FALSE(find_part(recording, wrong, false)) << wrong;
 }
 
+// Else the changed program's report would show the functions as they were.
+TEST(WhatIf, WhatIsLeftOfAStretchHasOtherShares) {
+  Recording recording;
+  recording.run.source = Source::kernel;
+  recording.functions = {{.name = "fast"}, {.name = "slow"}};
+  recording.stacks = {{StackId::none(), FunctionId{0}, {}, 0, false},
+                      {StackId::none(), FunctionId{1}, {}, 0, false},
+                      {StackId::none(), FunctionId{1}, {}, 1, false}};
+  const std::vector<ProfileEntry> mixed = {{StackId{0}, 40}, {StackId{1}, 59}, {StackId{2}, 1}};
+  recording.profiles = {
+      {false, mixed}, {false, {{StackId{1}, 3}}}, {false, {{StackId{1}, 0}}}, {true, mixed}};
+  const auto left = [&](const char* part, std::int64_t less) {
+    return changed(recording, {{{*find_part(recording, part, false), less}}, {}, {}})->profiles;
+  };
+  using Entries = std::vector<ProfileEntry>;
+  const std::vector<Profile> quartered = left("slow", 75 * per_cent);
+  EXPECT_EQ(quartered[0].entries, (Entries{{StackId{0}, 40}, {StackId{1}, 15}}))
+      << "15 of 60 in all";
+  EXPECT_EQ(quartered[2], recording.profiles[2]) << "a guess without samples stays";
+  EXPECT_EQ(quartered[3], recording.profiles[3]) << "exact times have no shares";
+  EXPECT_EQ(left("slow", whole)[0].entries, (Entries{{StackId{0}, 40}}));
+  EXPECT_EQ(left("slow", whole)[1], recording.profiles[1]) << "never empty";
+  EXPECT_EQ(left("fast", 0)[0].entries, mixed);
+}
+
 const char* const one_lock = R"(
 thread A
   lock M
