@@ -53,6 +53,11 @@ export function isMachine(scheduler: string): boolean {
   return !['', 'shared', 'ideal'].includes(scheduler);
 }
 
+/** How many threads may run on one CPU alone. */
+export function boundThreads({ threads = [] }: MachineSettings): number {
+  return threads.filter(({ cpu }) => cpu !== undefined).length;
+}
+
 export function isUsual(settings: MachineSettings): boolean {
   return settings.scheduler === '' && settings.model === '' && !hasParameters(settings);
 }
@@ -166,7 +171,7 @@ export function machineSummary(settings: MachineSettings): string {
     parts.push(`${new Set(settings.nodes).size} NUMA nodes${far}`);
   }
   const threads = settings.threads ?? [];
-  const [bound, raised] = [threads.filter(({ cpu }) => cpu !== undefined).length, threads.filter(({ priority }) => priority !== undefined).length];
+  const [bound, raised] = [boundThreads(settings), threads.filter(({ priority }) => priority !== undefined).length];
   if (bound > 0) {
     parts.push(`${bound} ${bound === 1 ? 'thread' : 'threads'} bound`);
   }

@@ -6,8 +6,9 @@ import { writeFile } from 'node:fs/promises';
 import * as vscode from 'vscode';
 import { formatCpus, formatSpeedup } from '../core/format';
 import { shortName } from '../core/functionNames';
-import { isMachine, machineSummary, schedulerOf, schedulers, withBinding } from '../core/machineSettings';
+import { boundThreads, isMachine, machineSummary, schedulerOf, schedulers, withBinding } from '../core/machineSettings';
 import { timelineCalls, timelineData, timelineFound, timelineItem } from '../core/timeline/fromProtocol';
+import { idleReason } from '../core/timeline/idleness';
 import type { CallsRequest, DataRequest, FromPanel, ItemRequest, LaneInfo, PickThread, ToPanel } from '../core/timeline/messages';
 import type { View } from '../core/timeline/model';
 import { pack } from '../core/timeline/pack';
@@ -103,8 +104,7 @@ export class TimelineView implements vscode.WebviewViewProvider, vscode.Disposab
     const { generation } = this;
     const { machine } = this.session;
     const [lane] = this.lanes();
-    const bound = (machine.threads ?? []).some(({ cpu }) => cpu !== undefined);
-    if (lane === undefined || !bound || machine.speeds !== undefined) {
+    if (lane === undefined || boundThreads(machine) === 0 || machine.speeds !== undefined) {
       return;
     }
     const ns = await this.session.ask(undefined, (client, handle) => client.bound(handle, this.cpusOf(lane), machine.latencyNs ?? 0));
@@ -170,7 +170,13 @@ export class TimelineView implements vscode.WebviewViewProvider, vscode.Disposab
       const path = lane.path ?? recording.path;
       const name = lane.path === undefined ? '' : `${recordingName(path)}, `;
       const free = lane.isBound ? '' : ', no thread bound';
-      return { title: `${name}${formatCpus(this.cpusOf(lane))}, ${lane.scheduler}${free}`, cpus: this.cpusOf(lane), hasCpus: isMachine(lane.scheduler), recording: path };
+      return {
+        title: `${name}${formatCpus(this.cpusOf(lane))}, ${lane.scheduler}${free}`,
+        cpus: this.cpusOf(lane),
+        hasCpus: isMachine(lane.scheduler),
+        idleReason: idleReason(lane.scheduler, lane.isBound && boundThreads(this.session.machine) > 0),
+        recording: path,
+      };
     });
     // The same file may be another recording by now.
     const shown = JSON.stringify([lanes, machineSummary(this.session.machine), this.session.machine.threads, String(recording.info.handle), String(recording.info.startedAtUnixNs)]);
@@ -348,7 +354,7 @@ export class TimelineView implements vscode.WebviewViewProvider, vscode.Disposab
     const kept = (await this.recordings.list())
       .filter(({ path }) => path !== recording.path)
       .map(({ path, name, modifiedMs }) => item(name, new Date(modifiedMs).toLocaleString(), { ...own, path }));
-    const bound = (this.session.machine.threads ?? []).filter(({ cpu }) => cpu !== undefined).length;
+    const bound = boundThreads(this.session.machine);
     const free =
       bound === 0 ? [] : [separator('the same machine'), item('no thread bound', `in place of ${bound} bound ${bound === 1 ? 'thread' : 'threads'}`, { ...own, isBound: false })];
     const items = [...free, separator('other numbers of CPUs'), ...counts, separator('other schedulers'), ...others, separator('other recordings'), ...kept];

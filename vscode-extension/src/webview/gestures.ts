@@ -3,6 +3,7 @@ import { cpuText, crowdText, eventText, momentOf, stretchText } from '../core/ti
 import { threadNames } from '../core/timeline/drawCpus';
 import { timeBelow } from '../core/timeline/drawGraphs';
 import { graphText, levelText } from '../core/timeline/graphText';
+import { idleBeside, waitingBeside } from '../core/timeline/idleness';
 import { hitTest, nearPixels, type Hit } from '../core/timeline/hit';
 import type { CpuRow, Item, View } from '../core/timeline/model';
 import { pictureOf } from '../core/timeline/picture';
@@ -418,7 +419,10 @@ export class Gestures {
   private tipText(hit: Hit): string {
     if (hit.kind === 'cpu') {
       const [row, lane] = [this.cpuRow(hit), this.timeline.lanes[hit.lane]];
-      return row === undefined || lane === undefined ? '' : cpuText(row, hit, threadNames(lane.scene()));
+      if (row === undefined || lane?.data === undefined) {
+        return '';
+      }
+      return cpuText(row, hit, threadNames(lane.scene()), waitingBeside(lane.data, hit.timeNs, lane.info.idleReason));
     }
     if (hit.kind === 'name') {
       return this.timeline.lanes[hit.lane]?.threads.find(({ thread }) => thread.thread === hit.thread)?.thread.name ?? '';
@@ -441,7 +445,8 @@ export class Gestures {
       return '';
     }
     const name = lane?.threads.find(({ thread }) => thread.thread === hit.thread)?.thread.name.slice(0, 80) ?? '';
-    const here = hit.event !== undefined ? eventText(row, hit.event, data) : hit.stretch === undefined ? undefined : stretchText(row, hit.stretch, data);
+    const beside = lane?.info.hasCpus === true ? idleBeside(data, hit.timeNs, lane.info.cpus, lane.info.idleReason) : '';
+    const here = hit.event !== undefined ? eventText(row, hit.event, data) : hit.stretch === undefined ? undefined : stretchText(row, hit.stretch, data, beside);
     const { view } = this.timeline;
     const crowd = crowdText(row, hit.timeNs, (nearPixels / this.timeline.layout().plotWidth) * lengthOf(view), data);
     const parts = [here, crowd].filter((part) => part !== undefined);

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { LaneState, type Viewport } from '../../src/webview/lane';
 import { data, scene } from './timelineScenes';
 
-const info = { title: '2 CPUs, linux', cpus: 2, hasCpus: true, recording: '/run.lptrace' };
+const info = { title: '2 CPUs, linux', cpus: 2, hasCpus: true, idleReason: '', recording: '/run.lptrace' };
 
 function laneWith(shown: ReturnType<typeof data> | undefined): LaneState {
   const lane = new LaneState(info);

@@ -97,8 +97,8 @@ export function intervalDetails(data: TimelineData, view: View): Detail[] {
     .map((name) => ({ label: name, text: `${formatShare(classes[name] / total)} · ${formatTime((classes[name] / total) * length)}` }));
 }
 
-/** One line about what is under the pointer, from what the panel has: no question to the daemon. */
-export function stretchText(row: Row, stretch: number, data: TimelineData): string {
+/** One line about what is under the pointer, from what the panel has: no question to the daemon. `beside`: idleBeside(). */
+export function stretchText(row: Row, stretch: number, data: TimelineData, beside = ''): string {
   const { stretches } = row;
   const state = stretches.state[stretch] ?? 0;
   const parts = [stateNames[state] ?? '', formatTime((stretches.endNs[stretch] ?? 0) - (stretches.startNs[stretch] ?? 0))];
@@ -114,7 +114,7 @@ export function stretchText(row: Row, stretch: number, data: TimelineData): stri
   if (place !== undefined) {
     parts.push(placeName(place));
   }
-  return parts.join(' · ');
+  return parts.join(' · ') + (state === State.runnable ? beside : '');
 }
 
 export function eventText(row: Row, event: number, data: TimelineData): string {
@@ -146,11 +146,12 @@ export function crowdText(row: Row, timeNs: number, withinNs: number, data: Time
   return near > 2 ? `one of ${near} calls here; zoom in to tell them apart` : undefined;
 }
 
-/** One line about what a CPU does under the pointer: of a turn, or of several in one pixel. */
+/** One line about what a CPU does under the pointer: of a turn, or of several in one pixel. `beside`: waitingBeside(). */
 export function cpuText(
   row: CpuRow,
   { turn, summary }: { readonly turn: number | undefined; readonly summary: number | undefined },
   names: ReadonlyMap<number, string>,
+  beside = '',
 ): string {
   const nameOf = (thread: number | undefined): string => (names.get(thread ?? -1) ?? `thread ${thread}`).slice(0, 80);
   const parts = [`CPU ${row.cpu}`];
@@ -163,7 +164,7 @@ export function cpuText(
       parts.push(`${formatCount(moves)} ${moves === 1 ? 'migration' : 'migrations'} here`);
     }
   } else if (turn === undefined) {
-    parts.push('idle');
+    parts.push(`idle${beside}`);
   } else {
     const { startNs, endNs, thread, migrated } = row.turns;
     parts.push(nameOf(thread[turn]), formatTime((endNs[turn] ?? 0) - (startNs[turn] ?? 0)));

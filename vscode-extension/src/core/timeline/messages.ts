@@ -10,6 +10,8 @@ export interface LaneInfo {
   readonly cpus: number;
   /** Threads run on CPUs; else, they share them, or have one each. */
   readonly hasCpus: boolean;
+  /** idleReason() */
+  readonly idleReason: string;
   /** Lanes of the same recording have the same events. */
   readonly recording: string;
 }

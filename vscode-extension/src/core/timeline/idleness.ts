@@ -1,0 +1,30 @@
+// A CPU that stands still while threads wait for one looks like a mistake of the picture. It is none: said where the pointer is on
+// either of them.
+import { pixelAt } from './drawGraphs';
+import type { TimelineData } from './model';
+
+/** Why that happens on a machine; empty: not known. `isBound`: some threads may run on one CPU alone. */
+export function idleReason(scheduler: string, isBound: boolean): string {
+  // What the daemon models of it: newly idle balancing, and the cost of waking a CPU.
+  const balancing = 'only when it balances its queues, and an idle CPU takes time to wake';
+  if (scheduler !== 'linux') {
+    return isBound ? 'a bound thread waits for its own CPU' : '';
+  }
+  return isBound ? `a bound thread waits for its own CPU, and Linux moves others ${balancing}` : `Linux moves a thread that waits elsewhere ${balancing}`;
+}
+
+/** ", while 2 threads wait for a CPU: …", of an idle CPU; empty: at some time in this pixel no thread does. */
+export function waitingBeside(data: TimelineData, timeNs: number, reason: string): string {
+  const waiting = data.parallelism.leastRunnable[pixelAt(timeNs, data)] ?? 0;
+  return waiting === 0 ? '' : because(waiting === 1 ? 'a thread waits for a CPU' : `${waiting} threads wait for a CPU`, reason);
+}
+
+/** ", while a CPU is idle: …", of a thread that waits for one; empty: at some time in this pixel none is. */
+export function idleBeside(data: TimelineData, timeNs: number, cpus: number, reason: string): string {
+  const idle = cpus - (data.parallelism.mostRunning[pixelAt(timeNs, data)] ?? cpus);
+  return idle <= 0 ? '' : because(idle === 1 ? 'a CPU is idle' : `${idle} CPUs are idle`, reason);
+}
+
+function because(fact: string, reason: string): string {
+  return `, while ${fact}${reason === '' ? '' : `: ${reason}`}`;
+}
