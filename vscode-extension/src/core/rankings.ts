@@ -104,6 +104,13 @@ export function threadText(row: ThreadRow, totalNs: number, cpus: number): RowTe
   };
 }
 
+/** Why rows may be missing between a function and what it called, by the source of the samples; empty: none are. */
+export function callersRemark(source: string): string {
+  return source === 'portable'
+    ? 'Samples of the portable source know one caller at most, and none without frame pointers: rows between may be missing.'
+    : '';
+}
+
 /** `share` is the row's, or that of the row on behalf of the one above it, of the whole program's normalized time. */
 export function quartzText(row: QuartzRow, share: number, callCount: bigint | undefined): RowText {
   const name = row.kind === 'program' ? 'the whole program' : row.kind === 'function' ? shortName(row.name) : row.name;

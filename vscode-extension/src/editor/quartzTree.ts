@@ -1,11 +1,11 @@
 // Procedures, locks and threads in one ranking by normalized processor time (Anderson and Lazowska, Quartz, 1990), to be opened from the
 // whole program down: below each row, what it called, held or created, with what that took on its behalf.
 import * as vscode from 'vscode';
-import { quartzText } from '../core/rankings';
+import { callersRemark, quartzText } from '../core/rankings';
 import type { GetQuartzResponse, QuartzChild, QuartzRow } from '../protocol/longpole/v1/quartz';
 import type { Analyses } from './analyses';
 import { moreRows, RankingTree, treeItem, type RemarkNode } from './rankingTree';
-import type { Session } from './session';
+import type { Session, ShownRecording } from './session';
 
 interface QuartzNode {
   readonly kind: 'row';
@@ -27,6 +27,10 @@ export class QuartzTree extends RankingTree<QuartzNode> {
     private readonly analyses: Analyses,
   ) {
     super('longpole.quartz', session);
+  }
+
+  protected override recordingRemark({ info }: ShownRecording): string {
+    return callersRemark(info.source);
   }
 
   protected override async roots(): Promise<(QuartzNode | RemarkNode)[]> {

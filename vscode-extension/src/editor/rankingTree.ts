@@ -63,6 +63,9 @@ export abstract class RankingTree<Node> implements vscode.TreeDataProvider<Node 
     return threads === '' ? '' : 'Of all threads, whichever annotations show.';
   }
 
+  /** What the recording itself does not tell, of what this list shows. */
+  protected recordingRemark?(recording: ShownRecording): string;
+
   private sessionChanged(): void {
     const { recording, cpus, threadWords: threads } = this.session;
     if (this.shown?.recording !== recording || this.shown?.cpus !== cpus || this.shown?.threads !== threads) {
@@ -71,7 +74,8 @@ export abstract class RankingTree<Node> implements vscode.TreeDataProvider<Node 
       const scheduler = rankedScheduler(machine) === 'ideal' ? ', ideal' : '';
       this.view.description = recording === undefined ? '' : `at ${formatCpus(cpus)}${scheduler}`;
       // Annotations follow the whole machine; numbers that differ from theirs must not look as if they did, too.
-      const remarks = [rankingRemark(machine), this.filterRemark(threads)].filter((remark) => remark !== '');
+      const own = (recording && this.recordingRemark?.(recording)) ?? '';
+      const remarks = [rankingRemark(machine), this.filterRemark(threads), own].filter((remark) => remark !== '');
       this.view.message = recording === undefined ? '' : remarks.join(' ');
       this.changed.fire();
     }

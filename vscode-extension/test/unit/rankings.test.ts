@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { objectGain, objectPlace, objectText, placeName, quartzText, threadText, useText } from '../../src/core/rankings';
+import { callersRemark, objectGain, objectPlace, objectText, placeName, quartzText, threadText, useText } from '../../src/core/rankings';
 import { ObjectRow, ThreadRow } from '../../src/protocol/longpole/v1/analyses';
 import { QuartzRow } from '../../src/protocol/longpole/v1/quartz';
 
@@ -65,4 +65,11 @@ void test('a row of Quartz: its part of the normalized time, and how often', () 
   assert.equal(quartzText(row, 0.3, 2n).label, 'f');
   assert.match(quartzText(row, 0.3, 2n).tooltip.join('\n'), /normalized time 3 ns, of that itself 1 ns\ncomputes 6 ns, with 2\.0 threads/);
   assert.equal(quartzText({ ...row, kind: 'program', name: '' }, 1, 1n).label, 'the whole program');
+});
+
+void test('where callers are not known, the list from the top down says so', () => {
+  assert.match(callersRemark('portable'), /one caller at most, and none without frame pointers/);
+  for (const source of ['kernel', 'program', 'text']) {
+    assert.equal(callersRemark(source), '');
+  }
 });
