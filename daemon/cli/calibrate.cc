@@ -1,9 +1,12 @@
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <array>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "calibration/host_costs.h"
 #include "cli/command.h"
@@ -11,6 +14,7 @@
 #include "cli/json_document.h"
 #include "cli/progress_line.h"
 #include "cli/text_table.h"
+#include "recording/system.h"
 #include "trace/host_costs.h"
 
 namespace longpole::cli {
@@ -25,7 +29,20 @@ std::string json_of(const HostCosts& costs) {
   return json_text({{"costs", std::move(times)}});
 }
 
-std::string text_of(const HostCosts& costs) {
+// CPU time: of this process and those it waited for.
+Nanoseconds own_time() {
+  Nanoseconds sum{};
+  for (const int who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
+    rusage used{};
+    ::getrusage(who, &used);
+    for (const timeval& time : {used.ru_utime, used.ru_stime})
+      sum += std::chrono::seconds(time.tv_sec) + std::chrono::microseconds(time.tv_usec);
+  }
+  return sum;
+}
+
+// `others`: the share of the CPUs that other programs took meanwhile.
+std::string text_of(const HostCosts& costs, double others) {
   TextTable table({{"what", TextTable::Align::left}, {"takes"}});
   for (std::size_t cost = 0; cost < host_cost_count; ++cost) {
     if (const Nanoseconds time = host_cost(costs, cost); time > Nanoseconds{})
@@ -36,18 +53,32 @@ std::string text_of(const HostCosts& costs) {
       costs.wake_up == Nanoseconds{} && costs.migration == Nanoseconds{}
           ? "\nnote: wake-ups and migrations are between two CPUs, and only one may be used\n"
           : "";
-  return table.text(terminal_width()) + unknown;
+  constexpr double quiet = 0.1;
+  const std::string busy =
+      others > quiet ? fmt::format(
+                           "\nnote: other programs took {} of the CPUs meanwhile; measure "
+                           "again when they are quiet\n",
+                           percent_text(others))
+                     : "";
+  return table.text(terminal_width()) + unknown + busy;
 }
 
 Expected<int> calibrate(bool json) {
   std::optional<Expected<HostCosts>> costs;
+  const std::vector<std::uint32_t> cpus = recording::usable_cpus();
+  const Nanoseconds others_before = recording::busy_time(cpus) - own_time();
+  const auto started = std::chrono::steady_clock::now();
   {
     const ProgressLine progress("measuring this machine");
     costs = calibration::calibrate();
   }
   if (!*costs)
     return tl::unexpected(costs->error());
-  if (const auto printed = print(json ? json_of(**costs) : text_of(**costs)); !printed)
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - started;
+  const std::chrono::duration<double> others =
+      recording::busy_time(cpus) - own_time() - others_before;
+  const double share = others / took / static_cast<double>(cpus.size());
+  if (const auto printed = print(json ? json_of(**costs) : text_of(**costs, share)); !printed)
     return tl::unexpected(printed.error());
   if (!json)
     fmt::print(stderr, "longpole: kept in {}\n", calibration::kept_at().string());

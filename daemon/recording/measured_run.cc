@@ -17,7 +17,6 @@
 #include <cstdint>
 #include <cstring>
 #include <map>
-#include <sstream>
 #include <utility>
 
 #include "recording/system.h"
@@ -27,30 +26,6 @@ namespace {
 
 Nanoseconds nanoseconds_of(const timeval& time) {
   return Nanoseconds{(std::int64_t{time.tv_sec} * 1'000'000 + time.tv_usec) * 1000};
-}
-
-// The time that these CPUs have been used so far, by anyone (proc(5), /proc/stat).
-Nanoseconds busy_time(const std::vector<std::uint32_t>& cpus) {
-  std::istringstream in(read_special_file("/proc/stat"));
-  std::int64_t ticks = 0;
-  for (std::string line; std::getline(in, line);) {
-    std::istringstream fields(line);
-    std::string name;
-    fields >> name;
-    const bool wanted = std::any_of(cpus.begin(), cpus.end(), [&](std::uint32_t cpu) {
-      return name == fmt::format("cpu{}", cpu);
-    });
-    if (!wanted)
-      continue;
-    // user, nice, system, idle, iowait, irq, softirq, steal; what follows is in these already.
-    constexpr int idle = 3;
-    constexpr int waiting = 4;
-    constexpr int last = 7;
-    std::int64_t value = 0;
-    for (int field = 0; field <= last && fields >> value; ++field)
-      ticks += field == idle || field == waiting ? 0 : value;
-  }
-  return Nanoseconds{ticks * (1'000'000'000 / ::sysconf(_SC_CLK_TCK))};
 }
 
 // What is started meanwhile runs on these CPUs: a child has those of the thread that starts it.

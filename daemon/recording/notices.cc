@@ -180,8 +180,9 @@ std::vector<Notice> notices_of(const MergeInput& input, const Losses& losses) {
   if (!losses.several_threads && !was_replaced)
     notices.push_back(
         {"no-threads-created",
-         "The program created no thread with pthread_create, so more CPUs cannot make "
-         "it faster.",
+         fmt::format("The program created no thread with pthread_create, so more CPUs cannot make "
+                     "it faster.{}",
+                     input.follow ? "" : " If programs that it starts do, record with --follow."),
          0});
   if (control.function_depth != 0 && !losses.entered_functions)
     notices.push_back(

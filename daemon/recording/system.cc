@@ -1,6 +1,7 @@
 #include "recording/system.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -153,6 +154,29 @@ void run_on(const std::vector<std::uint32_t>& cpus) {
   for (const std::uint32_t cpu : cpus)
     CPU_SET_S(cpu, sizeof set, set.data());
   static_cast<void>(::sched_setaffinity(0, sizeof set, set.data()));
+}
+
+Nanoseconds busy_time(const std::vector<std::uint32_t>& cpus) {
+  std::istringstream in(read_special_file("/proc/stat"));
+  std::int64_t ticks = 0;
+  for (std::string line; std::getline(in, line);) {
+    std::istringstream fields(line);
+    std::string name;
+    fields >> name;
+    const bool wanted = std::any_of(cpus.begin(), cpus.end(), [&](std::uint32_t cpu) {
+      return name == fmt::format("cpu{}", cpu);
+    });
+    if (!wanted)
+      continue;
+    // user, nice, system, idle, iowait, irq, softirq, steal; what follows is in these already.
+    constexpr int idle = 3;
+    constexpr int waiting = 4;
+    constexpr int last = 7;
+    std::int64_t value = 0;
+    for (int field = 0; field <= last && fields >> value; ++field)
+      ticks += field == idle || field == waiting ? 0 : value;
+  }
+  return Nanoseconds{ticks * (1'000'000'000 / ::sysconf(_SC_CLK_TCK))};
 }
 
 }  // namespace longpole::recording

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "recording/run_files.h"
+#include "trace/types.h"
 
 namespace longpole::recording {
 
@@ -79,5 +80,8 @@ class MappedFile {
 
 // Restricts this process to `cpus`. What the machine refuses stays as it was.
 void run_on(const std::vector<std::uint32_t>& cpus);
+
+// How long these CPUs have been used so far, by anyone (proc(5), /proc/stat); to a hundredth of a second a CPU.
+[[nodiscard]] Nanoseconds busy_time(const std::vector<std::uint32_t>& cpus);
 
 }  // namespace longpole::recording
