@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "analysis/what_if.h"
 #include "cli/file_names.h"
 #include "cli/human.h"
 #include "trace/event_forms.h"
@@ -23,6 +25,8 @@ using analysis::Scheduler;
 constexpr double least_share = 0.05;
 constexpr double least_loss = 0.005;
 constexpr std::size_t most_leads_named = 4;
+// Of a tenth of a function: less than this beside its weight is rounding.
+constexpr double telling_difference = 0.001;
 
 class Words {
  public:
@@ -64,15 +68,35 @@ class Words {
                : function.name;
   }
 
+  // A weight holds for small changes, until another path is the longer one; so it is simulated.
+  [[nodiscard]] std::optional<double> saved_by_tenth(FunctionId function) const {
+    analysis::Changes changes;
+    changes.speeds.push_back({{.functions = {function}}, analysis::whole / 10});
+    const auto changed = analysis::WhatIf::of(recording_, changes);
+    if (!changed)
+      return std::nullopt;
+    const analysis::Prediction prediction = changed->predict(functions_.cpus, scheduler_);
+    if (prediction.deadlock)
+      return std::nullopt;
+    return share(functions_.total_ns - prediction.total_ns);
+  }
+
   void say_leader() {
     const auto leader = std::find_if(functions_.rows.begin(), functions_.rows.end(),
                                      [](const FunctionRow& row) { return row.function.known(); });
     if (leader == functions_.rows.end() || leader->critical_self_ns <= 0)
       return;
-    std::string sentence = fmt::format(
-        "{} of the critical path {} is {}: 10% less of it makes the program about {} faster",
-        percent_text(leader->critical_share), on_cpus(), name_and_place(leader->function),
-        percent_text(leader->critical_share / 10));
+    std::string sentence =
+        fmt::format("{} of the critical path {} is {}", percent_text(leader->critical_share),
+                    on_cpus(), name_and_place(leader->function));
+    if (const auto saved = saved_by_tenth(leader->function)) {
+      const double by_weight = leader->critical_share / 10;
+      sentence +=
+          fmt::format(": 10% less of it makes the program about {} faster", percent_text(*saved));
+      if (std::abs(*saved - by_weight) > std::max(telling_difference, by_weight / 10))
+        sentence += fmt::format(", not {}, as the critical path is another one by then",
+                                percent_text(by_weight));
+    }
     if (leader->headroom && leader->next_leader.known())
       sentence += fmt::format("; once it takes {} less, {} is worth more",
                               percent_text(*leader->headroom), name(leader->next_leader));
