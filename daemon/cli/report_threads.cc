@@ -63,9 +63,11 @@ std::string text_of(const ThreadTable& table, const Recording& recording, const 
                                            : "–"});
   }
   return out.text(view.width) + rows_left(table.rows.size() - shown, "thread") +
-         "\ncritical: what the thread's computing holds back the whole program by. waits: sleep "
-         "and "
-         "I/O.\nblocked: for other threads, with a CPU for each thread.\n";
+         "\ncritical: what the thread's computing holds back the whole program by, for small "
+         "changes: once\nit is faster, another path may be longer (`longpole whatif --speed "
+         "thread:NAME=PERCENT` says).\nwaits: sleep and I/O. blocked: for other threads, with a "
+         "CPU "
+         "for each thread.\n";
 }
 
 }  // namespace longpole::cli
