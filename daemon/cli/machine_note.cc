@@ -9,10 +9,12 @@
 namespace longpole::cli {
 
 std::string machine_note(const analysis::Forecaster& forecaster,
-                         const analysis::ModelChoice& models, std::uint32_t cpus, double speedup) {
+                         const analysis::ModelChoice& models,
+                         const analysis::Prediction& prediction) {
   auto computer = analysis::computer_named("linux");
-  if (cpus == 1 || !computer)
+  if (!computer)
     return {};
+  const std::uint32_t cpus = prediction.cpus;
   computer->machine.cpus = cpus;
   auto beside = std::async(std::launch::async,
                            [&] { return forecaster.on(with_one_cpu(*computer), models); });
@@ -22,12 +24,15 @@ std::string machine_note(const analysis::Forecaster& forecaster,
       on_machine->total_ns <= 0)
     return {};
   const double there = on_one->total_ns / on_machine->total_ns;
-  if (analysis::are_alike(speedup, there))
+  if (analysis::are_alike(prediction.speedup, there) &&
+      analysis::are_alike(prediction.total_ns, on_machine->total_ns))
     return {};
+  const std::string speedup =
+      cpus == 1 ? "" : fmt::format(", {:.2f} times as fast as on one", there);
   return fmt::format(
-      "note: with what wake-ups and switches take, by the scheduler linux, it is {} on {}, {:.2f} "
-      "times as fast as on one (--scheduler linux)\n",
-      duration_text(on_machine->total_ns), count_text(cpus, "CPU"), there);
+      "note: with what wake-ups and switches take, by the scheduler linux, it is {} on {}{} "
+      "(--scheduler linux)\n",
+      duration_text(on_machine->total_ns), count_text(cpus, "CPU"), speedup);
 }
 
 }  // namespace longpole::cli

@@ -3,7 +3,6 @@
 // linear here.
 #pragma once
 
-#include <cstdint>
 #include <string>
 
 #include "analysis/forecast.h"
@@ -11,11 +10,11 @@
 namespace longpole::cli {
 
 // "note: with what wake-ups and switches take, by the scheduler linux, it is 176 ms on 4 CPUs, 1.23 times
-// as fast as on one (--scheduler linux)", as a line, where that is another speed-up than `speedup`, which
-// the scheduler `shared` has for so many CPUs. Empty where they are alike (analysis::are_alike), and where the program stands
-// still. Simulates it twice, side by side.
+// as fast as on one (--scheduler linux)", as a line, where that is another time or another speed-up than
+// the `prediction` of the scheduler `shared`. Empty where both are alike (analysis::are_alike), and where
+// the program stands still. Simulates it twice, side by side.
 [[nodiscard]] std::string machine_note(const analysis::Forecaster& forecaster,
-                                       const analysis::ModelChoice& models, std::uint32_t cpus,
-                                       double speedup);
+                                       const analysis::ModelChoice& models,
+                                       const analysis::Prediction& prediction);
 
 }  // namespace longpole::cli

@@ -98,7 +98,7 @@ void tell_machine(const std::shared_ptr<const analysis::Study>& study,
   {
     const ProgressLine progress("simulating by the scheduler linux");
     const std::shared_ptr<const Recording> recording(study, &study->recording());
-    note = machine_note(analysis::Forecaster(recording), {}, prediction.cpus, prediction.speedup);
+    note = machine_note(analysis::Forecaster(recording), {}, prediction);
   }
   fmt::print(stderr, "{}", note);
 }

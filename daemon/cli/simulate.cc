@@ -232,7 +232,9 @@ Expected<int> simulate(const Options& options) {
       // On the most CPUs the two are the furthest apart.
       const Run& most = *std::max_element(
           runs->begin(), runs->end(), [](const Run& a, const Run& b) { return a.cpus < b.cpus; });
-      fmt::print(stderr, "{}", machine_note(forecaster, *models, most.cpus, most.speedup));
+      const analysis::Prediction prediction{
+          most.cpus, analysis::Scheduler::shared, most.forecast.total_ns, most.speedup, {}};
+      fmt::print(stderr, "{}", machine_note(forecaster, *models, prediction));
     }
   }
   return 0;
