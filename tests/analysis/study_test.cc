@@ -216,6 +216,29 @@ thread B
   EXPECT_EQ(function_at(study, "f", 2).critical_calls, 2U);
 }
 
+// That a thread starts in `work` says nothing of how often others call it: here main does, too.
+TEST(Study, CallsThatNobodyRecordedAreNotKnown) {
+  Recording recording;
+  recording.run.source = Source::portable;
+  recording.functions = {{"main", FileId::none(), 0, 0, {}}, {"work", FileId::none(), 0, 0, {}}};
+  recording.stacks = {{StackId::none(), FunctionId{0}, FileId::none(), 0, false},
+                      {StackId{0}, FunctionId{1}, FileId::none(), 0, false},
+                      {StackId::none(), FunctionId{1}, FileId::none(), 0, false}};
+  recording.profiles = {{false, {{StackId{1}, 5}}}, {false, {{StackId{2}, 5}}}};
+  const auto computes = [](std::uint32_t profile) {
+    return Event{.cpu = std::chrono::milliseconds(5),
+                 .profile = ProfileId{profile},
+                 .kind = EventKind::thread_end};
+  };
+  recording.threads = {
+      Thread{.name = "main", .events = {computes(0)}},
+      Thread{.name = "T", .start_function = FunctionId{1}, .events = {computes(1)}}};
+  const FunctionRow work = function_at(study_of(std::move(recording)), "work", 2);
+  EXPECT_EQ(work.self_ns, 10e6);
+  EXPECT_EQ(work.calls, std::nullopt);
+  EXPECT_EQ(work.critical_calls, std::nullopt);
+}
+
 // Quartz, section 3.1: what threads do is done on behalf of who created them.
 TEST(Study, NormalizedTotalTakesInCreatedThreads) {
   const Study study = study_of(read_text(R"(
@@ -438,8 +461,8 @@ TEST(Study, SamplesAreChargedToTheUsersOwnCode) {
   EXPECT_EQ(worker.self_ns, 12e6);
   EXPECT_EQ(worker.total_ns, 16e6);
   EXPECT_EQ(worker.samples, 6U);
-  EXPECT_EQ(worker.calls, 1U);  // as a thread's start function
-  EXPECT_EQ(worker.critical_calls, 1U);
+  EXPECT_EQ(worker.calls, std::nullopt);  // a thread starts there, and others may call it
+  EXPECT_EQ(worker.critical_calls, std::nullopt);
   EXPECT_EQ(row_of(study, functions, "helper").calls, std::nullopt);
   EXPECT_EQ(row_of(study, functions, "helper").critical_calls, std::nullopt);
 
