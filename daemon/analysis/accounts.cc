@@ -262,7 +262,9 @@ std::vector<LineTimes> Accounts::lines(const AccountSums& sums,
   return lines;
 }
 
-std::vector<double> Accounts::line_margins(const AccountSums& sums) const {
+template <typename PlaceOf>
+std::vector<double> Accounts::margins(const AccountSums& sums, std::size_t places,
+                                      const PlaceOf& place_of) const {
   // Accounts of one profile share its samples.
   std::vector<double> critical(recording_.profiles.size(), 0);
   std::vector<std::size_t> an_account(recording_.profiles.size(), 0);
@@ -273,30 +275,39 @@ std::vector<double> Accounts::line_margins(const AccountSums& sums) const {
     critical[profile] += static_cast<double>(sums.critical[account]) / sums.cpus;
     an_account[profile] = account;
   }
-  std::vector<double> variance(lines_.size(), 0);
-  std::map<std::uint32_t, double> shares;
+  std::vector<double> variance(places, 0);
+  std::map<std::size_t, double> shares;
   for (std::size_t p = 0; p < critical.size(); ++p) {
     const Profile& profile = recording_.profiles[p];
     if (an_account[p] == 0 || profile.exact)
       continue;
     shares.clear();
     for (std::size_t e = entries_begin_[an_account[p]]; e < entries_begin_[an_account[p] + 1]; ++e)
-      shares[line_of_[entries_[e].node]] += entries_[e].share;
+      shares[place_of(entries_[e].node)] += entries_[e].share;
     const auto samples = static_cast<double>(samples_in(profile));
-    for (const auto& [line, share] : shares) {
+    for (const auto& [place, share] : shares) {
       if (samples == 0) {  // nothing but a guess
-        variance[line] += critical[p] * share * critical[p] * share / (z * z);
+        variance[place] += critical[p] * share * critical[p] * share / (z * z);
         continue;
       }
       const double adjusted = (share * samples + z * z / 2) / (samples + z * z);
-      variance[line] += critical[p] * critical[p] * adjusted * (1 - adjusted) / (samples + z * z);
+      variance[place] += critical[p] * critical[p] * adjusted * (1 - adjusted) / (samples + z * z);
     }
   }
   std::vector<double> margins;
   margins.reserve(variance.size());
-  for (const double of_line : variance)
-    margins.push_back(z * std::sqrt(of_line));
+  for (const double of_place : variance)
+    margins.push_back(z * std::sqrt(of_place));
   return margins;
+}
+
+std::vector<double> Accounts::line_margins(const AccountSums& sums) const {
+  return margins(sums, lines_.size(), [&](NodeIndex node) { return line_of_[node]; });
+}
+
+std::vector<double> Accounts::function_margins(const AccountSums& sums) const {
+  return margins(sums, recording_.functions.size() + 1,
+                 [&](NodeIndex node) { return function_index(node); });
 }
 
 std::vector<double> Accounts::critical_self(const AccountSums& sums, FunctionId reduced,

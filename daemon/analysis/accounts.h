@@ -104,6 +104,8 @@ class Accounts {
   // Half the 95% confidence interval of LineTimes::critical, from the numbers of samples behind the
   // shares (Agresti and Coull, 1998); 0 where they are exact. Parallel to line_places().
   [[nodiscard]] std::vector<double> line_margins(const AccountSums& sums) const;
+  // The same of FunctionTimes::critical_self. As functions().
+  [[nodiscard]] std::vector<double> function_margins(const AccountSums& sums) const;
   [[nodiscard]] const std::vector<LinePlace>& line_places() const { return lines_; }
 
   // FunctionTimes::critical_self of a program in which all computing of `reduced` was shortened by
@@ -143,6 +145,10 @@ class Accounts {
   void sweep(const simulation::Schedule& schedule, std::span<const std::uint32_t> cpus,
              const AccountSelection& selection, std::vector<AccountSums>& sums) const;
   [[nodiscard]] std::size_t function_index(NodeIndex node) const;
+  // By place; `place_of` says where a node stands, below `places`.
+  template <typename PlaceOf>
+  [[nodiscard]] std::vector<double> margins(const AccountSums& sums, std::size_t places,
+                                            const PlaceOf& place_of) const;
 
   const Recording& recording_;
   std::vector<StackId> charged_;  // by stack

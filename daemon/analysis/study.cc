@@ -119,6 +119,7 @@ Prediction Study::predict(std::uint32_t cpus, Scheduler scheduler) const {
 void Study::State::add_rows(const AccountSums& sums, const SumsByCpus& of,
                             Table<FunctionRow>& table) const {
   const std::vector<FunctionTimes> times_of = accounts.functions(sums, of.selection());
+  const std::vector<double> margins = accounts.function_margins(sums);
   for (std::size_t f = 0; f < times_of.size(); ++f) {
     FunctionRow row;
     row.self_ns = times_of[f].self;
@@ -128,6 +129,7 @@ void Study::State::add_rows(const AccountSums& sums, const SumsByCpus& of,
     row.critical_share = table.total_ns > 0 ? times_of[f].critical_self / table.total_ns : 0;
     row.normalized_self_ns = times_of[f].normalized_self;
     row.normalized_total_ns = times_of[f].normalized_total;
+    row.margin_ns = margins[f];
     if (f + 1 < times_of.size()) {
       row.function = FunctionId{static_cast<std::uint32_t>(f)};
       if (of.of_all())

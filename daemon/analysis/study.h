@@ -48,6 +48,8 @@ struct FunctionRow {
       headroom;  // reduction, 0…1, at which another function takes the lead; none: never, or not asked
   FunctionId next_leader;     // who that is; none: nobody, or it does not lead
   std::uint64_t samples = 0;  // behind self_ns; 0 and exact when written or counted exactly
+  // Half the 95% confidence interval of critical_self_ns, as far as the number of samples goes; 0: exact.
+  double margin_ns = 0;
 };
 
 // One row per line of a file, or per function where its lines are not known.

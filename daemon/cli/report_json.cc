@@ -50,7 +50,8 @@ Json json_of(const analysis::Table<analysis::FunctionRow>& table, const Recordin
                     {"normalized_self_ns", number(row.normalized_self_ns)},
                     {"normalized_total_ns", number(row.normalized_total_ns)},
                     {"headroom", row.headroom ? fraction(*row.headroom) : Json(nullptr)},
-                    {"next_leader", function_name(recording, row.next_leader)}});
+                    {"next_leader", function_name(recording, row.next_leader)},
+                    {"critical_margin_ns", number(row.margin_ns)}});
   }
   return document(table, std::move(rows));
 }

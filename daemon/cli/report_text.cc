@@ -34,6 +34,15 @@ std::string headroom_text(const std::optional<double>& headroom) {
   return *headroom > 0 ? percent_text(*headroom) : nothing;
 }
 
+constexpr const char* of_margins =
+    "±: with so many samples, the share is within this of the true one 19 times in 20.\n";
+
+template <typename Row>
+bool is_sampled(const analysis::Table<Row>& table) {
+  return std::any_of(table.rows.begin(), table.rows.end(),
+                     [](const Row& row) { return row.margin_ns > 0; });
+}
+
 template <typename Row>
 double share(double part, const analysis::Table<Row>& table) {
   return table.total_ns > 0 ? part / table.total_ns : 0;
@@ -63,8 +72,11 @@ std::string text_of(const analysis::Table<analysis::FunctionRow>& table, const R
                     const TableView& view) {
   const bool calls = std::any_of(table.rows.begin(), table.rows.end(),
                                  [](const auto& row) { return row.calls.has_value(); });
-  std::vector<TextTable::Column> columns = {
-      {"critical"}, {"share"}, {"with callees"}, {"share"}, {"CPU time"}};
+  const bool sampled = is_sampled(table);
+  std::vector<TextTable::Column> columns = {{"critical"}, {"share"}};
+  if (sampled)
+    columns.push_back({"±"});
+  columns.insert(columns.end(), {{"with callees"}, {"share"}, {"CPU time"}});
   if (calls)
     columns.insert(columns.end(), {{"calls"}, {"critical calls"}});
   const bool on_machine = table.machine_ns.has_value();
@@ -73,13 +85,16 @@ std::string text_of(const analysis::Table<analysis::FunctionRow>& table, const R
   columns.insert(columns.end(), {{"defined at", Align::left}, {"function", Align::left}});
   TextTable out(std::move(columns));
 
-  const auto add = [&](double critical, double with_callees, const std::string& cpu,
-                       const std::string& all_calls, const std::string& critical_calls,
-                       const std::string& headroom, const std::string& place,
-                       const std::string& name) {
-    std::vector<std::string> cells = {duration_text(critical), percent_text(share(critical, table)),
-                                      duration_text(with_callees),
-                                      percent_text(share(with_callees, table)), cpu};
+  const auto add = [&](double critical, const std::string& margin, double with_callees,
+                       const std::string& cpu, const std::string& all_calls,
+                       const std::string& critical_calls, const std::string& headroom,
+                       const std::string& place, const std::string& name) {
+    std::vector<std::string> cells = {duration_text(critical),
+                                      percent_text(share(critical, table))};
+    if (sampled)
+      cells.push_back(margin);
+    cells.insert(cells.end(),
+                 {duration_text(with_callees), percent_text(share(with_callees, table)), cpu});
     if (calls)
       cells.insert(cells.end(), {all_calls, critical_calls});
     if (!on_machine)
@@ -95,26 +110,27 @@ std::string text_of(const analysis::Table<analysis::FunctionRow>& table, const R
   for (const analysis::FunctionRow* row : shown) {
     const Function function = row->function.known() ? recording.functions[row->function.index()]
                                                     : Function{.name = unknown};
-    add(row->critical_self_ns, row->critical_total_ns, duration_text(row->self_ns),
-        calls_text(row->calls), calls_text(row->critical_calls), headroom_text(row->headroom),
-        files.place(function.file, function.line), function.name);
+    add(row->critical_self_ns, percent_text(share(row->margin_ns, table)), row->critical_total_ns,
+        duration_text(row->self_ns), calls_text(row->calls), calls_text(row->critical_calls),
+        headroom_text(row->headroom), files.place(function.file, function.line), function.name);
   }
   if (table.waiting_ns != 0)
-    add(table.waiting_ns, table.waiting_ns, nothing, nothing, nothing, nothing, nothing, waiting);
+    add(table.waiting_ns, nothing, table.waiting_ns, nothing, nothing, nothing, nothing, nothing,
+        waiting);
   const double machine = table.machine_ns.value_or(0);
   if (machine != 0)
-    add(machine, machine, nothing, nothing, nothing, nothing, nothing, of_machine);
+    add(machine, nothing, machine, nothing, nothing, nothing, nothing, nothing, of_machine);
   return out.text(view.width) + rows_left(table.rows.size() - shown.size(), "function") +
          (on_machine
               ? of_machine_note
               : "\ncritical: what the function holds back the whole program by. headroom: how "
-                "much shorter\nit can get before another function is worth more.\n");
+                "much shorter\nit can get before another function is worth more.\n") +
+         (sampled ? of_margins : "");
 }
 
 std::string text_of(const analysis::Table<analysis::LineRow>& table, const Recording& recording,
                     const TableView& view) {
-  const bool sampled = std::any_of(table.rows.begin(), table.rows.end(),
-                                   [](const auto& row) { return row.margin_ns > 0; });
+  const bool sampled = is_sampled(table);
   std::vector<TextTable::Column> columns = {{"critical"}, {"share"}};
   if (sampled)
     columns.push_back({"±"});
@@ -152,7 +168,7 @@ std::string text_of(const analysis::Table<analysis::LineRow>& table, const Recor
       (table.machine_ns ? of_machine_note
                         : "\ncritical: what the line holds back the whole program by.\n");
   if (sampled)
-    text += "±: with so many samples, the share is within this of the true one 19 times in 20.\n";
+    text += of_margins;
   if (thin)
     text +=
         "≈: too few samples to tell it from the line below; record longer, or with a higher "

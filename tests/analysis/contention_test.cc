@@ -197,5 +197,29 @@ TEST(Honesty, LinesCarryTheirUncertainty) {
   EXPECT_NEAR(none[0].margin_ns, 50e6, 1);
 }
 
+// What a line takes from its neighbour stays within their function.
+TEST(Honesty, FunctionsCarryTheirUncertaintyAsLinesDo) {
+  Recording recording;
+  recording.run.source = Source::kernel;
+  recording.files = {{"/a.c", "", false}};
+  recording.functions = {{"f", FileId{0}, 1, 9, {}}, {"g", FileId{0}, 10, 19, {}}};
+  recording.stacks = {{StackId::none(), FunctionId{0}, FileId{0}, 2, false},
+                      {StackId::none(), FunctionId{0}, FileId{0}, 3, false},
+                      {StackId::none(), FunctionId{1}, FileId{0}, 12, false}};
+  recording.profiles = {{false, {{StackId{0}, 300}, {StackId{1}, 300}, {StackId{2}, 400}}}};
+  Event end;
+  end.cpu = milliseconds(100);
+  end.profile = ProfileId{0};
+  end.kind = EventKind::thread_end;
+  recording.threads.emplace_back();
+  recording.threads[0].name = "main";
+  recording.threads[0].events = {end};
+  const auto rows =
+      study_of(std::move(recording)).functions(1, Scheduler::shared, WithHeadroom::no).rows;
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_NEAR(rows[0].margin_ns, 3.03e6, 0.02e6);
+  EXPECT_NEAR(rows[1].margin_ns, 3.03e6, 0.02e6);
+}
+
 }  // namespace
 }  // namespace longpole::analysis
