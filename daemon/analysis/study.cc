@@ -341,6 +341,24 @@ Table<PathRow> Study::path(std::uint32_t cpus, Scheduler scheduler) const {
   return table;
 }
 
+// That of input or output has a descriptor.
+bool is_unexplained_wait(const Event& event) {
+  return event.kind == EventKind::external_wait && event.subject == unknown_count;
+}
+
+double Study::unexplained_waiting_ns(std::uint32_t cpus, Scheduler scheduler) const {
+  const Schedule& schedule = state_->schedule;
+  const Weights weights = extended_critical_path(schedule, state_->times.useful(cpus, scheduler));
+  simulation::TimesCpus critical = 0;
+  for (SegmentIndex s = 0; s < schedule.segments.size(); ++s) {
+    const Segment& segment = schedule.segments[s];
+    const Event& event = recording().threads[segment.thread.index()].events[segment.event];
+    if (!segment.running && is_unexplained_wait(event))
+      critical += simulation::TimesCpus{weights.scaled[s]} * (segment.end - segment.start).count();
+  }
+  return static_cast<double>(critical) / weights.cpus;
+}
+
 MachinePath path_of_machine(const Execution& run) {
   const Recording& recording = run.recording();
   const std::vector<StackId> leading = leading_places(recording);

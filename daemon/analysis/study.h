@@ -107,6 +107,10 @@ struct Lead {
 
 enum class WithHeadroom : bool { no, yes };  // headroom re-simulates a dozen times
 
+// A wait inside no recorded call: it may be sleep or I/O, and may be for another thread, in a runtime
+// whose calls nobody sees.
+[[nodiscard]] bool is_unexplained_wait(const Event& event);
+
 class Study {
  public:
   explicit Study(std::shared_ptr<const Recording> recording);
@@ -152,6 +156,8 @@ class Study {
   // Simulates up to most_simulated times.
   [[nodiscard]] ObjectTable objects(std::uint32_t cpus, Scheduler scheduler) const;
   [[nodiscard]] ThreadTable threads(std::uint32_t cpus, Scheduler scheduler) const;
+  // What of Table::waiting_ns are unexplained waits. Sweeps all segments.
+  [[nodiscard]] double unexplained_waiting_ns(std::uint32_t cpus, Scheduler scheduler) const;
 
  private:
   struct State;

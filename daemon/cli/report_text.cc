@@ -16,12 +16,18 @@ namespace {
 using Align = TextTable::Align;
 
 constexpr const char* unknown = "(function unknown)";
-constexpr const char* waiting = "(waiting: sleep, I/O)";
 constexpr const char* of_machine_note =
     "\ncritical: what of the path through this run is spent there; the path waits for CPUs too, "
     "and "
     "goes\nthrough whoever had them (--by path).\n";
 constexpr const char* of_machine = "(the machine: wake-ups, signals)";
+
+const char* waiting_text(const Recording& recording) {
+  for (const Thread& thread : recording.threads)
+    if (std::any_of(thread.events.begin(), thread.events.end(), analysis::is_unexplained_wait))
+      return "(waiting: sleep, I/O, unknown)";
+  return "(waiting: sleep, I/O)";
+}
 
 std::string calls_text(const std::optional<std::uint64_t>& calls) {
   return calls ? count_text(*calls) : nothing;
@@ -116,7 +122,7 @@ std::string text_of(const analysis::Table<analysis::FunctionRow>& table, const R
   }
   if (table.waiting_ns != 0)
     add(table.waiting_ns, nothing, table.waiting_ns, nothing, nothing, nothing, nothing, nothing,
-        waiting);
+        waiting_text(recording));
   const double machine = table.machine_ns.value_or(0);
   if (machine != 0)
     add(machine, nothing, machine, nothing, nothing, nothing, nothing, nothing, of_machine);
@@ -157,7 +163,7 @@ std::string text_of(const analysis::Table<analysis::LineRow>& table, const Recor
   }
   if (table.waiting_ns != 0)
     add({duration_text(table.waiting_ns), percent_text(share(table.waiting_ns, table)), nothing,
-         nothing, waiting},
+         nothing, waiting_text(recording)},
         nothing);
   const double machine = table.machine_ns.value_or(0);
   if (machine != 0)
@@ -186,6 +192,7 @@ std::string text_of(const analysis::Table<analysis::SegmentRow>& table, const Re
                  {"function", Align::left}});
   const auto shown =
       rows_shown(table, view, [](const analysis::SegmentRow&, double) { return true; });
+  const std::string waiting = waiting_text(recording);
   for (const analysis::SegmentRow* row : shown) {
     const std::string function =
         row->function.known() ? recording.functions[row->function.index()].name : nothing;

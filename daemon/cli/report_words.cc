@@ -172,11 +172,21 @@ class Words {
   }
 
   void say_waiting() {
-    if (share(functions_.waiting_ns) >= least_share)
+    if (share(functions_.waiting_ns) < least_share)
+      return;
+    const double unexplained = study_.unexplained_waiting_ns(functions_.cpus, scheduler_);
+    const double known = functions_.waiting_ns - unexplained;
+    if (share(known) >= least_loss)
       sentences_.push_back(
           fmt::format("{} of the critical path is sleep and I/O, which no faster code shortens "
                       "(--by path shows where).",
-                      percent_text(share(functions_.waiting_ns))));
+                      percent_text(share(known))));
+    if (share(unexplained) >= least_loss)
+      sentences_.push_back(
+          fmt::format("{} of the critical path is waits whose reason was not recorded: for "
+                      "something outside the program, or for its own threads, as in the barriers "
+                      "of an OpenMP runtime (--by path shows where).",
+                      percent_text(share(unexplained))));
   }
 
   // A negative weight is no mistake (Paper VI, Figure 8).
