@@ -74,6 +74,12 @@ Expected<ProgramParameters> bound_parameters(const Recording& recording,
   return program;
 }
 
+Nanoseconds latency_to_bound(const Recording& recording, const simulation::Machine& machine) {
+  const simulation::MachineCosts costs(machine, recording);
+  return machine.longest_latency() +
+         Nanoseconds{costs.wake_up + costs.block_before + costs.block_behind + costs.release_afar};
+}
+
 std::optional<Rational> surely_reached(const Recording& recording,
                                        const simulation::Schedule& ideal,
                                        const simulation::Machine& machine) {
@@ -88,11 +94,8 @@ std::optional<Rational> surely_reached(const Recording& recording,
   const auto finder = BoundFinder::of(program->parameters);
   if (!finder)
     return std::nullopt;
-  const simulation::MachineCosts costs(machine, recording);
-  const Nanoseconds latency =
-      machine.longest_latency() +
-      Nanoseconds{costs.wake_up + costs.block_before + costs.block_behind + costs.release_afar};
-  return Rational(finder->find(machine.cpus, latency).ratio * program->ideal.count());
+  return Rational(finder->find(machine.cpus, latency_to_bound(recording, machine)).ratio *
+                  program->ideal.count());
 }
 
 }  // namespace longpole::allocation

@@ -26,9 +26,13 @@ struct ProgramParameters {
 [[nodiscard]] Expected<ProgramParameters> bound_parameters(const Recording& recording,
                                                            const simulation::Schedule& ideal);
 
-// The completion time that some binding to the CPUs of the machine surely has, or less, in nanoseconds.
-// A signal takes no longer than the longest latency and the waking up of an idle CPU, so what is reached
-// with that everywhere is reached. As in the paper, where threads that share a CPU take their turns in
+// A signal takes no longer than this, the waking up of an idle CPU included, so what is reached with that
+// everywhere is reached.
+[[nodiscard]] Nanoseconds latency_to_bound(const Recording& recording,
+                                           const simulation::Machine& machine);
+
+// The completion time that some binding to the CPUs of the machine surely has, or less, in nanoseconds:
+// that of BoundFinder at latency_to_bound(). As in the paper, where threads that share a CPU take their turns in
 // the best order; switches are in the recorded CPU times. None where nothing is known: of CPUs of
 // different speeds, with costs of switching or of calls, of a program that stands still, or of one with
 // more than most_bound_threads.

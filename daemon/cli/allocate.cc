@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "allocation/binding_code.h"
+#include "allocation/bound_parameters.h"
 #include "allocation/disturbances.h"
 #include "allocation/recommendation.h"
 #include "cli/arguments.h"
@@ -248,20 +249,25 @@ std::string disturbance_text(const Recommendation::Found& found) {
   return text;
 }
 
-std::string bound_text(const Recommendation& answer, std::uint32_t cpus) {
+std::string bound_text(const Recording& recording, const Recommendation& answer,
+                       const simulation::Machine& machine) {
   if (!answer.bound)
     return {};
   const std::string bound = duration_text(answer.bound->convert_to<double>());
+  // Here an idle CPU has to wake up first; `longpole bound` leaves that out unless it is told.
+  const Nanoseconds latency = allocation::latency_to_bound(recording, machine);
+  const std::string command = latency == Nanoseconds{}
+                                  ? "longpole bound"
+                                  : fmt::format("longpole bound --latency {}ns", latency.count());
   if (answer.better_exists())
     return fmt::format(
         "\nA better binding surely exists: on {} some binding of these threads takes {} or less\n"
-        "(`longpole bound`). More --tests or another --algorithm may find it.\n",
-        count_text(cpus, "CPU"), bound);
+        "(`{}`). More --tests or another --algorithm may find it.\n",
+        count_text(machine.cpus, "CPU"), bound, command);
   return fmt::format(
-      "\nSome binding surely takes {} or less (`longpole bound`), and this one does. Whether there "
-      "is\n"
+      "\nSome binding surely takes {} or less (`{}`), and this one does. Whether there is\n"
       "a better one is not known.\n",
-      bound);
+      bound, command);
 }
 
 std::string text_of(const Recording& recording, const Recommendation& answer,
@@ -277,7 +283,7 @@ std::string text_of(const Recording& recording, const Recommendation& answer,
                       ? ""
                       : fmt::format(", model {}", name_of(result.trial.model)));
   text += binding_table(recording, result.binding, computer.machine) + "\n" + comparison(answer);
-  text += disturbance_text(answer.found) + bound_text(answer, cpus) + "\n" +
+  text += disturbance_text(answer.found) + bound_text(recording, answer, computer.machine) + "\n" +
           allocation::binding_code(result.binding);
   const std::string notes = notes_text(recording);
   return text + (notes.empty() ? "" : "\n") + notes;
