@@ -25,28 +25,41 @@ std::string listed(const std::set<std::string>& names) {
   return text;
 }
 
-// "ns::Type<int>::merge<2>(int) const" → "merge": without parameters, scopes and what is in <…>.
-std::string_view bare_name(std::string_view name) {
-  if (name.find("operator") != std::string_view::npos)
-    return name;
+// "ns::compute[abi:cxx11](int)" → "ns::compute(int)": the compiler puts the tag there, nobody wrote it.
+std::string without_abi_tags(std::string_view name) {
+  constexpr std::string_view opening = "[abi:";
+  std::string out;
+  for (std::size_t at = name.find(opening); at != std::string_view::npos; at = name.find(opening)) {
+    out += name.substr(0, at);
+    name.remove_prefix(std::min(name.find(']', at), name.size() - 1) + 1);
+  }
+  return out += name;
+}
+
+// "ns::Type<int>::merge<2>(int) const" → "ns::Type<int>::merge<2>".
+std::string_view without_parameters(std::string_view name) {
   int depth = 0;
-  std::size_t end = name.size();
   for (std::size_t i = 0; i < name.size(); ++i) {
     if (name[i] == '<')
       ++depth;
     else if (name[i] == '>')
       --depth;
-    else if (name[i] == '(' && depth == 0 && i > 0) {
-      end = i;
-      break;
-    }
+    else if (name[i] == '(' && depth == 0 && i > 0)
+      return name.substr(0, i);
   }
-  name = name.substr(0, end);
-  depth = 0;
-  end = name.size();
+  return name;
+}
+
+// "ns::Type<int>::merge<2>(int) const" → "merge": without parameters, scopes and what is in <…>.
+std::string_view bare_name(std::string_view name) {
+  name = without_parameters(name);
+  int depth = 0;
+  std::size_t end = name.size();
   for (std::size_t i = name.size(); i-- > 0;) {
-    if (name[i] == '>')
+    if (name[i] == '>' || name[i] == ']')
       ++depth;
+    else if (name[i] == '[')
+      --depth;
     else if (name[i] == '<' && --depth == 0 && end == name.size())
       end = i;
     else if (depth == 0 && (name[i] == ':' || name[i] == ' '))
@@ -55,22 +68,31 @@ std::string_view bare_name(std::string_view name) {
   return name.substr(0, end);
 }
 
+// Several functions may have it.
+bool has_short_name(std::string_view full, std::string_view name) {
+  if (full.find("operator") != std::string_view::npos)
+    return full == name;
+  const std::string untagged = without_abi_tags(full);
+  return name == without_parameters(full) || name == bare_name(full) || name == untagged ||
+         name == without_parameters(untagged) || name == bare_name(untagged);
+}
+
 Expected<Part> find_function(const Recording& recording, std::string_view name, bool with_callees) {
   Part part;
   part.kind = with_callees ? Part::Kind::function_with_callees : Part::Kind::function;
   std::set<std::string> alike;
-  std::vector<FunctionId> by_bare_name;
+  std::vector<FunctionId> by_short_name;
   for (std::uint32_t f = 0; f < recording.functions.size(); ++f) {
     const std::string& full = recording.functions[f].name;
     if (full == name)
       part.functions.push_back(FunctionId{f});
-    if (bare_name(full) == name) {
-      by_bare_name.push_back(FunctionId{f});
+    if (has_short_name(full, name)) {
+      by_short_name.push_back(FunctionId{f});
       alike.insert(full);
     }
   }
   if (part.functions.empty() && alike.size() == 1)
-    part.functions = by_bare_name;
+    part.functions = by_short_name;
   if (!part.functions.empty())
     return part;
   const std::string what = "cannot change " + std::string(name);

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "analysis/change.h"
 #include "cli/bars.h"
 #include "cli/file_names.h"
 #include "cli/human.h"
@@ -18,6 +19,7 @@ namespace {
 
 using analysis::Entity;
 using analysis::EntityKind;
+using analysis::Part;
 using analysis::QuartzChild;
 using analysis::QuartzNode;
 using analysis::QuartzReport;
@@ -315,6 +317,21 @@ Json calls_json(const std::optional<std::uint64_t>& calls) {
   return calls ? Json(*calls) : Json(nullptr);
 }
 
+bool is_part(const Entity& entity, const Part& part) {
+  switch (entity.kind) {
+    case EntityKind::function:
+      return std::find(part.functions.begin(), part.functions.end(), FunctionId{entity.id}) !=
+             part.functions.end();
+    case EntityKind::thread:
+      return part.thread == ThreadId{entity.id};
+    case EntityKind::object:
+      return part.lock == ObjectId{entity.id};
+    case EntityKind::program:
+      break;
+  }
+  return false;
+}
+
 Expected<std::size_t> find_row(const QuartzReport& report, const Recording& recording,
                                const std::string& name) {
   if (name.empty())
@@ -324,6 +341,15 @@ Expected<std::size_t> find_row(const QuartzReport& report, const Recording& reco
     const std::string with_kind =
         fmt::format("{} {}", kind_name(recording, entity), name_of(recording, entity));
     if (name_of(recording, entity) == name || with_kind == name)
+      return i;
+  }
+  // By what `whatif` takes for a name, too.
+  const auto part = analysis::find_part(recording, name, false);
+  if (!part && part.error().kind == ErrorKind::bad_input)
+    return tl::unexpected(
+        bad_input(fmt::format("--of {}", name), part.error().why, part.error().remedy));
+  for (std::size_t i = 0; part && i < report.rows.size(); ++i) {
+    if (is_part(report.rows[i].entity, *part))
       return i;
   }
   std::string heaviest;

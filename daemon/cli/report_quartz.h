@@ -18,7 +18,8 @@ struct QuartzView {
 };
 
 // `name` is that of a function, lock or thread ("merge", "M", "mutex M", "thread T1"), of several the
-// heaviest; empty: the program. The error names the heaviest there are.
+// heaviest, or what analysis::find_part() takes for one; empty: the program. The error names the heaviest
+// there are.
 [[nodiscard]] Expected<QuartzView> look_at(const analysis::Study& study, std::uint32_t cpus,
                                            analysis::Scheduler scheduler, const std::string& name);
 

@@ -192,6 +192,24 @@ TEST(WhatIf, WhatIsLeftOfAStretchHasOtherShares) {
   EXPECT_EQ(left("fast", 0)[0].entries, mixed);
 }
 
+TEST(WhatIf, FunctionsGoByWhatTheirSourceCallsThem) {
+  Recording recording;
+  for (const char* name : {"ns::compute[abi:cxx11](int)", "ns::list<int>::merge<2>(int) const"})
+    recording.functions.push_back({name, FileId::none(), 0, 0, {}});
+  for (const char* name :
+       {"ns::compute[abi:cxx11](int)", "ns::compute[abi:cxx11]", "compute[abi:cxx11]",
+        "ns::compute(int)", "ns::compute", "compute", "function:compute"}) {
+    const auto found = find_part(recording, name, false);
+    ASSERT_TRUE(found) << name;
+    EXPECT_EQ(found->functions, std::vector{FunctionId{0}}) << name;
+  }
+  EXPECT_TRUE(find_part(recording, "ns::list<int>::merge<2>", false));
+  EXPECT_TRUE(find_part(recording, "merge", false));
+  recording.functions.push_back({"compute(long)", FileId::none(), 0, 0, {}});
+  EXPECT_FALSE(find_part(recording, "compute", false)) << "which of the two?";
+  EXPECT_TRUE(find_part(recording, "ns::compute", false));
+}
+
 const char* const one_lock = R"(
 thread A
   lock M
