@@ -91,7 +91,7 @@ double share(double part, const ConcurrencyReport& report) {
 struct Band {
   std::uint32_t least = 0;
   std::uint32_t most = 0;
-  std::uint32_t running = 0;  // of its lowest level
+  std::uint32_t idle_cpus = 0;  // beside threads that could run, all the time
   double time_ns = 0;
   PathTimes path_ns{};
 };
@@ -109,9 +109,12 @@ std::vector<Band> bands(const ConcurrencyReport& report, std::size_t most) {
   for (std::size_t i = 0; i < report.levels.size(); ++i) {
     const ConcurrencyLevel& level = report.levels[i];
     const bool joins = width > 1 && i > single && active(level) < out.back().least + width;
+    const std::uint32_t busy_at_most = std::min(active(level), report.cpus);
+    const std::uint32_t idle_cpus = busy_at_most - std::min(level.running, busy_at_most);
     if (!joins)
-      out.push_back({active(level), active(level), level.running});
+      out.push_back({active(level), active(level), idle_cpus});
     Band& band = out.back();
+    band.idle_cpus = std::min(band.idle_cpus, idle_cpus);
     band.most = active(level);
     band.time_ns += level.time_ns;
     for (std::size_t kind = 0; kind < band.path_ns.size(); ++kind)
@@ -142,7 +145,10 @@ std::string levels_text(const ConcurrencyReport& report, const TableView& view) 
                    ? count_text(band.least)
                    : fmt::format("{}–{}", count_text(band.least), count_text(band.most)),
                duration_text(band.time_ns), percent_text(share(band.time_ns, report)),
-               class_names[of_class], bar_text(parts, bar_width)});
+               band.idle_cpus == 0 ? class_names[of_class]
+                                   : fmt::format("{}, but {} idle", class_names[of_class],
+                                                 count_text(band.idle_cpus, "CPU")),
+               bar_text(parts, bar_width)});
   }
   return table.text(view.width);
 }
