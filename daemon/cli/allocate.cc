@@ -201,7 +201,8 @@ std::string json_of(const Recording& recording, const Recommendation& answer,
        {"unbound_ns", answer.unbound ? Json(answer.unbound->count()) : Json(nullptr)},
        {"bound_ns", answer.bound ? number(answer.bound->convert_to<double>()) : Json(nullptr)},
        {"better_exists", answer.better_exists()},
-       {"others", std::move(others)}});
+       {"others", std::move(others)},
+       {"notes", notes_of(recording)}});
 }
 
 std::string range_text(const std::optional<allocation::Spread>& spread) {

@@ -254,8 +254,17 @@ Expected<int> bound(const Options& options) {
         !drawn)
       return tl::unexpected(drawn.error());
   }
-  if (const auto printed = print(options.json ? json_text(bound_json(report)) : bound_text(report));
-      !printed)
+  const std::vector<std::string> notes =
+      program->recording ? notes_of(*program->recording) : std::vector<std::string>{};
+  std::string text;
+  if (options.json) {
+    Json document = bound_json(report);
+    document["notes"] = notes;
+    text = json_text(document);
+  } else {
+    text = bound_text(report) + (notes.empty() ? "" : "\n") + notes_text(notes);
+  }
+  if (const auto printed = print(text); !printed)
     return tl::unexpected(printed.error());
   return 0;
 }

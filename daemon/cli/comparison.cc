@@ -119,6 +119,7 @@ std::string json_of(const Recording& recording, const Simulated& first, const Si
            {"against", activity(row.sides[1])}});
     }
   }
+  document["notes"] = notes_of(recording);
   return json_text(document);
 }
 

@@ -69,6 +69,13 @@ std::optional<Place> place_of(const Recording& recording, StackId site) {
   return found;
 }
 
+std::vector<std::string> notices_of(const Recording& recording) {
+  std::vector<std::string> out;
+  for (const Notice& notice : recording.notices)
+    out.push_back(notice.text);
+  return out;
+}
+
 }  // namespace
 
 Expected<Recording> open_recording(const std::string& path) {
@@ -143,26 +150,31 @@ Json deadlock_json(const Recording& recording, const simulation::Deadlock& deadl
 }
 
 std::string notices_text(const Recording& recording) {
+  return notes_text(notices_of(recording));
+}
+
+std::string notes_text(const std::vector<std::string>& notes) {
   std::string out;
-  for (const Notice& notice : recording.notices)
-    out += fmt::format("note: {}\n", printable(notice.text));
+  for (const std::string& note : notes)
+    out += fmt::format("note: {}\n", printable(note));
   return out;
 }
 
-std::string notes_text(const Recording& recording) {
-  std::string out = notices_text(recording);
+std::vector<std::string> notes_of(const Recording& recording) {
+  std::vector<std::string> out = notices_of(recording);
   if (recording.run.source != Source::kernel && recording.run.source != Source::portable)
     return out;
   constexpr double telling_share = 0.05;
   if (const double share = analysis::recording_share(recording); share > telling_share)
-    out += fmt::format("note: {} of the CPU time went into recording and was taken out again\n",
-                       percent_text(share));
+    out.push_back(fmt::format("{} of the CPU time went into recording and was taken out again",
+                              percent_text(share)));
   if (recording.run.samples < analysis::fewest_samples)
-    out += fmt::format("note: where the CPU time went is known from {} alone{}\n",
-                       count_text(recording.run.samples, "sample"),
-                       recording.run.sample_hz != 0
-                           ? fmt::format(", at {} to a second of it", recording.run.sample_hz)
-                           : "");
+    out.push_back(
+        fmt::format("where the CPU time went is known from {} alone{}",
+                    count_text(recording.run.samples, "sample"),
+                    recording.run.sample_hz != 0
+                        ? fmt::format(", at {} to a second of it", recording.run.sample_hz)
+                        : ""));
   return out;
 }
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "analysis/study.h"
 #include "cli/json_document.h"
@@ -33,7 +34,12 @@ namespace longpole::cli {
 // A line a notice of the recording: "note: …".
 [[nodiscard]] std::string notices_text(const Recording& recording);
 
-// The same, and what speaks against a prediction from it besides: few samples, dear recording.
-[[nodiscard]] std::string notes_text(const Recording& recording);
+// What its notices say, and what speaks against a prediction from it besides: few samples, dear recording.
+[[nodiscard]] std::vector<std::string> notes_of(const Recording& recording);
+// A line each: "note: …".
+[[nodiscard]] std::string notes_text(const std::vector<std::string>& notes);
+[[nodiscard]] inline std::string notes_text(const Recording& recording) {
+  return notes_text(notes_of(recording));
+}
 
 }  // namespace longpole::cli

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "analysis/forecast.h"
 #include "cli/arguments.h"
@@ -74,11 +75,16 @@ std::string closing_notes(const Recording& recording) {
   return notes.empty() ? "" : "\n" + notes;
 }
 
+std::string json_with_notes(Json document, const Recording& recording) {
+  document["notes"] = notes_of(recording);
+  return json_text(document);
+}
+
 template <typename Result, typename Predicted>
 std::string render(const Result& table, const Recording& recording, const Options& options,
                    const Predicted& prediction, const TableView& view) {
   if (options.json)
-    return json_text(json_of(table, recording));
+    return json_with_notes(json_of(table, recording), recording);
   return headline(recording, options, prediction) + text_of(table, recording, view) +
          closing_notes(recording);
 }
@@ -156,7 +162,7 @@ std::string by_function(const analysis::Study& study, const Options& options,
     Json document = json_of(table, study.recording());
     document["leads"] =
         json_of(study.leads(std::max(leads_up_to_cpus, prediction.cpus)), study.recording());
-    return json_text(document);
+    return json_with_notes(std::move(document), study.recording());
   }
   const std::string words = words_of(study, table, prediction.scheduler);
   return headline(study.recording(), options, prediction) + words + (words.empty() ? "" : "\n") +

@@ -104,8 +104,33 @@ Expected<void> add_intervals(std::vector<Run>& runs,
   return {};
 }
 
+std::vector<std::string> notes_on(const std::vector<Run>& runs, const Recording& recording,
+                                  const analysis::Computer& computer) {
+  std::vector<std::string> notes = notes_of(recording);
+  const auto not_direct = std::find_if(
+      runs.begin(), runs.end(), [](const Run& run) { return run.forecast.of_direct.has_value(); });
+  if (not_direct != runs.end())
+    notes.push_back(fmt::format("by the model direct, {}",
+                                deadlock_text(recording, *not_direct->forecast.of_direct)));
+  if (computer.kind == analysis::Computer::Kind::machine && !computer.machine.wake_up &&
+      recording.run.costs.wake_up > Nanoseconds{}) {
+    const bool says_busy = computer.machine.scheduler == simulation::SchedulerKind::linux_fair &&
+                           !computer.machine.interrupt &&
+                           recording.run.costs.interrupt > Nanoseconds{};
+    const std::string busy =
+        says_busy ? fmt::format(", and a busy one {} to learn of a thread that another woke",
+                                duration_text(recording.run.costs.interrupt))
+                  : "";
+    notes.push_back(
+        fmt::format("an idle CPU takes {} to wake up{}, as on the machine that recorded (--costs)",
+                    duration_text(recording.run.costs.wake_up), busy));
+  }
+  return notes;
+}
+
 std::string json_of(const Recording& recording, const std::vector<Run>& runs,
-                    std::string_view scheduler) {
+                    const analysis::Computer& computer) {
+  const std::string_view scheduler = scheduler_name(computer);
   Json rows = Json::array();
   for (const Run& run : runs) {
     // A program that stands still has no completion time.
@@ -122,7 +147,7 @@ std::string json_of(const Recording& recording, const std::vector<Run>& runs,
     }
     rows.push_back(std::move(row));
   }
-  return json_text({{"runs", std::move(rows)}});
+  return json_text({{"runs", std::move(rows)}, {"notes", notes_on(runs, recording, computer)}});
 }
 
 std::string text_of(const Recording& recording, const std::vector<Run>& runs,
@@ -149,25 +174,7 @@ std::string text_of(const Recording& recording, const std::vector<Run>& runs,
       cells.emplace_back(simulation::name_of(run.forecast.model));
     table.add(std::move(cells));
   }
-  std::string notes = notes_text(recording);
-  const auto not_direct = std::find_if(
-      runs.begin(), runs.end(), [](const Run& run) { return run.forecast.of_direct.has_value(); });
-  if (not_direct != runs.end())
-    notes += fmt::format("note: by the model direct, {}\n",
-                         printable(deadlock_text(recording, *not_direct->forecast.of_direct)));
-  if (computer.kind == analysis::Computer::Kind::machine && !computer.machine.wake_up &&
-      recording.run.costs.wake_up > Nanoseconds{}) {
-    const bool says_busy = computer.machine.scheduler == simulation::SchedulerKind::linux_fair &&
-                           !computer.machine.interrupt &&
-                           recording.run.costs.interrupt > Nanoseconds{};
-    const std::string busy =
-        says_busy ? fmt::format(", and a busy one {} to learn of a thread that another woke",
-                                duration_text(recording.run.costs.interrupt))
-                  : "";
-    notes += fmt::format(
-        "note: an idle CPU takes {} to wake up{}, as on the machine that recorded (--costs)\n",
-        duration_text(recording.run.costs.wake_up), busy);
-  }
+  const std::string notes = notes_text(notes_on(runs, recording, computer));
   const std::string model =
       one_model ? fmt::format(", model {}", name_of(runs.front().forecast.model)) : "";
   return fmt::format("{}: {}, scheduler {}{}\n\n{}{}{}", printable(program_name(recording, file)),
@@ -213,12 +220,11 @@ Expected<int> simulate(const Options& options) {
     return tl::unexpected(runs.error());
   if (const auto added = add_intervals(*runs, recording, *computers, *models); !added)
     return tl::unexpected(added.error());
-  const std::string_view scheduler = scheduler_name(computers->front());
   const auto still = std::find_if(runs->begin(), runs->end(),
                                   [](const Run& run) { return run.forecast.deadlock.has_value(); });
 
   if (options.json) {
-    if (const auto printed = print(json_of(*recording, *runs, scheduler)); !printed)
+    if (const auto printed = print(json_of(*recording, *runs, computers->front())); !printed)
       return tl::unexpected(printed.error());
     fmt::print(stderr, "{}", notes_text(*recording));
   }

@@ -143,7 +143,7 @@ Expected<std::vector<Run>> answer(const analysis::Study& study, Request request,
   return runs;
 }
 
-std::string json_of(const std::vector<Run>& runs) {
+std::string json_of(const Recording& recording, const std::vector<Run>& runs) {
   Json rows = Json::array();
   for (const Run& run : runs) {
     const bool completes = !run.after.deadlock;
@@ -155,7 +155,7 @@ std::string json_of(const std::vector<Run>& runs) {
                     {"saved", completes ? fraction(run.saved()) : Json(nullptr)},
                     {"speedup", completes ? number(run.after.speedup) : Json(nullptr)}});
   }
-  return json_text({{"runs", std::move(rows)}});
+  return json_text({{"runs", std::move(rows)}, {"notes", notes_of(recording)}});
 }
 
 std::string text_of(const Recording& recording, const std::vector<Run>& runs,
@@ -225,7 +225,7 @@ Expected<int> what_if(const Options& options) {
       return tl::unexpected(saved.error());
   }
   if (const auto printed =
-          print(options.json ? json_of(*runs) : text_of(recording, *runs, options));
+          print(options.json ? json_of(recording, *runs) : text_of(recording, *runs, options));
       !printed)
     return tl::unexpected(printed.error());
   if (options.json)
