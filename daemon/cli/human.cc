@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/locale/utf.hpp>
 #include <cmath>
 #include <optional>
 
@@ -11,6 +12,7 @@ namespace longpole::cli {
 namespace {
 
 constexpr std::string_view ellipsis = "…";
+constexpr std::string_view replacement = "\xef\xbf\xbd";  // of what is no UTF-8
 
 // Four digits, without zeros that say nothing.
 std::string four_digits(double value) {
@@ -30,6 +32,13 @@ bool is_continuation(char c) {
   constexpr unsigned mask = 0xc0;
   constexpr unsigned continuation = 0x80;
   return (static_cast<unsigned char>(c) & mask) == continuation;
+}
+
+// Of ASCII and of Latin-1.
+bool is_control(boost::locale::utf::code_point character) {
+  constexpr boost::locale::utf::code_point del = 0x7f;
+  constexpr boost::locale::utf::code_point no_break_space = 0xa0;
+  return character < ' ' || (character >= del && character < no_break_space);
 }
 
 struct Bracket {
@@ -100,15 +109,22 @@ std::string count_text(std::uint64_t count, std::string_view thing) {
 }
 
 std::string printable(std::string_view text) {
-  std::string out(text);
-  std::replace_if(
-      out.begin(), out.end(),
-      [](char c) {
-        constexpr char first_printable = ' ';
-        constexpr char del = 127;
-        return (c >= 0 && c < first_printable) || c == del;
-      },
-      '?');
+  namespace utf = boost::locale::utf;
+  std::string out;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (at != end) {
+    const char* const start = at;
+    const utf::code_point character = utf::utf_traits<char>::decode(at, end);
+    if (utf::is_valid_codepoint(character) && !is_control(character)) {
+      out.append(start, at);
+    } else if (utf::is_valid_codepoint(character)) {
+      out += '?';
+    } else {
+      out += replacement;
+      at = start + 1;
+    }
+  }
   return out;
 }
 

@@ -24,8 +24,8 @@ namespace longpole::cli {
 // "1 thread", "2 threads".
 [[nodiscard]] std::string count_text(std::uint64_t count, std::string_view thing);
 
-// The text with control characters, which could move a terminal's cursor, replaced. Names in a file
-// from elsewhere may hold anything.
+// The text with control characters, which could move a terminal's cursor, and bytes that are no UTF-8
+// replaced. Names in a file from elsewhere may hold anything.
 [[nodiscard]] std::string printable(std::string_view text);
 
 // How many columns UTF-8 text takes in a terminal: one a character, two a wide one (as Chinese, Japanese and Korean have).

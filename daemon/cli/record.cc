@@ -256,7 +256,7 @@ std::string summary(const Recording& recording, const Request& request, const Ch
   out += fmt::format("longpole: recorded {} of {} in {}{}\n",
                      count_text(recording.event_count(), "event"),
                      count_text(recording.threads.size(), "thread"), duration_text(run.elapsed),
-                     request.status.empty() ? " → " + request.output.string() : "");
+                     request.status.empty() ? " → " + printable(request.output.string()) : "");
   return request.recording.follow ? out + children.text() : out;
 }
 

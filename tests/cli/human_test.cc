@@ -62,6 +62,13 @@ TEST(Human, NamesLoseWhatIsInBracketsFirst) {
 
 TEST(Human, ControlCharactersDoNotReachTheTerminal) {
   EXPECT_EQ(printable("a\033[2Jb\n\x7fµ"), "a?[2Jb??µ");
+  EXPECT_EQ(printable("a\u009b2J"), "a?2J") << "of Latin-1, what introduces a control sequence";
+}
+
+TEST(Human, BytesThatAreNoUtf8DoNotReachTheTerminal) {
+  EXPECT_EQ(printable("a\xff"), "a\xef\xbf\xbd");
+  EXPECT_EQ(printable("\xe2\x82"), "\xef\xbf\xbd\xef\xbf\xbd") << "cut off";
+  EXPECT_EQ(printable("µ € 名前 😀"), "µ € 名前 😀");
 }
 
 }  // namespace
