@@ -282,8 +282,8 @@ void add_bound(CLI::App& app, Chosen& chosen) {
       ->type_name("LIST");
   command
       ->add_option("--latency", options->latency,
-                   "How long a signal takes from one CPU to another, as in 0,4us,8us;\n"
-                   "without it, 0")
+                   "How long a signal takes from one CPU to another, as in 0,4us,8us; a bare\n"
+                   "number is milliseconds. Without it, 0")
       ->type_name("LIST");
   command
       ->add_option("--vector", options->vector,

@@ -248,7 +248,9 @@ void add_machine_options(CLI::App& command, ComputerOptions& options) {
   const auto add = [&](const char* name, std::string& value, const char* type, const char* help) {
     command.add_option(name, value, help)->type_name(type);
   };
-  add("--latency", options.latency, "DURATION", "How long a signal takes from one CPU to another");
+  add("--latency", options.latency, "DURATION",
+      "How long a signal takes from one CPU to another, as in 5us; a bare number is\nmilliseconds, "
+      "here and wherever it says DURATION");
   add("--nodes", options.nodes, "N", "The CPUs are in so many nodes, the first ones in the first");
   add("--node-latency", options.node_latency, "DURATION",
       "With --nodes: how long a signal takes from one node to another");
