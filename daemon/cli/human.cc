@@ -46,7 +46,7 @@ struct Bracket {
   std::size_t close = 0;  // the closing bracket
 };
 
-// The last pair of brackets, outermost, that has more in it than an ellipsis.
+// The last pair of brackets, outermost, that has more in it than an ellipsis, and something around it.
 std::optional<Bracket> last_bracket(const std::string& text) {
   std::optional<Bracket> found;
   std::size_t depth = 0;
@@ -62,12 +62,41 @@ std::optional<Bracket> last_bracket(const std::string& text) {
       if (depth++ == 0)
         open = i + 1;
     } else if ((text[i] == '>' || text[i] == ')') && depth > 0 && --depth == 0 &&
+               (open > 1 || i + 1 < text.size()) &&
                columns(std::string_view(text).substr(open, i - open)) > 1) {
       found = Bracket{open, i};
     }
   }
   return found;
 }
+
+// As much of the text as fits, in whole characters.
+std::string_view beginning(std::string_view text, std::size_t width) {
+  std::size_t fitting = 0;
+  for (std::size_t end = 1; end < text.size(); ++end) {
+    if (is_continuation(text[end]))
+      continue;
+    if (columns(text.substr(0, end)) > width)
+      break;
+    fitting = end;
+  }
+  return text.substr(0, fitting);
+}
+
+std::string_view end_of(std::string_view text, std::size_t width) {
+  std::size_t begin = 0;
+  while (begin < text.size() &&
+         (is_continuation(text[begin]) || columns(text.substr(begin)) > width))
+    ++begin;
+  return text.substr(begin);
+}
+
+// What a name can end with and do without, and how much of that has to stay.
+struct Ending {
+  std::string_view text;
+  std::size_t kept;
+};
+constexpr std::array<Ending, 3> endings = {{{"}::operator()", 1}, {"(…)", 0}, {"<…>", 0}}};
 
 }  // namespace
 
@@ -142,17 +171,18 @@ std::string shortened(const std::string& text, std::size_t width) {
       break;
     out.replace(bracket->open, bracket->close - bracket->open, ellipsis);
   }
+  for (const auto& [ending, kept] : endings) {
+    const std::size_t at = out.rfind(ending);
+    if (columns(out) > width && at != std::string::npos && at > 0 &&
+        out.find(':', at + ending.size()) == std::string::npos)
+      out.resize(at + kept);
+  }
   if (columns(out) <= width)
     return out;
-  std::size_t fitting = 0;
-  for (std::size_t end = 1; end <= out.size(); ++end) {
-    if (end < out.size() && is_continuation(out[end]))
-      continue;
-    if (columns(std::string_view(out).substr(0, end)) + 1 > std::max<std::size_t>(width, 1))
-      break;
-    fitting = end;
-  }
-  return out.substr(0, fitting) + std::string(ellipsis);
+  const std::size_t room = std::max<std::size_t>(width, 1) - 1;
+  const std::string_view front = beginning(out, room / 3);
+  return std::string(front) + std::string(ellipsis) +
+         std::string(end_of(out, room - columns(front)));
 }
 
 }  // namespace longpole::cli

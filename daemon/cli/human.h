@@ -32,7 +32,8 @@ namespace longpole::cli {
 [[nodiscard]] std::size_t columns(std::string_view text);
 
 // The text in at most `width` columns. What is in <…> and (…) goes first, from the end, so that
-// "std::vector<…>::push_back(…)" stays readable; then the end.
+// "std::vector<…>::push_back(…)" stays readable; then parameters; then what is before the end, by which
+// names of one scope differ.
 [[nodiscard]] std::string shortened(const std::string& text, std::size_t width);
 
 }  // namespace longpole::cli

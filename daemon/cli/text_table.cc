@@ -4,14 +4,16 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <numeric>
 
+#include "cli/file_names.h"
 #include "cli/human.h"
 
 namespace longpole::cli {
 namespace {
 
 constexpr std::size_t gap = 2;
-constexpr std::size_t least_last_column = 16;
+constexpr std::size_t least_name_column = 16;
 
 }  // namespace
 
@@ -28,31 +30,57 @@ std::string TextTable::text(std::size_t width) const {
   for (const auto& row : rows_)
     for (std::size_t i = 0; i < row.size(); ++i)
       widths[i] = std::max(widths[i], cli::columns(row[i]));
-  if (width > 0) {
-    std::size_t before = 0;
-    for (std::size_t i = 0; i + 1 < widths.size(); ++i)
-      before += widths[i] + gap;
-    const std::size_t left = std::max(width > before ? width - before : 0, least_last_column);
-    widths.back() = std::min(widths.back(), left);
-  }
+  std::vector<std::size_t> shown(columns_.size());
+  std::iota(shown.begin(), shown.end(), 0);
+  if (width > 0)
+    fit(width, shown, widths);
 
   std::string out;
   const auto add_cell = [&](std::size_t i, const std::string& cell) {
     const std::string fitting = shortened(cell, widths[i]);
     const std::string padding(widths[i] - cli::columns(fitting), ' ');
-    const bool is_last = i + 1 == columns_.size();
+    const bool is_last = i == shown.back();
     if (columns_[i].align == Align::right)
       out += padding + fitting;
     else
       out += is_last ? fitting : fitting + padding;
     out += is_last ? "\n" : std::string(gap, ' ');
   };
-  for (std::size_t i = 0; i < columns_.size(); ++i)
+  for (const std::size_t i : shown)
     add_cell(i, columns_[i].header);
   for (const auto& row : rows_)
-    for (std::size_t i = 0; i < row.size(); ++i)
+    for (const std::size_t i : shown)
       add_cell(i, row[i]);
   return out;
+}
+
+void TextTable::fit(std::size_t width, std::vector<std::size_t>& shown,
+                    std::vector<std::size_t>& widths) const {
+  const auto all = [&] {
+    std::size_t sum = gap * (shown.size() - 1);
+    for (const std::size_t i : shown)
+      sum += widths[i];
+    return sum;
+  };
+  const auto is_empty = [&](std::size_t i) {
+    return !rows_.empty() && std::all_of(rows_.begin(), rows_.end(),
+                                         [&](const auto& row) { return row[i] == nothing; });
+  };
+  if (all() > width)
+    shown.erase(std::remove_if(shown.begin(), shown.end(), is_empty), shown.end());
+  const auto shrinks = [&](std::size_t i) {
+    return (columns_[i].align == Align::left || i == shown.back()) && widths[i] > least_name_column;
+  };
+  for (std::size_t sum = all(); sum > width; --sum) {
+    std::size_t widest = columns_.size();
+    for (const std::size_t i : shown) {
+      if (shrinks(i) && (widest == columns_.size() || widths[i] > widths[widest]))
+        widest = i;
+    }
+    if (widest == columns_.size())
+      break;
+    --widths[widest];
+  }
 }
 
 std::size_t terminal_width() {

@@ -1,5 +1,6 @@
 // An aligned table for a terminal. Numbers stand right, names left and last; where the table would
-// be wider than the terminal, the last column is shortened.
+// be wider than the terminal, columns in which there is nothing are left out, and then the longest names
+// are shortened.
 #pragma once
 
 #include <cstddef>
@@ -25,6 +26,10 @@ class TextTable {
   [[nodiscard]] std::string text(std::size_t width) const;
 
  private:
+  // `shown`: which columns there are; `widths`: of all.
+  void fit(std::size_t width, std::vector<std::size_t>& shown,
+           std::vector<std::size_t>& widths) const;
+
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;
 };

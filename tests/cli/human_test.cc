@@ -52,12 +52,17 @@ TEST(Human, NamesLoseWhatIsInBracketsFirst) {
   EXPECT_EQ(shortened(name, 61), name);
   EXPECT_EQ(shortened(name, 60), "std::vector<int, std::allocator<int> >::push_back(…)");
   EXPECT_EQ(shortened(name, 40), "std::vector<…>::push_back(…)");
-  EXPECT_EQ(shortened(name, 10), "std::vect…");
+  EXPECT_EQ(shortened(name, 25), "std::vector<…>::push_back");
+  EXPECT_EQ(shortened(name, 10), "std…h_back");
   EXPECT_EQ(shortened(name, 1), "…");
   EXPECT_EQ(shortened("operator<(Key, Key)", 18), "operator<(…)");
-  EXPECT_EQ(shortened("μμμμ", 3), "μμ…");
-  EXPECT_EQ(shortened("日本語", 5), "日本…");
-  EXPECT_EQ(shortened("日本語", 4), "日…") << "half a character is none";
+  EXPECT_EQ(shortened("main::{lambda:10}", 16), "main:…lambda:10}");
+  EXPECT_EQ(shortened("main::{lambda:24}", 16), "main:…lambda:24}");
+  EXPECT_EQ(shortened("Pool::Pool(int)::{lambda()#1}::operator()() const", 16), "Pool:…ambda()#1}");
+  EXPECT_EQ(shortened("(waiting: sleep, I/O)", 16), "(wait…leep, I/O)");
+  EXPECT_EQ(shortened("μμμμ", 3), "…μμ");
+  EXPECT_EQ(shortened("日本語", 5), "…本語");
+  EXPECT_EQ(shortened("日本語", 4), "…語") << "half a character is none";
 }
 
 TEST(Human, ControlCharactersDoNotReachTheTerminal) {

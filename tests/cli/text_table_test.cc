@@ -28,6 +28,30 @@ TEST(TextTable, TheLastColumnGivesWayToTheTerminal) {
   EXPECT_EQ(example().text(5), example().text(34)) << "but not beyond all use";
 }
 
+TEST(TextTable, ColumnsWithNothingInThemGiveWayFirst) {
+  TextTable table({{"time"}, {"calls"}, {"function", TextTable::Align::left}});
+  table.add({"12 ms", "–", "merge_sort"});
+  table.add({"8 ms", "–", "quick_sort"});
+  EXPECT_EQ(table.text(24),
+            " time  calls  function\n"
+            "12 ms      –  merge_sort\n"
+            " 8 ms      –  quick_sort\n");
+  EXPECT_EQ(table.text(23),
+            " time  function\n"
+            "12 ms  merge_sort\n"
+            " 8 ms  quick_sort\n");
+}
+
+TEST(TextTable, TheLongestNamesGiveWayToTheTerminal) {
+  TextTable table({{"defined at", TextTable::Align::left}, {"function", TextTable::Align::left}});
+  table.add({"parallel_backend_utils.h:48", "main::{lambda:10}"});
+  table.add({"sort.cc:7", "main::{lambda:24}"});
+  EXPECT_EQ(table.text(40),
+            "defined at             function\n"
+            "parall…end_utils.h:48  main::{lambda:10}\n"
+            "sort.cc:7              main::{lambda:24}\n");
+}
+
 TEST(TextTable, WideCharactersMoveNothingBehindThem) {
   TextTable table({{"thread", TextTable::Align::left}, {"function", TextTable::Align::left}});
   table.add({"日本語", "f"});
