@@ -197,7 +197,8 @@ class Children {
       table.add({std::to_string(row.pid), std::to_string(row.threads), std::to_string(row.events),
                  duration_text(row.took), printable(fs::path(row.program).filename().string()),
                  row.file.string()});
-    return rows_.empty() ? "longpole: it started no process that could be recorded\n"
+    return rows_.empty() ? "longpole: it started no process that could be recorded; one that "
+                           "outlives it, as a daemon does, cannot\n"
                          : fmt::format("longpole: and {} of what it started or became:\n{}",
                                        count_text(rows_.size(), "recording"), table.text(0));
   }
