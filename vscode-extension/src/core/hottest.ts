@@ -30,6 +30,16 @@ export function ranInOneThread(notices: readonly { readonly code: string }[]): b
   return notices.some(({ code }) => code === 'no-threads-created');
 }
 
+const lockstepAdvice = ['spinning', 'work-handed-out', 'work-stolen', 'waiting-loops'];
+
+/** Whether it was recorded on one CPU, and what depends on time takes another course there than on several. */
+export function needsLockstep(notices: readonly { readonly code: string }[]): boolean {
+  return notices.some(({ code }) => lockstepAdvice.includes(code));
+}
+
+/** What is said of such a recording, beside an offer to make another. */
+export const lockstepHint = 'Its threads spin or take work from each other; on one CPU that takes another course than on several.';
+
 /** For whoever expected threads, and whoever does not know what is left to see without them. */
 export const oneThreadHint =
   'Its lines are an ordinary profile. If you expected threads, check its arguments; of a script, record the program that it starts.';

@@ -3,8 +3,8 @@ import { open, stat } from 'node:fs/promises';
 import { basename, isAbsolute, join, relative } from 'node:path';
 import * as vscode from 'vscode';
 import { formatCommandLine, parseCommandLine } from '../core/commandLine';
-import { formatCount } from '../core/format';
-import { oneThreadHint, ranInOneThread, recordedSentence } from '../core/hottest';
+import { formatCount, formatCpus } from '../core/format';
+import { lockstepHint, needsLockstep, oneThreadHint, ranInOneThread, recordedSentence } from '../core/hottest';
 import { isStatic, mayHaveLines, mayHold } from '../core/programFile';
 import { forget, remember, targetKey, targetName, type Target } from '../core/targets';
 import { CorrectableError } from './correctableError';
@@ -77,7 +77,7 @@ export class Recorder {
 
   /** Shows a recording when it has been made, and says what the user should know besides the numbers. */
   async show(followed: Promise<Recorded>): Promise<void> {
-    const { path, stopped } = await followed;
+    const { path, stopped, run } = await followed;
     await this.session.open(path);
     const info = this.session.recording?.info;
     if (info === undefined) {
@@ -88,28 +88,34 @@ export class Recorder {
     this.log.info(`recorded ${events} to ${path} (${info.source} source)`);
     info.notices.forEach((notice) => this.log.info(notice.text));
     // Nothing waits for the answer.
-    void this.tellOutcome(name, stopped ? `${name} was stopped. What it did until then is kept: ${events}.` : '');
+    void this.tellOutcome(name, run, stopped ? `${name} was stopped. What it did until then is kept: ${events}.` : '');
   }
 
   /** What came out, and the way to the line that matters most; what the user must know is said in any case. */
-  private async tellOutcome(name: string, remark: string): Promise<void> {
+  private async tellOutcome(name: string, run: Run, remark: string): Promise<void> {
     const { recording, cpus } = this.session;
     if (recording === undefined) {
       return;
     }
     const { notices, command } = recording.info;
     const isOneThread = ranInOneThread(notices);
-    const hint = isOneThread && (await this.isFirstTime(`threads ${command[0] ?? recording.path}`)) ? oneThreadHint : '';
-    const isUsual = remark === '' && hint === '';
-    if (isUsual && this.memory.get(outcomeKey, false)) {
+    const isOutOfStep = needsLockstep(notices);
+    const isNew = (isOneThread || isOutOfStep) && (await this.isFirstTime(`threads ${command[0] ?? recording.path}`));
+    const hint = isOutOfStep ? lockstepHint : isOneThread && isNew ? oneThreadHint : '';
+    if (remark === '' && !isNew && this.memory.get(outcomeKey, false)) {
       return;
     }
     const prediction = await this.machineCheck.prediction();
     const outcome = recordedSentence(remark === '' ? name : 'It', recording.weights, cpus, prediction, isOneThread);
-    const [show, silence] = ['Show Hottest Line', "Don't Show Again"];
+    // One CPU has no other to be in step with.
+    const lockstep = Math.max(cpus, 2);
+    const [again, show, silence] = [`Record in Lockstep for ${formatCpus(lockstep)}`, 'Show Hottest Line', "Don't Show Again"];
     const text = [remark, outcome, hint].filter((words) => words !== '').join(' ');
-    const answer = await vscode.window.showInformationMessage(`Longpole: ${text}`, ...(isUsual ? [show, silence] : [show]));
-    if (answer === show) {
+    const isUsual = remark === '' && hint === '';
+    const answer = await vscode.window.showInformationMessage(`Longpole: ${text}`, ...(isOutOfStep ? [again] : []), show, ...(isUsual ? [silence] : []));
+    if (answer === again && this.tasks !== undefined) {
+      await this.show(this.tasks.record({ ...run, lockstep }));
+    } else if (answer === show) {
       await vscode.commands.executeCommand('longpole.goToHottestLine');
     } else if (answer === silence) {
       await this.memory.update(outcomeKey, true);

@@ -16,6 +16,8 @@ export interface Run {
   readonly args: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
+  /** Its threads advance together as on so many CPUs; undefined: on the one that there is. */
+  readonly lockstep?: number | undefined;
 }
 
 export interface Recorded {
@@ -23,6 +25,7 @@ export interface Recorded {
   readonly path: string;
   /** The user stopped the program. */
   readonly stopped: boolean;
+  readonly run: Run;
 }
 
 /** How often the status is looked at. */
@@ -35,13 +38,13 @@ export function recordTask(run: Run, recordings: Recordings, longpole: string): 
   const name = basename(run.program);
   const base = join(recordings.folder, `.${randomUUID()}`);
   const task = new vscode.Task(
-    { type: taskType, program: run.program, args: run.args, cwd: run.cwd, env: run.env },
+    { type: taskType, program: run.program, args: run.args, cwd: run.cwd, env: run.env, lockstep: run.lockstep },
     vscode.TaskScope.Workspace,
     `record ${name}`,
     'Longpole',
     new vscode.ProcessExecution(
       longpole,
-      ['record', '--status', `${base}.status`, '-o', `${base}.lptrace`, '--', run.program, ...run.args],
+      ['record', '--status', `${base}.status`, '-o', `${base}.lptrace`, ...inStep(run), '--', run.program, ...run.args],
       { cwd: run.cwd, env: { ...run.env } },
     ),
     [],
@@ -57,6 +60,10 @@ export function recordTask(run: Run, recordings: Recordings, longpole: string): 
   };
   task.detail = 'Records one run with Longpole';
   return task;
+}
+
+function inStep({ lockstep }: Run): string[] {
+  return lockstep === undefined ? [] : ['--lockstep', String(lockstep)];
 }
 
 export class RecordTasks implements vscode.TaskProvider, vscode.Disposable {
@@ -82,7 +89,7 @@ export class RecordTasks implements vscode.TaskProvider, vscode.Disposable {
   }
 
   resolveTask(task: vscode.Task): vscode.Task | undefined {
-    const { program, args, cwd, env } = task.definition;
+    const { program, args, cwd, env, lockstep } = task.definition;
     if (typeof program !== 'string') {
       return undefined;
     }
@@ -93,6 +100,7 @@ export class RecordTasks implements vscode.TaskProvider, vscode.Disposable {
       args: Array.isArray(args) ? args.map(String) : [],
       cwd: typeof cwd === 'string' ? cwd : (folder?.uri.fsPath ?? '/'),
       env: typeof env === 'object' && env !== null ? (env as Record<string, string>) : {},
+      lockstep: typeof lockstep === 'number' ? lockstep : undefined,
     });
     // The editor knows the task by its definition and takes only the execution from us.
     const resolved = new vscode.Task(
@@ -156,24 +164,34 @@ export class RecordTasks implements vscode.TaskProvider, vscode.Disposable {
 }
 
 interface Places {
-  readonly program: string;
-  readonly args: readonly string[];
+  readonly run: Run;
   readonly status: string;
   readonly output: string;
-  readonly directory: string;
 }
 
 function placesOf(task: vscode.Task): Places | undefined {
-  const args = task.execution instanceof vscode.ProcessExecution ? task.execution.args : [];
-  const [program, ...itsArgs] = args.slice(args.indexOf('--') + 1);
-  const [status, output] = [args[args.indexOf('--status') + 1], args[args.indexOf('-o') + 1]];
-  const directory = (task.execution instanceof vscode.ProcessExecution ? task.execution.options?.cwd : undefined) ?? '/';
-  return args[0] === 'record' && status && output && program ? { status, output, program, args: itsArgs, directory } : undefined;
+  if (!(task.execution instanceof vscode.ProcessExecution)) {
+    return undefined;
+  }
+  const { args, options } = task.execution;
+  const own = args.indexOf('--');
+  const after = (name: string): string | undefined => {
+    const at = args.indexOf(name);
+    return at < 0 || at > own ? undefined : args[at + 1];
+  };
+  const [program, ...itsArgs] = args.slice(own + 1);
+  const [status, output, lockstep] = ['--status', '-o', '--lockstep'].map(after);
+  if (args[0] !== 'record' || !status || !output || !program) {
+    return undefined;
+  }
+  const run = { program, args: itsArgs, cwd: options?.cwd ?? '/', env: options?.env ?? {}, lockstep: lockstep === undefined ? undefined : Number(lockstep) };
+  return { run, status, output };
 }
 
 /** Shows how far a recording is, with a Cancel that keeps what there is, and puts the result among the others. */
 async function follow(event: vscode.TaskProcessStartEvent, places: Places, recordings: Recordings): Promise<Recorded> {
-  const name = basename(places.program);
+  const { run } = places;
+  const name = basename(run.program);
   let running = true;
   const listener = vscode.tasks.onDidEndTaskProcess((end) => {
     if (end.execution === event.execution) {
@@ -198,7 +216,7 @@ async function follow(event: vscode.TaskProcessStartEvent, places: Places, recor
             if ('error' in status.result) {
               throw new Error(status.result.error);
             }
-            return { path: await recordings.add(places.output, places), stopped };
+            return { path: await recordings.add(places.output, { program: run.program, args: run.args, directory: run.cwd }), stopped, run };
           }
           const text = progressText(status, stopped);
           if (text !== said && text !== '') {

@@ -13,17 +13,6 @@ void describe('ways to a recording', () => {
   let workbench: Workbench;
 
   const item = (text: string): Locator => workbench.page.locator('.quick-input-list .monaco-list-row', { hasText: text }).first();
-  const untilPrinted = (text: string): Promise<void> => {
-    const rows = workbench.page.locator('.terminal-wrapper.active .xterm-rows');
-    let printed = '';
-    return eventually(
-      async () => {
-        printed = (await rows.innerText().catch(() => '')).replace(/\s/g, '');
-        return printed.includes(text.replace(/\s/g, ''));
-      },
-      () => `"${text}" in the terminal, which says ${printed}`,
-    );
-  };
   const untilRecorded = (): Promise<unknown> =>
     workbench.untilAnnotations((found) => found.get(5)?.text.startsWith('80%') ?? false, 'annotations');
   const file = (name: string, content: unknown): void => {
@@ -52,7 +41,7 @@ void describe('ways to a recording', () => {
     await run.first().click();
     await workbench.untilAsked('Longpole: What to Record');
     await item('CMake launch target').click();
-    await untilPrinted(`asked to run: ${workbench.folder}/pipeline in a terminal`);
+    await workbench.untilPrinted(`asked to run: ${workbench.folder}/pipeline in a terminal`);
     const progress = workbench.toast('Longpole: pipeline');
     await progress.getByText('Cancel', { exact: true }).click();
     await untilRecorded();
@@ -96,7 +85,7 @@ void describe('ways to a recording', () => {
       },
       () => 'the task in the list',
     );
-    await untilPrinted('asked to run: ./pipeline|--short|by a task in a terminal mode=task');
+    await workbench.untilPrinted('asked to run: ./pipeline|--short|by a task in a terminal mode=task');
     await untilRecorded();
   });
 
@@ -127,9 +116,9 @@ void describe('ways to a recording', () => {
       );
     };
     await record('with the file');
-    await untilPrinted('mode=from the file');
+    await workbench.untilPrinted('mode=from the file');
     await record('with its own');
-    await untilPrinted('mode=own');
+    await workbench.untilPrinted('mode=own');
     await record('with none');
     await workbench.toast('launch.json, "with none": its envFile').waitFor();
     await workbench.runCommand('Notifications: Clear All Notifications');

@@ -38,6 +38,19 @@ void describe('what was recorded', () => {
     await workbench.runCommand('Notifications: Clear All Notifications');
   });
 
+  void test('what spins is offered to be recorded in lockstep, for as many CPUs as are shown', async () => {
+    const hint = 'Its threads spin or take work from each other';
+    await workbench.recordAnother('./pipeline --short --spins');
+    const offered = workbench.toast(hint);
+    await offered.waitFor();
+    await inThemes('lockstep');
+    await offered.locator('.monaco-button', { hasText: 'Record in Lockstep for 8 CPUs' }).click();
+    await workbench.untilPrinted('asked to run in lockstep for 8: ./pipeline|--short|--spins');
+    await workbench.toast('Longpole: pipeline would take 1.25 s on 8 CPUs').waitFor();
+    assert.equal(await offered.count(), 0);
+    await workbench.runCommand('Notifications: Clear All Notifications');
+  });
+
   void test('long arguments do not push aside which recording is shown, and how old it is', async () => {
     const { page } = workbench;
     const given = `--short ${'--several-words-of-it=yes '.repeat(8).trim()}`;

@@ -322,6 +322,19 @@ export class Workbench {
     return this.page.locator('.notification-toast', { hasText: text });
   }
 
+  /** In the terminal that is shown; where it wraps lines does not matter. */
+  untilPrinted(text: string): Promise<void> {
+    const rows = this.page.locator('.terminal-wrapper.active .xterm-rows');
+    let printed = '';
+    return eventually(
+      async () => {
+        printed = (await rows.innerText().catch(() => '')).replace(/\s/g, '');
+        return printed.includes(text.replace(/\s/g, ''));
+      },
+      () => `"${text}" in the terminal, which says ${printed}`,
+    );
+  }
+
   /** What stands at the ends of the lines that can be seen, by line number; in one of the editors side by side. */
   async annotations(editor = 0): Promise<Map<number, Annotation>> {
     const found = await this.page.evaluate(async (index) => {

@@ -3,7 +3,8 @@
 //
 //   usual         numbers for the file `pipeline.c` of the workspace; records until it is stopped, or at once with
 //                 --short; says the file was another one with --other-version, has no second producer with --one-producer, no thread that
-//                 was created with --one-thread, and takes its time with --slow; dies when asked about 13 CPUs, and once it has answered about 14
+//                 was created with --one-thread, spins with --spins unless recorded in lockstep, and takes its time with
+//                 --slow; dies when asked about 13 CPUs, and once it has answered about 14
 //   other-protocol, crash-on-start, crash-on-record, refuse-record
 import { createHash } from 'node:crypto';
 import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -41,7 +42,7 @@ function recording(path: string, handle = 1n): Recording {
     complete: true,
     exitStatus: 0,
     source: 'kernel',
-    notices: oneThread ? [{ code: 'no-threads-created', text: 'The program created no thread.', count: 0n }] : [],
+    notices: notices.map((code) => ({ code, text: `Noticed: ${code}.`, count: 0n })),
     files: [{ path, sha256: createHash('sha256').update(content).digest('hex'), modules: existsSync(library) ? [library] : [] }],
   });
 }
@@ -66,7 +67,7 @@ let file = '';
 let takesItsTime = false;
 let otherVersion = false;
 let oneProducer = false;
-let oneThread = false;
+let notices: string[] = [];
 let contentPath = '';
 
 /** What stands in a recording of this daemon. */
@@ -76,6 +77,8 @@ interface Made {
   readonly args: readonly string[];
   /** What the file held, where it was made on another machine. */
   readonly content?: string;
+  /** Asked for when it was recorded. */
+  readonly lockstep?: string;
 }
 
 const notAskedFor = { code: status.UNIMPLEMENTED, details: 'not asked for' };
@@ -91,7 +94,7 @@ const service: LongpoleServer = {
     file = resolve(dirname(request.path), made.file);
     otherVersion = made.args.includes('--other-version');
     oneProducer = made.args.includes('--one-producer');
-    oneThread = made.args.includes('--one-thread');
+    notices = made.args.includes('--one-thread') ? ['no-threads-created'] : made.args.includes('--spins') && !made.lockstep ? ['waiting-loops'] : [];
     takesItsTime = made.args.includes('--slow');
     contentPath = made.content === undefined ? '' : resolve(dirname(request.path), made.content);
     return { recording: recording(file, made.args.includes('--fast') ? fastHandle : undefined) };
@@ -230,9 +233,10 @@ function record(words: readonly string[]): void {
   }
   tell({ doing: 'recording', events: 10 });
   const mode = process.env['PIPELINE_MODE'];
-  console.log(`asked to run: ${command.join('|')}${process.stdin.isTTY ? ' in a terminal' : ''}${mode === undefined ? '' : ` mode=${mode}`}`);
+  const lockstep = words.includes('--lockstep') ? after('--lockstep') : '';
+  console.log(`asked to run${lockstep === '' ? '' : ` in lockstep for ${lockstep}`}: ${command.join('|')}${process.stdin.isTTY ? ' in a terminal' : ''}${mode === undefined ? '' : ` mode=${mode}`}`);
   const stop = (): void => {
-    const made: Made = { file: join(process.cwd(), 'pipeline.c'), args: command };
+    const made: Made = { file: join(process.cwd(), 'pipeline.c'), args: command, lockstep };
     writeFileSync(after('-o'), JSON.stringify(made));
     tell({ recording: after('-o') });
     process.exit(0);

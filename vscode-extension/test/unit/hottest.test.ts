@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { hottestLine, recordedSentence } from '../../src/core/hottest';
+import { hottestLine, needsLockstep, recordedSentence } from '../../src/core/hottest';
 import { Weights } from '../../src/core/weights';
 import { GetFunctionsResponse, GetLinesResponse } from '../../src/protocol/longpole/v1/lines';
 import { file, weights } from './numbers';
@@ -25,4 +25,11 @@ void test('what came out, in a sentence', () => {
   const some = weights();
   some.add([2], GetLinesResponse.create({ totalNs: [400], threads: [1] }), GetFunctionsResponse.create({ totalNs: [400] }));
   assert.match(recordedSentence('sorter', some, 8), / Hottest of the shown threads: merge, 53%\.$/);
+});
+
+void test('what depends on time on one CPU is told by its notices', () => {
+  for (const code of ['spinning', 'work-handed-out', 'work-stolen', 'waiting-loops']) {
+    assert.ok(needsLockstep([{ code: 'cut-short' }, { code }]), code);
+  }
+  assert.ok(!needsLockstep([{ code: 'lockstep' }, { code: 'no-threads-created' }]));
 });
