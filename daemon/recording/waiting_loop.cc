@@ -6,7 +6,6 @@
 #include <array>
 #include <deque>
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -15,6 +14,11 @@
 namespace longpole::recording {
 namespace {
 
+#if defined(__x86_64__)
+constexpr bool is_x86_64 = true;
+#else
+constexpr bool is_x86_64 = false;
+#endif
 constexpr std::size_t most_instructions = 256;  // looked at for one sample
 
 // By a name of its own, whatever part of it an instruction uses: "eax" and "al" are of "ax".
@@ -43,8 +47,7 @@ struct Instruction {
   std::set<Register> written;
   std::set<Register> address;  // of `read`, what says where in memory it reads
   bool reads_memory = false;
-  bool acts =
-      false;  // does more than a wait does: calls, writes to memory, asks the processor for the time
+  bool acts = false;    // calls, writes to memory, or asks the processor for something
   bool counts = false;  // see there
   bool pauses = false;
 };
@@ -271,7 +274,7 @@ bool waits(const std::vector<Instruction>& loop) {
 }  // namespace
 
 bool is_in_waiting_loop(std::span<const std::uint8_t> code, std::size_t at) {
-  return waits(shortest_loop(Disassembler(code), at));
+  return is_x86_64 && waits(shortest_loop(Disassembler(code), at));
 }
 
 }  // namespace longpole::recording
