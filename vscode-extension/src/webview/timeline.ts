@@ -26,8 +26,11 @@ import { themeOfEditor } from './themeOfEditor';
 const burstMs = 600;
 /** The view rests when it has not moved for so long. */
 const restMs = 120;
-/** So long the picture of the run before stands in for one that is on its way; then it is told that there is none yet. */
-const standInMs = 300;
+/**
+ * So long the picture of the run before stands in for one that is on its way; then it is told that there is none yet. Within a second
+ * nobody takes up anything else, and a picture that is empty for a moment is a flash.
+ */
+const standInMs = 1000;
 
 export const selectFirst = 'Select an event first: with a click, or with the arrow keys.';
 
