@@ -115,7 +115,7 @@ std::vector<Profile> ProfilePools::take_profiles(std::vector<Thread>& threads) {
     profiles.push_back(std::move(profile));
     return ProfileId{static_cast<std::uint32_t>(profiles.size() - 1)};
   };
-  constexpr std::size_t all_threads = static_cast<std::size_t>(-1);
+  constexpr std::size_t all_threads = std::numeric_limits<std::size_t>::max();
   std::map<std::pair<std::uint32_t, std::size_t>, ProfileId> made;
   const auto shared_profile = [&](std::uint32_t pool, std::size_t thread) {
     const auto of_threads = of_threads_.find(pool);
