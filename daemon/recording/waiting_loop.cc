@@ -14,11 +14,6 @@
 namespace longpole::recording {
 namespace {
 
-#if defined(__x86_64__)
-constexpr bool is_x86_64 = true;
-#else
-constexpr bool is_x86_64 = false;
-#endif
 constexpr std::size_t most_instructions = 256;  // looked at for one sample
 
 // By a name of its own, whatever part of it an instruction uses: "eax" and "al" are of "ax".
@@ -274,7 +269,7 @@ bool waits(const std::vector<Instruction>& loop) {
 }  // namespace
 
 bool is_in_waiting_loop(std::span<const std::uint8_t> code, std::size_t at) {
-  return is_x86_64 && waits(shortest_loop(Disassembler(code), at));
+  return waits(shortest_loop(Disassembler(code), at));
 }
 
 }  // namespace longpole::recording

@@ -7,7 +7,7 @@
 // write, for that is how locks are tried, and a loop with a `pause` says itself that it waits (Intel 64 and IA-32
 // Architectures Software Developer's Manual, volume 2, PAUSE).
 //
-// Pure, safe for any number of threads. Of x86-64 alone; on other processors no loop is found.
+// Pure, safe for any number of threads. Of code for x86-64, on whatever processor it is looked at.
 #pragma once
 
 #include <cstddef>

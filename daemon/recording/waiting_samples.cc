@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <ranges>
 #include <string>
 
 #include "recording/waiting_loop.h"
@@ -12,6 +11,11 @@
 namespace longpole::recording {
 namespace {
 
+#if defined(__x86_64__)
+constexpr bool is_known_code = true;
+#else
+constexpr bool is_known_code = false;
+#endif
 constexpr std::uint64_t telling_samples = 3;
 constexpr std::uint64_t telling_part = 100;  // one in so many
 // The few instructions of a loop with a telling part of the samples have far more each than a thousandth; so no more
@@ -28,7 +32,7 @@ bool waits_at(std::uint64_t address, const std::vector<symbols::Mapping>& mappin
   const auto mapping = std::find_if(
       mappings.rbegin(), mappings.rend(),
       [address](const symbols::Mapping& one) { return one.start <= address && address < one.end; });
-  if (mapping == mappings.rend() || is_libc(mapping->path))
+  if (!is_known_code || mapping == mappings.rend() || is_libc(mapping->path))
     return false;
   const std::uint64_t before =
       std::min<std::uint64_t>(address - mapping->start, furthest_of_waiting_loop);
