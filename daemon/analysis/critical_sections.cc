@@ -10,8 +10,7 @@ bool Holding::is_acquisition(const Event& event) {
 
 bool Holding::is_release(const Event& event) {
   return (event.outcome == Outcome::ok || event.outcome == Outcome::unfinished) &&
-         (event.kind == EventKind::mutex_unlock || event.kind == EventKind::rwlock_unlock ||
-          event.kind == EventKind::semaphore_post);
+         gives_object_back(event.kind);
 }
 
 std::vector<bool> locks_of(const Recording& recording) {

@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <array>
 #include <chrono>
@@ -29,18 +28,6 @@ std::string json_of(const HostCosts& costs) {
   return json_text({{"costs", std::move(times)}});
 }
 
-// CPU time: of this process and those it waited for.
-Nanoseconds own_time() {
-  Nanoseconds sum{};
-  for (const int who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
-    rusage used{};
-    ::getrusage(who, &used);
-    for (const timeval& time : {used.ru_utime, used.ru_stime})
-      sum += std::chrono::seconds(time.tv_sec) + std::chrono::microseconds(time.tv_usec);
-  }
-  return sum;
-}
-
 // `others`: the share of the CPUs that other programs took meanwhile.
 std::string text_of(const HostCosts& costs, double others) {
   TextTable table({{"what", TextTable::Align::left}, {"takes"}});
@@ -66,7 +53,7 @@ std::string text_of(const HostCosts& costs, double others) {
 Expected<int> calibrate(bool json) {
   std::optional<Expected<HostCosts>> costs;
   const std::vector<std::uint32_t> cpus = recording::usable_cpus();
-  const Nanoseconds others_before = recording::busy_time(cpus) - own_time();
+  const Nanoseconds others_before = recording::busy_time(cpus) - recording::own_cpu_time();
   const auto started = std::chrono::steady_clock::now();
   {
     const ProgressLine progress("measuring this machine");
@@ -76,7 +63,7 @@ Expected<int> calibrate(bool json) {
     return tl::unexpected(costs->error());
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - started;
   const std::chrono::duration<double> others =
-      recording::busy_time(cpus) - own_time() - others_before;
+      recording::busy_time(cpus) - recording::own_cpu_time() - others_before;
   const double share = others / took / static_cast<double>(cpus.size());
   if (const auto printed = print(json ? json_of(**costs) : text_of(**costs, share)); !printed)
     return tl::unexpected(printed.error());

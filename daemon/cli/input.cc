@@ -9,6 +9,7 @@
 #include "cli/human.h"
 #include "cli/progress_line.h"
 #include "storage/load.h"
+#include "trace/call_place.h"
 
 namespace longpole::cli {
 namespace {
@@ -48,25 +49,6 @@ std::string awaited(const Recording& recording, const Event& event) {
     default:
       return "something else";
   }
-}
-
-// Where a call stands: the innermost place of its path that is in the user's own code.
-struct Place {
-  FileId file;
-  std::uint32_t line = 0;
-};
-std::optional<Place> place_of(const Recording& recording, StackId site) {
-  std::optional<Place> found;
-  for (; site.known(); site = recording.stacks[site.index()].caller) {
-    const Stack& stack = recording.stacks[site.index()];
-    if (!stack.file.known() || stack.line == 0)
-      continue;
-    if (!recording.files[stack.file.index()].system)
-      return Place{stack.file, stack.line};
-    if (!found)
-      found = Place{stack.file, stack.line};
-  }
-  return found;
 }
 
 std::vector<std::string> notices_of(const Recording& recording) {
@@ -109,7 +91,7 @@ std::string deadlock_text(const Recording& recording, const simulation::Deadlock
     const Event& event = thread.events[blocked.event];
     who += fmt::format("{}{} waits for {}", i == 0 ? "" : ", ", thread.name,
                        awaited(recording, event));
-    if (const auto place = place_of(recording, event.site))
+    if (const auto place = call_place(recording, event.site))
       who += fmt::format(
           " at {}:{}",
           std::filesystem::path(recording.files[place->file.index()].path).filename().string(),
@@ -136,7 +118,7 @@ Json deadlock_json(const Recording& recording, const simulation::Deadlock& deadl
   for (const simulation::Blocked& blocked : deadlock.threads) {
     const Thread& thread = recording.threads[blocked.thread.index()];
     const Event& event = thread.events[blocked.event];
-    const auto place = place_of(recording, event.site);
+    const auto place = call_place(recording, event.site);
     threads.push_back(thread.name);
     waits.push_back(
         {{"thread", thread.name},

@@ -8,6 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "trace/call_place.h"
+#include "trace/event_kinds.h"
+
 namespace longpole::recording {
 namespace {
 
@@ -17,28 +20,19 @@ const Event* unfinished_call(const Thread& thread) {
   return found == thread.events.end() ? nullptr : &*found;
 }
 
-// How often each lock was taken and not given back.
-std::map<std::uint32_t, int> held(const Thread& thread) {
+// How often each mutex and rwlock was taken and not given back.
+std::map<std::uint32_t, int> held(const Recording& recording, const Thread& thread) {
   std::map<std::uint32_t, int> held;
   for (const Event& event : thread.events) {
-    switch (event.kind) {
-      case EventKind::mutex_lock:
-      case EventKind::mutex_trylock:
-      case EventKind::mutex_timedlock:
-      case EventKind::rwlock_write:
-        held[event.subject] += event.outcome == Outcome::ok ? 1 : 0;
-        break;
-      case EventKind::mutex_unlock:
-      case EventKind::rwlock_unlock:
-        held[event.subject] -= event.outcome == Outcome::ok ? 1 : 0;
-        break;
-      case EventKind::condition_wait:
-      case EventKind::condition_timedwait:
-        held[event.other] -= event.outcome == Outcome::unfinished ? 1 : 0;
-        break;
-      default:
-        break;
+    if (event.kind == EventKind::condition_wait || event.kind == EventKind::condition_timedwait) {
+      held[event.other] -= event.outcome == Outcome::unfinished ? 1 : 0;
+      continue;
     }
+    // A semaphore is nobody's: any thread may post it.
+    const int change = acquires_object(event.kind) ? 1 : gives_object_back(event.kind) ? -1 : 0;
+    if (change != 0 && event.outcome == Outcome::ok &&
+        recording.objects[event.subject].kind != ObjectKind::semaphore)
+      held[event.subject] += change;
   }
   std::erase_if(held, [](const auto& lock) { return lock.second <= 0; });
   return held;
@@ -50,7 +44,7 @@ class Waits {
     for (const Thread& thread : recording.threads) {
       const auto id = static_cast<std::uint32_t>(waits_.size());
       waits_.push_back(unfinished_call(thread));
-      for (const auto& [lock, times] : held(thread))
+      for (const auto& [lock, times] : held(recording, thread))
         holder_.emplace(lock, id);
     }
   }
@@ -80,17 +74,12 @@ class Waits {
   }
 
  private:
-  // In the user's own code.
   [[nodiscard]] std::string place(StackId site) const {
-    while (site.known()) {
-      const Stack& frame = recording_.stacks[site.index()];
-      if (frame.file.known() && !recording_.files[frame.file.index()].system) {
-        const std::filesystem::path path = recording_.files[frame.file.index()].path;
-        return fmt::format(" at {}:{}", path.filename().string(), frame.line);
-      }
-      site = frame.caller;
-    }
-    return {};
+    const auto place = call_place(recording_, site);
+    if (!place)
+      return {};
+    const std::filesystem::path path = recording_.files[place->file.index()].path;
+    return fmt::format(" at {}:{}", path.filename().string(), place->line);
   }
 
   const Recording& recording_;

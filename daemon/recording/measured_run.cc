@@ -24,10 +24,6 @@
 namespace longpole::recording {
 namespace {
 
-Nanoseconds nanoseconds_of(const timeval& time) {
-  return Nanoseconds{(std::int64_t{time.tv_sec} * 1'000'000 + time.tv_usec) * 1000};
-}
-
 // What is started meanwhile runs on these CPUs: a child has those of the thread that starts it.
 class OnCpus {
  public:

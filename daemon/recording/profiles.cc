@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
 #include <utility>
 
 namespace longpole::recording {
@@ -127,27 +128,27 @@ std::vector<Profile> ProfilePools::take_profiles(std::vector<Thread>& threads) {
     return place->second;
   };
 
-  auto stretch = stretches_.begin();
-  for (std::size_t t = 0; t < threads.size(); ++t) {
-    ProfileId own;
-    for (std::size_t i = 0; i < threads[t].events.size(); ++i) {
-      while (stretch != stretches_.end() && stretch->thread == t && stretch->last < i) {
-        own = {};
-        ++stretch;
-      }
-      Event& event = threads[t].events[i];
-      if (!event.profile.known())
-        continue;
-      const bool in_stretch = stretch != stretches_.end() && stretch->thread == t &&
-                              stretch->first <= i && stretch->has_profile;
-      if (in_stretch && !own.known())
-        own = make(stretch->samples, StackId::none());
-      event.profile =
-          in_stretch ? own : shared_profile(static_cast<std::uint32_t>(event.profile.index()), t);
-    }
-    while (stretch != stretches_.end() && stretch->thread == t)
-      ++stretch;
-  }
+  const auto for_own = [&](const auto& give) {
+    for (const Stretch& stretch : stretches_)
+      if (stretch.has_profile)
+        give(stretch, std::span(threads[stretch.thread].events)
+                          .subspan(stretch.first, stretch.last - stretch.first + 1));
+  };
+  // Those first, so that what nobody shares is not made.
+  for_own([](const Stretch&, std::span<Event> events) {
+    for (Event& event : events)
+      event.profile = ProfileId::none();
+  });
+  for (std::size_t t = 0; t < threads.size(); ++t)
+    for (Event& event : threads[t].events)
+      if (event.profile.known())
+        event.profile = shared_profile(static_cast<std::uint32_t>(event.profile.index()), t);
+  for_own([&](const Stretch& stretch, std::span<Event> events) {
+    const ProfileId own = make(stretch.samples, StackId::none());
+    for (Event& event : events)
+      if (event.cpu.count() > 0)
+        event.profile = own;
+  });
   return profiles;
 }
 

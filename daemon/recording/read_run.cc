@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <cstddef>
 #include <optional>
-#include <string_view>
 #include <utility>
 
 #include "longpole/raw_record.h"
@@ -20,6 +19,7 @@
 #include "recording/run_delays.h"
 #include "recording/symbolize.h"
 #include "recording/system.h"
+#include "symbols/names.h"
 
 namespace longpole::recording {
 namespace {
@@ -99,13 +99,15 @@ std::uint64_t records_of(const fs::path& run_directory, const longpole_control& 
 }
 
 // Its threads wait by system calls that stand in its own code. The kernel sees these waits; who reads clocks does not.
-bool has_openmp_of_gcc(const std::vector<symbols::Mapping>& mappings) {
-  const auto has = [&](std::string_view name) {
-    return std::ranges::any_of(mappings, [&](const symbols::Mapping& mapping) {
-      return fs::path(mapping.path).filename().string().starts_with(name);
-    });
-  };
-  return has("libgomp.so") && !has("libomp.so");
+bool waits_as_openmp_of_gcc(const std::vector<symbols::Mapping>& mappings) {
+  bool is_there = false;
+  for (const symbols::Mapping& mapping : mappings) {
+    if (symbols::is_openmp_of_gcc(mapping.path))
+      is_there = true;
+    else if (symbols::is_openmp_runtime(mapping.path))
+      return false;  // which stands in for it
+  }
+  return is_there;
 }
 
 std::vector<TimedMapping> mapped_at_start(const fs::path& maps_path) {
@@ -180,7 +182,7 @@ Expected<Recording> read_process(Source source, const std::function<void()>& sym
       source.child ? static_cast<std::int64_t>(source.control.start_thread_cpu_ns) : 0;
   const std::vector<symbols::Mapping> mappings = mappings_of(input.kernel, maps, source.child);
   input.may_wait_unseen = waits_in_ways_of_its_own(source.run.program) ||
-                          (!input.result.kernel_source && has_openmp_of_gcc(mappings));
+                          (!input.result.kernel_source && waits_as_openmp_of_gcc(mappings));
   if (!source.child)
     input.run_delays =
         read_run_delays(read_special_file(directory / run_delays_file), input.result.started_ns);

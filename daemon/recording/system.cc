@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -154,6 +155,20 @@ void run_on(const std::vector<std::uint32_t>& cpus) {
   for (const std::uint32_t cpu : cpus)
     CPU_SET_S(cpu, sizeof set, set.data());
   static_cast<void>(::sched_setaffinity(0, sizeof set, set.data()));
+}
+
+Nanoseconds nanoseconds_of(const timeval& time) {
+  return Nanoseconds{(std::int64_t{time.tv_sec} * 1'000'000 + time.tv_usec) * 1000};
+}
+
+Nanoseconds own_cpu_time() {
+  Nanoseconds sum{};
+  for (const int who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
+    rusage used{};
+    ::getrusage(who, &used);
+    sum += nanoseconds_of(used.ru_utime) + nanoseconds_of(used.ru_stime);
+  }
+  return sum;
 }
 
 Nanoseconds busy_time(const std::vector<std::uint32_t>& cpus) {

@@ -1,6 +1,7 @@
 // The few things of the operating system that several files here need.
 #pragma once
 
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <cstdint>
@@ -80,6 +81,11 @@ class MappedFile {
 
 // Restricts this process to `cpus`. What the machine refuses stays as it was.
 void run_on(const std::vector<std::uint32_t>& cpus);
+
+[[nodiscard]] Nanoseconds nanoseconds_of(const timeval& time);
+
+// CPU time of this process and of the children that it has waited for, user and kernel.
+[[nodiscard]] Nanoseconds own_cpu_time();
 
 // How long these CPUs have been used so far, by anyone (proc(5), /proc/stat); to a hundredth of a second a CPU.
 [[nodiscard]] Nanoseconds busy_time(const std::vector<std::uint32_t>& cpus);

@@ -77,7 +77,11 @@ std::string function_name(const char* symbol) {
 
 bool is_openmp_runtime(const std::string& path) {
   const std::string name = path.substr(path.find_last_of('/') + 1);
-  return name.starts_with("libomp") || name.starts_with("libgomp.") || name.starts_with("libiomp");
+  return name.starts_with("libomp") || name.starts_with("libiomp") || is_openmp_of_gcc(path);
+}
+
+bool is_openmp_of_gcc(const std::string& path) {
+  return path.substr(path.find_last_of('/') + 1).starts_with("libgomp.");
 }
 
 std::string variable_name(const char* symbol) {

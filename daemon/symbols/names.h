@@ -10,8 +10,9 @@ namespace longpole::symbols {
 // split in two is one function to its author.
 [[nodiscard]] std::string function_name(const char* symbol);
 
-// Whether a library, by its path, is the runtime of OpenMP: of LLVM, of GCC or of Intel's compilers.
+// Whether a library, by its path, is the runtime of OpenMP: of LLVM, of GCC or of Intel's compilers; of GCC alone.
 [[nodiscard]] bool is_openmp_runtime(const std::string& path);
+[[nodiscard]] bool is_openmp_of_gcc(const std::string& path);
 
 // The name of a variable: likewise, and "count.0", a static of a C function, becomes "count".
 [[nodiscard]] std::string variable_name(const char* symbol);

@@ -22,6 +22,12 @@ namespace longpole {
   }
 }
 
+// Gives back what acquires_object() took.
+[[nodiscard]] constexpr bool gives_object_back(EventKind kind) {
+  return kind == EventKind::mutex_unlock || kind == EventKind::rwlock_unlock ||
+         kind == EventKind::semaphore_post;
+}
+
 // Goes on when another thread does something with the same object.
 [[nodiscard]] constexpr bool meets_others(EventKind kind) {
   switch (kind) {

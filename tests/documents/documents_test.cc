@@ -47,8 +47,6 @@ Page read_page(const fs::path& path) {
   static const std::regex link(R"(\]\(([^)\s]+)\))");
   Page page{.path = path, .words = {}, .links = {}};
   std::istringstream text(read(path));
-  // There, what is said and answered stands two blanks in; "compute[abi:cxx11](int)" is no link.
-  const bool is_conversation = path.parent_path().filename() == "conversations";
   bool block = false;
   int number = 0;
   for (std::string line; std::getline(text, line);) {
@@ -61,8 +59,6 @@ Page read_page(const fs::path& path) {
       const std::sregex_iterator end;
       for (std::sregex_iterator mark(line.begin(), line.end(), code_mark); mark != end; ++mark)
         add_words((*mark)[1], number, page.words);
-      if (is_conversation && line.starts_with("  "))
-        continue;
       for (std::sregex_iterator mark(line.begin(), line.end(), link); mark != end; ++mark)
         page.links.push_back({number, (*mark)[1]});
     }

@@ -68,6 +68,16 @@ TEST(Deadlock, OfWhoJoinsAThreadThatWaitsForItsLock) {
       "the recording ends.");
 }
 
+TEST(Deadlock, OfWhoReadsAndWhoWantsToWrite) {
+  const Event reads = event(EventKind::rwlock_read, 0);
+  const Event ends_reading = event(EventKind::rwlock_unlock, 0);
+  EXPECT_EQ(
+      deadlock_of({{reads, lock(1, unfinished)},
+                   {reads, ends_reading, lock(1), event(EventKind::rwlock_write, 0, unfinished)}}),
+      "Deadlock: A waits for b, which B holds, and B waits for a, which A holds. They wait "
+      "until the recording ends.");
+}
+
 TEST(Deadlock, IsNoneWhereSomebodyCanGoOn) {
   EXPECT_EQ(deadlock_of({{lock(0)}, {lock(0, unfinished)}}), "");
   EXPECT_EQ(deadlock_of({{lock(0), event(EventKind::mutex_unlock, 0), lock(1, unfinished)},
