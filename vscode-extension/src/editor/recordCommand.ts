@@ -105,8 +105,10 @@ export class Recorder {
     if (remark === '' && !isNew && this.memory.get(outcomeKey, false)) {
       return;
     }
-    const prediction = await this.machineCheck.prediction();
-    const outcome = recordedSentence(remark === '' ? name : 'It', recording.weights, cpus, prediction, isOneThread);
+    // Of a run that stood still, how long it would take is no news.
+    const deadlock = notices.find(({ code }) => code === 'deadlocked')?.text;
+    const outcome =
+      deadlock ?? recordedSentence(remark === '' ? name : 'It', recording.weights, cpus, await this.machineCheck.prediction(), isOneThread);
     // One CPU has no other to be in step with.
     const lockstep = Math.max(cpus, 2);
     const [again, show, silence] = [`Record in Lockstep for ${formatCpus(lockstep)}`, 'Show Hottest Line', "Don't Show Again"];

@@ -51,6 +51,14 @@ void describe('what was recorded', () => {
     await workbench.runCommand('Notifications: Clear All Notifications');
   });
 
+  void test('of a program that stood still the message says who waits for whom', async () => {
+    await workbench.recordAnother('./pipeline --short --stands-still');
+    const toast = workbench.toast('Longpole: Noticed: deadlocked.');
+    await toast.waitFor();
+    assert.doesNotMatch(await toast.innerText(), /would take/);
+    await workbench.runCommand('Notifications: Clear All Notifications');
+  });
+
   void test('long arguments do not push aside which recording is shown, and how old it is', async () => {
     const { page } = workbench;
     const given = `--short ${'--several-words-of-it=yes '.repeat(8).trim()}`;

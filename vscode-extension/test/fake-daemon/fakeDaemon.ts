@@ -3,7 +3,7 @@
 //
 //   usual         numbers for the file `pipeline.c` of the workspace; records until it is stopped, or at once with
 //                 --short; says the file was another one with --other-version, has no second producer with --one-producer, no thread that
-//                 was created with --one-thread, spins with --spins unless recorded in lockstep, and takes its time with
+//                 was created with --one-thread, spins with --spins unless recorded in lockstep, stands still with --stands-still, and takes its time with
 //                 --slow; dies when asked about 13 CPUs, and once it has answered about 14
 //   other-protocol, crash-on-start, crash-on-record, refuse-record
 import { createHash } from 'node:crypto';
@@ -94,7 +94,11 @@ const service: LongpoleServer = {
     file = resolve(dirname(request.path), made.file);
     otherVersion = made.args.includes('--other-version');
     oneProducer = made.args.includes('--one-producer');
-    notices = made.args.includes('--one-thread') ? ['no-threads-created'] : made.args.includes('--spins') && !made.lockstep ? ['waiting-loops'] : [];
+    notices = [
+      ...(made.args.includes('--one-thread') ? ['no-threads-created'] : []),
+      ...(made.args.includes('--spins') && !made.lockstep ? ['waiting-loops'] : []),
+      ...(made.args.includes('--stands-still') ? ['deadlocked'] : []),
+    ];
     takesItsTime = made.args.includes('--slow');
     contentPath = made.content === undefined ? '' : resolve(dirname(request.path), made.content);
     return { recording: recording(file, made.args.includes('--fast') ? fastHandle : undefined) };
