@@ -167,6 +167,17 @@ TEST(Threads, TimesAddUpToTheWhole) {
   }
 }
 
+// One thread, all of which its first profile describes.
+void compute_for(Nanoseconds time, Recording& recording) {
+  Event end;
+  end.cpu = time;
+  end.profile = ProfileId{0};
+  end.kind = EventKind::thread_end;
+  recording.threads.emplace_back();
+  recording.threads[0].name = "main";
+  recording.threads[0].events = {end};
+}
+
 // 60 of 100 samples and 40 of 100 are two lines; 11 and 9 of 20 are not to be told apart.
 TEST(Honesty, LinesCarryTheirUncertainty) {
   const auto lines = [](std::uint32_t first, std::uint32_t second) {
@@ -177,13 +188,7 @@ TEST(Honesty, LinesCarryTheirUncertainty) {
     recording.stacks = {{StackId::none(), FunctionId{0}, FileId{0}, 2, false},
                         {StackId::none(), FunctionId{0}, FileId{0}, 3, false}};
     recording.profiles = {{false, {{StackId{0}, first}, {StackId{1}, second}}}};
-    Event end;
-    end.cpu = milliseconds(100);
-    end.profile = ProfileId{0};
-    end.kind = EventKind::thread_end;
-    recording.threads.emplace_back();
-    recording.threads[0].name = "main";
-    recording.threads[0].events = {end};
+    compute_for(milliseconds(100), recording);
     return study_of(std::move(recording)).lines(1, Scheduler::shared).rows;
   };
   const auto many = lines(600, 400);
@@ -207,13 +212,7 @@ TEST(Honesty, FunctionsCarryTheirUncertaintyAsLinesDo) {
                       {StackId::none(), FunctionId{0}, FileId{0}, 3, false},
                       {StackId::none(), FunctionId{1}, FileId{0}, 12, false}};
   recording.profiles = {{false, {{StackId{0}, 300}, {StackId{1}, 300}, {StackId{2}, 400}}}};
-  Event end;
-  end.cpu = milliseconds(100);
-  end.profile = ProfileId{0};
-  end.kind = EventKind::thread_end;
-  recording.threads.emplace_back();
-  recording.threads[0].name = "main";
-  recording.threads[0].events = {end};
+  compute_for(milliseconds(100), recording);
   const auto rows =
       study_of(std::move(recording)).functions(1, Scheduler::shared, WithHeadroom::no).rows;
   ASSERT_EQ(rows.size(), 2U);
