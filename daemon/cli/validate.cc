@@ -240,9 +240,11 @@ using PredictedInLockstep = std::map<std::uint32_t, Predicted>;  // by number of
 // the program spins or takes work; where they do not, from the one made there, which on one CPU also spun, in ways
 // that no simulation knows of.
 void take_lockstep(Validation& plain, const Validation& lockstep) {
-  const double on_one = plain.lockstep_advice.empty()
-                            ? plain.on_one_ns - plain.spinning_ns + plain.unused_ns
-                            : lockstep.on_one_ns;
+  const bool calls_say =
+      std::any_of(plain.lockstep_advice.begin(), plain.lockstep_advice.end(),
+                  [](const std::string& code) { return code != recording::waiting_loops; });
+  const double on_one =
+      calls_say ? lockstep.on_one_ns : plain.on_one_ns - plain.spinning_ns + plain.unused_ns;
   for (ValidationRow& row : plain.rows) {
     const auto found =
         std::find_if(lockstep.rows.begin(), lockstep.rows.end(),

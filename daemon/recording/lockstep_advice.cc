@@ -11,10 +11,9 @@
 namespace longpole::recording {
 namespace {
 
-constexpr const char* spinning = "spinning";
-constexpr const char* work_handed_out = "work-handed-out";
-constexpr const char* work_stolen = "work-stolen";
-constexpr const char* waiting_loops = "waiting-loops";
+constexpr std::string_view spinning = "spinning";
+constexpr std::string_view work_handed_out = "work-handed-out";
+constexpr std::string_view work_stolen = "work-stolen";
 
 // In a row, with next to nothing done in between: waiting for something, not using what is left of a slice.
 constexpr std::uint64_t telling_row = 20;
@@ -160,7 +159,7 @@ std::vector<Notice> lockstep_advice(const MergedRun& run) {
       by_function[thread.start_function].push_back(&thread);
   }
   if (in_rows >= telling_row || (in_vain >= telling_yields && in_vain * telling_part >= events))
-    notices.push_back({spinning,
+    notices.push_back({std::string(spinning),
                        "Threads yield or try in vain again and again; on one CPU that takes "
                        "another course than on "
                        "several. Record with --lockstep N to have it as on N CPUs.",
@@ -176,7 +175,7 @@ std::vector<Notice> lockstep_advice(const MergedRun& run) {
     stolen += try_each_others_locks(workers) ? 1U : 0U;
   }
   if (handed_out != 0)
-    notices.push_back({work_handed_out,
+    notices.push_back({std::string(work_handed_out),
                        "Threads that run the same function and share a lock got very unequal "
                        "shares of the work; if "
                        "they take it from each other, on one CPU whoever runs takes it all. Record "
@@ -184,7 +183,7 @@ std::vector<Notice> lockstep_advice(const MergedRun& run) {
                        "have it as on N CPUs.",
                        handed_out});
   if (stolen != 0)
-    notices.push_back({work_stolen,
+    notices.push_back({std::string(work_stolen),
                        "Threads that run the same function try each other's locks; if they take "
                        "work from each other, "
                        "on one CPU another thread gets it than on several. Record with --lockstep "
@@ -194,7 +193,7 @@ std::vector<Notice> lockstep_advice(const MergedRun& run) {
 }
 
 Notice waiting_loops_notice(double share, const std::string& place) {
-  return {waiting_loops,
+  return {std::string(waiting_loops),
           fmt::format("{:.0f}% of the CPU time went into loops that wait for what another thread "
                       "writes, most of it in {}; on one CPU they wait as long as a time slice. "
                       "Record with --lockstep N to have it as on N CPUs.",
@@ -204,7 +203,7 @@ Notice waiting_loops_notice(double share, const std::string& place) {
 
 bool advises_lockstep(const Notice& notice) {
   constexpr std::array codes = {spinning, work_handed_out, work_stolen, waiting_loops};
-  return std::ranges::any_of(codes, [&](const char* code) { return notice.code == code; });
+  return std::ranges::find(codes, notice.code) != codes.end();
 }
 
 }  // namespace longpole::recording

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "recording/merged_run.h"
@@ -14,7 +15,10 @@ namespace longpole::recording {
 // the same function try each other's locks, so that time decides who gets what). Each names `--lockstep`.
 [[nodiscard]] std::vector<Notice> lockstep_advice(const MergedRun& run);
 
-// The notice "waiting-loops": so much of the CPU time went into loops that wait on a variable, without any recorded
+// The code of a notice: the program waits in loops. No recorded call tells how long, and no simulation knows of it.
+inline constexpr std::string_view waiting_loops = "waiting-loops";
+
+// That notice: so much of the CPU time went into loops that wait on a variable, without any recorded
 // call (waiting_samples.h), most of it at `place`.
 [[nodiscard]] Notice waiting_loops_notice(double share, const std::string& place);
 

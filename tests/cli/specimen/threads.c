@@ -1,6 +1,6 @@
 /* A program to record: two threads that compute, one of them twice as long, and then what the
  * argument says: "fail" exits with status 3, "crash" aborts, "wait" says so and waits for the end, "yield"
- * gives way to nobody, over and over. */
+ * gives way to nobody, over and over. "take turns": the two do, and each spins until it is its turn. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdint.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ROUNDS = 20 * 1000 * 1000, YIELDS = 1000 };
+enum { ROUNDS = 20 * 1000 * 1000, YIELDS = 1000, TURNS = 100, ROUNDS_A_TURN = 100 * 1000 };
 
 static volatile uint64_t result[2];
 
@@ -31,11 +31,33 @@ static void* short_thread(void* unused) {
   return unused;
 }
 
+static volatile int turn;
+
+static void take_turns(int own) {
+  for (int i = 0; i < TURNS; ++i) {
+    while (turn != own) {
+    }
+    compute(ROUNDS_A_TURN, &result[own]);
+    turn = 1 - own;
+  }
+}
+
+static void* first_in_turn(void* unused) {
+  take_turns(0);
+  return unused;
+}
+
+static void* second_in_turn(void* unused) {
+  take_turns(1);
+  return unused;
+}
+
 int main(int argc, char** argv) {
   const char* const then = argc > 1 ? argv[1] : "";
   pthread_t threads[2];
-  pthread_create(&threads[0], NULL, long_thread, NULL);
-  pthread_create(&threads[1], NULL, short_thread, NULL);
+  const int in_turn = strcmp(then, "take turns") == 0;
+  pthread_create(&threads[0], NULL, in_turn ? first_in_turn : long_thread, NULL);
+  pthread_create(&threads[1], NULL, in_turn ? second_in_turn : short_thread, NULL);
   for (int i = 0; i < 2; ++i)
     pthread_join(threads[i], NULL);
   printf("computed %s\n", then);
