@@ -19,6 +19,7 @@
 
 #include "longpole/raw_record.h"
 #include "recording/children.h"
+#include "recording/mapped_files.h"
 #include "recording/options.h"
 #include "recording/perf_rings.h"
 #include "recording/recorded_switch.h"
@@ -92,30 +93,6 @@ class Control {
   explicit Control(longpole_control* control) : control_(control) {}
 
   longpole_control* control_;
-};
-
-// Appends /proc/PID/maps to the maps file whenever it has changed.
-class MapsRecorder {
- public:
-  MapsRecorder(pid_t pid, const fs::path& run_directory, const Control& control)
-      : source_(fmt::format("/proc/{}/maps", pid)),
-        control_(control),
-        file_(::open((run_directory / maps_file).c_str(), O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC,
-                     0600)) {}
-
-  void snapshot() {
-    std::string maps = read_special_file(source_);
-    if (maps.empty() || maps == last_ || control_.program_is_replaced())
-      return;
-    static_cast<void>(write_all(file_.get(), maps.data(), maps.size()));
-    last_ = std::move(maps);
-  }
-
- private:
-  std::string source_;
-  const Control& control_;
-  Descriptor file_;
-  std::string last_;
 };
 
 // Ends the program on request: politely first.
@@ -259,7 +236,12 @@ Expected<void> Run::execute() {
 // Until the program has exited and the rings are empty.
 void Run::watch(pid_t pid, const Control& control, std::optional<PerfRings>& rings) {
   const Descriptor exited(open_pidfd(pid));
-  MapsRecorder maps(pid, directory, control);
+  MappedFiles mapped(directory);
+  const auto note_mappings = [&] {
+    const std::string maps = read_special_file(fmt::format("/proc/{}/maps", pid));
+    if (!control.program_is_replaced())
+      mapped.add(maps);
+  };
   std::optional<RunDelayRecorder> run_delays;
   if (!rings)
     run_delays.emplace(pid, directory);
@@ -285,12 +267,12 @@ void Run::watch(pid_t pid, const Control& control, std::optional<PerfRings>& rin
 
     if (!recorder_seen && control.recorder_is_there()) {
       recorder_seen = true;  // what the program starts with is mapped now
-      maps.snapshot();
+      note_mappings();
     }
     const bool ticks = now >= next_tick;
     if (ticks) {
       result.clock_pairs.push_back(read_clock_pair());
-      maps.snapshot();
+      note_mappings();
       if (run_delays)
         run_delays->snapshot(now);
       next_tick = now + tick_ns;

@@ -168,15 +168,16 @@ ThreadId Merger::of_handle(std::uint64_t handle, std::int64_t time) const {
   const auto found = handles_.find(handle);
   if (found == handles_.end())
     return ThreadId::none();
-  ThreadId best = ThreadId::none();
-  for (const auto& [created, thread] : found->second)
-    if (created <= time)
-      best = thread;
-  return best;
+  const auto after = std::partition_point(found->second.begin(), found->second.end(),
+                                          [time](const auto& one) { return one.first <= time; });
+  return after == found->second.begin() ? ThreadId::none() : std::prev(after)->second;
 }
 
 void Merger::find_times() {
   task_taken_.assign(input_.kernel.tasks.size(), false);
+  std::multimap<std::int32_t, std::size_t> tasks_of;  // of one number, in order of birth
+  for (std::size_t i = 0; i < input_.kernel.tasks.size(); ++i)
+    tasks_of.emplace(input_.kernel.tasks[i].tid, i);
   for (const RawThread& thread : raw_.threads) {
     const auto first = first_record_.find(thread.number);
     const auto created = created_at_.find(thread.number);
@@ -192,10 +193,10 @@ void Merger::find_times() {
     } else {
       // The life of its kernel thread that was under way at its first record.
       std::optional<std::size_t> task;
-      for (std::size_t i = 0; i < input_.kernel.tasks.size() && first != first_record_.end(); ++i)
-        if (input_.kernel.tasks[i].tid == thread.tid && !task_taken_[i] &&
-            input_.kernel.tasks[i].born <= first->second)
-          task = i;
+      const auto [begin, end] = tasks_of.equal_range(thread.tid);
+      for (auto life = begin; life != end && first != first_record_.end(); ++life)
+        if (!task_taken_[life->second] && input_.kernel.tasks[life->second].born <= first->second)
+          task = life->second;
       if (!task) {
         times_.emplace_back();
         times_.back().born = first != first_record_.end() ? first->second : context_.end_ns;

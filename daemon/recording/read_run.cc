@@ -26,39 +26,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-template <typename T>
-std::optional<T> read_at(int fd, std::uint64_t offset) {
-  T value;
-  if (::pread(fd, &value, sizeof value, static_cast<off_t>(offset)) !=
-      static_cast<ssize_t>(sizeof value))
-    return std::nullopt;
-  return value;
-}
-
 std::optional<longpole_control> read_control(const fs::path& run_directory) {
   const Descriptor file(::open((run_directory / control_file).c_str(), O_RDONLY | O_CLOEXEC));
   return read_at<longpole_control>(file.get(), 0);
-}
-
-std::uint64_t records_in(int fd, std::uint64_t at, const longpole_chunk& chunk) {
-  if (chunk.form == LONGPOLE_FORM_NOTHING)
-    return 0;
-  if (chunk.used > sizeof chunk)
-    return (chunk.used - sizeof chunk) / sizeof(longpole_record);
-  // It is still being filled: the first empty slot, by bisection.
-  std::uint64_t low = 0;
-  std::uint64_t high = (chunk.bytes - sizeof chunk) / sizeof(longpole_record);
-  while (low < high) {
-    const std::uint64_t middle = (low + high) / 2;
-    const auto kind =
-        read_at<std::uint8_t>(fd, at + sizeof chunk + middle * sizeof(longpole_record) +
-                                      offsetof(longpole_record, kind_and_flags));
-    if (kind.value_or(0) != 0)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
 }
 
 // Snapshots of the whole come before the single mappings of a process that was mapped already when it began, and after
@@ -78,24 +48,6 @@ std::vector<symbols::Mapping> mappings_of(const KernelLog& kernel, const fs::pat
   mappings.insert(had_mappings ? mappings.begin() : mappings.end(), snapshots.begin(),
                   snapshots.end());
   return mappings;
-}
-
-std::uint64_t records_of(const fs::path& run_directory, const longpole_control& control) {
-  const Descriptor events(::open((run_directory / events_file).c_str(), O_RDONLY | O_CLOEXEC));
-  if (!events)
-    return 0;
-  std::uint64_t records = 0;
-  const std::uint64_t end = std::uint64_t{control.next_unit} * LONGPOLE_UNIT_BYTES;
-  for (std::uint64_t at = 0; at < end;) {
-    const auto header = read_at<longpole_chunk>(events.get(), at);
-    if (!header)
-      break;
-    const bool is_chunk = header->bytes != 0 && header->bytes % LONGPOLE_UNIT_BYTES == 0;
-    if (is_chunk)
-      records += records_in(events.get(), at, *header);
-    at += is_chunk ? header->bytes : LONGPOLE_UNIT_BYTES;
-  }
-  return records;
 }
 
 // Its threads wait by system calls that stand in its own code. The kernel sees these waits; who reads clocks does not.
@@ -244,15 +196,6 @@ Expected<Recording> read_child(const RunDescription& run, const ChildProcess& ch
   const RunDescription own{run.run_directory, child.program, child.command,
                            child.directory,   run.follow,    {}};
   return read_process({own, child.run_directory, std::move(*result), control, true}, [] {});
-}
-
-std::uint64_t count_records(const fs::path& run_directory) {
-  const auto control = read_control(run_directory);
-  std::uint64_t records = control ? records_of(run_directory, *control) : 0;
-  for (std::uint32_t child = control ? std::min(control->next_child, LONGPOLE_MOST_CHILDREN) : 0;
-       child > 0; --child)
-    records += count_records(run_directory / child_directory(child));
-  return records;
 }
 
 }  // namespace longpole::recording

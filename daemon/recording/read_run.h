@@ -29,7 +29,4 @@ struct RunDescription {
 // Likewise of another process of that run. Its end may not have been seen: a notice says so then.
 [[nodiscard]] Expected<Recording> read_child(const RunDescription& run, const ChildProcess& child);
 
-// How many records the events files hold so far; for progress, while the program runs.
-[[nodiscard]] std::uint64_t count_records(const std::filesystem::path& run_directory);
-
 }  // namespace longpole::recording

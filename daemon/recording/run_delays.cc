@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <sstream>
+#include <utility>
 
 #include "recording/run_files.h"
 
@@ -16,6 +17,7 @@ RunDelayRecorder::RunDelayRecorder(pid_t pid, const std::filesystem::path& run_d
 
 void RunDelayRecorder::snapshot(std::int64_t now_ns) {
   std::string lines;
+  std::map<std::int32_t, Seen> now;
   std::error_code error;
   for (std::filesystem::directory_iterator task(tasks_, error), end; !error && task != end;
        task.increment(error)) {
@@ -23,9 +25,18 @@ void RunDelayRecorder::snapshot(std::int64_t now_ns) {
     std::istringstream fields(read_special_file(task->path() / "schedstat"));
     std::int64_t used = 0;
     std::int64_t waited = 0;
-    if (fields >> used >> waited)
-      lines += fmt::format("{} {} {}\n", now_ns, task->path().filename().string(), waited);
+    if (!(fields >> used >> waited))
+      continue;
+    const std::int32_t tid = std::stoi(task->path().filename().string());
+    const auto before = seen_.find(tid);
+    const bool changed = before == seen_.end() || before->second.waited != waited;
+    if (changed && before != seen_.end() && !before->second.written)
+      lines += fmt::format("{} {} {}\n", before->second.last_ns, tid, before->second.waited);
+    if (changed)
+      lines += fmt::format("{} {} {}\n", now_ns, tid, waited);
+    now.emplace(tid, Seen{waited, now_ns, changed});
   }
+  seen_ = std::move(now);
   static_cast<void>(write_all(file_.get(), lines.data(), lines.size()));
 }
 

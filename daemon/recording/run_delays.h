@@ -20,13 +20,21 @@ class RunDelayRecorder {
  public:
   RunDelayRecorder(pid_t pid, const std::filesystem::path& run_directory);
 
-  // Appends a line "TIME TID DELAY" (ns) for every thread there is. Kernels without scheduler
-  // statistics give none.
+  // Appends a line "TIME TID DELAY" (ns) for every thread that has waited since the snapshot before, or is
+  // seen for the first time; where it had not waited for longer, one for the last snapshot before as well, so that
+  // straight lines between them say when it waited. Kernels without scheduler statistics give none.
   void snapshot(std::int64_t now_ns);
 
  private:
+  struct Seen {
+    std::int64_t waited;
+    std::int64_t last_ns;  // snapshot that saw it
+    bool written;          // that one is in the file
+  };
+
   std::filesystem::path tasks_;
   Descriptor file_;
+  std::map<std::int32_t, Seen> seen_;  // of the last snapshot
 };
 
 // Waiting time so far, by thread id; times from `base_ns`. Lines that are none are passed over.

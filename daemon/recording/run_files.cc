@@ -217,8 +217,9 @@ Expected<Result> read_result(const fs::path& run_directory) {
 Expected<RunDirectory> RunDirectory::create() {
   fs::path best;
   std::uintmax_t best_space = 0;
-  for (const char* candidate : std::initializer_list<const char*>{::getenv("XDG_RUNTIME_DIR"),
-                                                                  ::getenv("TMPDIR"), "/tmp"}) {
+  // What the user chose comes first.
+  for (const char* candidate : std::initializer_list<const char*>{
+           ::getenv("TMPDIR"), ::getenv("XDG_RUNTIME_DIR"), "/tmp"}) {
     std::error_code error;
     if (candidate == nullptr || !fs::path(candidate).is_absolute())
       continue;

@@ -93,7 +93,7 @@ struct Result {
 // A directory that only we can enter, removed with all it holds when this object goes.
 class RunDirectory {
  public:
-  // Under XDG_RUNTIME_DIR, TMPDIR or /tmp: the first that has a gigabyte free, else the roomiest.
+  // Under TMPDIR, which the user chose, XDG_RUNTIME_DIR or /tmp: the first that has a gigabyte free, else the roomiest.
   [[nodiscard]] static Expected<RunDirectory> create();
   ~RunDirectory();
   RunDirectory(RunDirectory&& other) noexcept;

@@ -22,6 +22,7 @@
 #include "recording/children.h"
 #include "recording/launcher_process.h"
 #include "recording/read_run.h"
+#include "recording/record_counter.h"
 #include "recording/recorder_library.h"
 #include "recording/run_files.h"
 #include "recording/system.h"
@@ -59,7 +60,8 @@ class RunningSession final : public Session, public std::enable_shared_from_this
         observer_(std::move(observer)),
         exited_(context),
         lifeline_(context),
-        timer_(context) {}
+        timer_(context),
+        counter_(directory_.path()) {}
 
   Expected<void> launch(const fs::path& launcher, Output output);
   void stop() override;
@@ -90,6 +92,7 @@ class RunningSession final : public Session, public std::enable_shared_from_this
   std::vector<std::unique_ptr<Pipe>> pipes_;
   asio::steady_timer timer_;
   Phase phase_ = Phase::starting;
+  RecordCounter counter_;
   std::uint64_t events_ = 0;
   std::vector<ChildProcess> children_;
   bool held_ = false;
@@ -149,7 +152,7 @@ void RunningSession::tick() {
   timer_.async_wait([self = shared_from_this()](const boost::system::error_code& error) {
     if (error || self->phase_ != Phase::running)
       return;
-    self->events_ = count_records(self->directory_.path());
+    self->events_ = self->counter_.count();
     self->report(Phase::running);
     self->tick();
   });
@@ -213,7 +216,7 @@ void RunningSession::collect() {
   exited_.close(nothing_to_do);
   lifeline_.close(nothing_to_do);
   timer_.cancel(nothing_to_do);
-  events_ = count_records(directory_.path());
+  events_ = counter_.count();
   report(Phase::merging);
   asio::post(workers_, [self = shared_from_this()] {
     Family family = find_family(self->directory_.path());

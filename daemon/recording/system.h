@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -64,6 +65,16 @@ class MappedFile {
 
 // The whole of a file that has no size, as those of /proc; empty when it cannot be read.
 [[nodiscard]] std::string read_special_file(const std::string& path);
+
+// The value at `offset` bytes into a file; none where it has not so many.
+template <typename T>
+[[nodiscard]] std::optional<T> read_at(int fd, std::uint64_t offset) {
+  T value;
+  if (::pread(fd, &value, sizeof value, static_cast<off_t>(offset)) !=
+      static_cast<ssize_t>(sizeof value))
+    return std::nullopt;
+  return value;
+}
 
 // All of `bytes`; false and errno when the system refuses.
 [[nodiscard]] bool write_all(int fd, const void* bytes, std::size_t size);
