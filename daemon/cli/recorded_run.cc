@@ -5,15 +5,23 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/thread_pool.hpp>
+#include <chrono>
 #include <csignal>
 #include <functional>
 #include <optional>
 #include <utility>
 
+#include "recording/system.h"
 #include "storage/load.h"
 
 namespace longpole::cli {
+namespace {
+
+constexpr std::chrono::seconds time_to_end{2};  // after Ctrl-C, before we say how else
+
+}  // namespace
 
 Expected<void> check_output(const std::filesystem::path& path) {
   if (auto sound = storage::check_replaceable(path); !sound) {
@@ -36,21 +44,40 @@ Expected<Recording> run_recorded(const recording::Options& options, recording::O
                                  recording::Observer observer) {
   boost::asio::io_context context;
   boost::asio::thread_pool workers(1);
-  boost::asio::signal_set signals(context, SIGINT, SIGTERM, SIGHUP);
+  boost::asio::signal_set signals(context);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT})
+    if (!recording::is_ignored(signal))
+      signals.add(signal);
+  boost::asio::steady_timer goes_on(context);
   std::optional<Expected<Recording>> result;
   observer.finished = [&](Expected<Recording> recording) {
     result = std::move(recording);
     signals.cancel();
+    goes_on.cancel();
   };
   const auto session =
       recording::Session::start(context, workers, options, output, std::move(observer));
   if (!session)
     return tl::unexpected(session.error());
+  const auto interrupt = [&] {
+    (*session)->interrupt();
+    goes_on.expires_after(time_to_end);
+    goes_on.async_wait([&](const boost::system::error_code& error) {
+      if (!error && !result)
+        fmt::print(
+            stderr,
+            "longpole: {} goes on after Ctrl-C; Ctrl-\\ ends it, and what was recorded is kept\n",
+            std::filesystem::path(options.program).filename().string());
+    });
+  };
   std::function<void()> wait_for_signal = [&] {
-    signals.async_wait([&](const boost::system::error_code& error, int) {
+    signals.async_wait([&](const boost::system::error_code& error, int signal) {
       if (error)
         return;
-      (*session)->stop();
+      if (signal == SIGINT && output == recording::Output::inherited)
+        interrupt();
+      else
+        (*session)->stop();
       wait_for_signal();
     });
   };

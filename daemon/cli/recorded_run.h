@@ -1,5 +1,6 @@
-// Runs a program under the recorder and waits for its recording, with Ctrl-C ending the program,
-// not us: what was recorded is kept.
+// Runs a program under the recorder and waits for its recording. Signals that would end us are for the program, and what
+// was recorded is kept: SIGTERM, SIGHUP and SIGQUIT (Ctrl-\) end it. SIGINT (Ctrl-C) is its own business where it has
+// the terminal, and else ends it, too. Those that are ignored, as by nohup, stay so.
 #pragma once
 
 #include <filesystem>

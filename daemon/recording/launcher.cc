@@ -36,7 +36,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::int64_t tick_ns = 100'000'000;     // clock pairs and maps are taken this often
-constexpr std::int64_t grace_ns = 2'000'000'000;  // between SIGTERM and SIGKILL
+constexpr std::int64_t grace_ns = 5'000'000'000;  // between SIGTERM and SIGKILL
 constexpr int draining_priority = -15;            // as nice(2) counts
 constexpr std::size_t worth_draining = 512 * 1024;
 constexpr int poll_while_loading_ms = 1;  // until the recorder has announced itself
@@ -117,7 +117,8 @@ class Terminator {
   std::int64_t deadline_ = never;
 };
 
-// SIGTERM and SIGINT as a descriptor; the mask that the program is to have instead.
+// Signals that end things, as a descriptor, and the mask that the program is to have instead. One that whoever started us
+// wants ignored (nohup) stays so.
 struct Signals {
   sigset_t inherited{};
   Descriptor descriptor;
@@ -126,12 +127,32 @@ struct Signals {
     Signals signals;
     sigset_t wanted;
     ::sigemptyset(&wanted);
-    for (const int signal : {SIGTERM, SIGINT, SIGHUP})
-      ::sigaddset(&wanted, signal);
+    for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGQUIT})
+      if (!is_ignored(signal))
+        ::sigaddset(&wanted, signal);
     ::sigprocmask(SIG_BLOCK, &wanted, &signals.inherited);
     signals.descriptor = Descriptor(::signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK));
     return signals;
   }
+};
+
+// SIGINT is for the program alone, which may live on. It gets one for each that the session's process tells of, less
+// those that came to us as well: these were sent to all of us, by a terminal say.
+class Interrupts {
+ public:
+  explicit Interrupts(pid_t pid) : pid_(pid) {}
+
+  void came_to_us() { ++had_already_; }
+  void asked_for() {
+    if (had_already_ > 0)
+      --had_already_;
+    else
+      ::kill(pid_, SIGINT);
+  }
+
+ private:
+  pid_t pid_;
+  std::uint64_t had_already_ = 0;
 };
 
 // What the process has used, without its children; also when it is a zombie. 0: not known.
@@ -246,6 +267,7 @@ void Run::watch(pid_t pid, const Control& control, std::optional<PerfRings>& rin
   if (!rings)
     run_delays.emplace(pid, directory);
   Terminator terminator(pid);
+  Interrupts interrupts(pid);
   std::vector<pollfd> polled = {{exited.get(), POLLIN, 0},
                                 {signals.descriptor.get(), POLLIN, 0},
                                 {lifeline.get(), POLLIN, 0}};
@@ -280,12 +302,20 @@ void Run::watch(pid_t pid, const Control& control, std::optional<PerfRings>& rin
     }
     signalfd_siginfo signal{};
     while (::read(signals.descriptor.get(), &signal, sizeof signal) ==
-           static_cast<ssize_t>(sizeof signal))
-      // What the terminal sends, it sends to the program as well.
-      terminator.ask(static_cast<int>(signal.ssi_signo), signal.ssi_code == SI_KERNEL, now);
+           static_cast<ssize_t>(sizeof signal)) {
+      if (signal.ssi_signo == SIGINT)
+        interrupts.came_to_us();
+      else  // what the terminal sends, it sends to the program as well
+        terminator.ask(static_cast<int>(signal.ssi_signo), signal.ssi_code == SI_KERNEL, now);
+    }
     if ((polled[2].revents & (POLLIN | POLLHUP | POLLERR)) != 0) {
-      terminator.ask(SIGTERM, false, now);
-      polled[2].fd = -1;
+      char word = 0;
+      if (::read(lifeline.get(), &word, 1) == 1) {
+        interrupts.asked_for();
+      } else {
+        terminator.ask(SIGTERM, false, now);
+        polled[2].fd = -1;
+      }
     }
     terminator.check(now);
     if (rings)

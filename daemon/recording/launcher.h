@@ -8,9 +8,9 @@
 //                            opens perf events on it, lets it exec, drains the rings into spool
 //                            files until it has exited, writes the result
 //
-// `lifeline` is one end of a socket pair. The launcher writes "PID\n" to it once the program runs;
-// when the other end closes, and on SIGTERM or SIGINT, it ends the program (SIGTERM, two seconds,
-// SIGKILL) and finishes as usual.
+// `lifeline` is one end of a socket pair. The launcher writes "PID\n" to it once the program runs. A byte that comes
+// from there is a SIGINT for the program, which may do with it what it likes. When the other end closes, and on SIGTERM,
+// SIGHUP or SIGQUIT, the launcher ends the program (SIGTERM, five seconds, SIGKILL) and finishes as usual.
 #pragma once
 
 #include <filesystem>

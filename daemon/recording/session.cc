@@ -64,6 +64,7 @@ class RunningSession final : public Session, public std::enable_shared_from_this
         counter_(directory_.path()) {}
 
   Expected<void> launch(const fs::path& launcher, Output output);
+  void interrupt() override;
   void stop() override;
   void hold_output(bool hold) override;
 
@@ -156,6 +157,12 @@ void RunningSession::tick() {
     self->report(Phase::running);
     self->tick();
   });
+}
+
+void RunningSession::interrupt() {
+  constexpr char word = 'i';  // any will do
+  if (lifeline_.is_open())
+    static_cast<void>(::send(lifeline_.native_handle(), &word, 1, MSG_NOSIGNAL | MSG_DONTWAIT));
 }
 
 void RunningSession::stop() {

@@ -70,7 +70,11 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  // Ends the program: SIGTERM, and SIGKILL when it is still there two seconds later. The recording
+  // Sends SIGINT to the program, unless the launcher has got one itself: a terminal sends it to all. Harmless at any
+  // time.
+  virtual void interrupt() = 0;
+
+  // Ends the program: SIGTERM, and SIGKILL when it is still there five seconds later. The recording
   // of what was done until then comes as usual, marked incomplete. Harmless at any time.
   virtual void stop() = 0;
 

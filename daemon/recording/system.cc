@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -73,6 +74,11 @@ MappedFile::MappedFile(const std::filesystem::path& path) {
 MappedFile::~MappedFile() {
   if (data_ != nullptr)
     ::munmap(const_cast<std::uint8_t*>(data_), size_);
+}
+
+bool is_ignored(int signal) {
+  struct sigaction action {};
+  return ::sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
 int open_pidfd(pid_t pid) {

@@ -61,6 +61,9 @@ class MappedFile {
   std::size_t size_ = 0;
 };
 
+// Whether this process ignores the signal.
+[[nodiscard]] bool is_ignored(int signal);
+
 [[nodiscard]] int open_pidfd(pid_t pid);  // -1 and errno
 
 // The whole of a file that has no size, as those of /proc; empty when it cannot be read.

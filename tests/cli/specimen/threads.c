@@ -1,8 +1,10 @@
 /* A program to record: two threads that compute, one of them twice as long, and then what the
  * argument says: "fail" exits with status 3, "crash" aborts, "wait" says so and waits for the end, "yield"
- * gives way to nobody, over and over. "take turns": the two do, and each spins until it is its turn. */
+ * gives way to nobody, over and over. "take turns": the two do, and each spins until it is its turn.
+ * "interrupts" says of two signals of Ctrl-C that they came, and then ends by itself. */
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,8 +54,35 @@ static void* second_in_turn(void* unused) {
   return unused;
 }
 
+static volatile sig_atomic_t interrupts;
+
+static void on_interrupt(int number) {
+  (void)number;
+  ++interrupts;
+}
+
+static void tell_of_interrupts(void) {
+  sigset_t none;
+  sigemptyset(&none);
+  for (int told = 0; told < 2;) {
+    sigsuspend(&none);
+    if (interrupts > told) {
+      told = interrupts;
+      printf("interrupt %d\n", told);
+      fflush(stdout);
+    }
+  }
+}
+
 int main(int argc, char** argv) {
   const char* const then = argc > 1 ? argv[1] : "";
+  if (strcmp(then, "interrupts") == 0) {
+    sigset_t one;
+    sigemptyset(&one);
+    sigaddset(&one, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &one, NULL);
+    signal(SIGINT, on_interrupt);
+  }
   pthread_t threads[2];
   const int in_turn = strcmp(then, "take turns") == 0;
   pthread_create(&threads[0], NULL, in_turn ? first_in_turn : long_thread, NULL);
@@ -68,6 +97,8 @@ int main(int argc, char** argv) {
     abort();
   if (strcmp(then, "wait") == 0)
     sleep(3600);
+  if (strcmp(then, "interrupts") == 0)
+    tell_of_interrupts();
   if (strcmp(then, "yield") == 0) {
     for (int i = 0; i < YIELDS; ++i)
       sched_yield();

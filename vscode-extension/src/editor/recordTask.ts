@@ -206,7 +206,7 @@ async function follow(event: vscode.TaskProcessStartEvent, places: Places, recor
         cancelled.onCancellationRequested(() => {
           stopped = true;
           progress.report({ message: 'stopping the program; what was recorded is kept …' });
-          signal(event.processId, 'SIGINT');
+          signal(event.processId, 'SIGTERM');
         });
         progress.report({ message: 'starting …' });
         let said = '';
@@ -242,7 +242,7 @@ function isAlive(pid: number): boolean {
   return signal(pid, 0);
 }
 
-function signal(pid: number, which: 'SIGINT' | 0): boolean {
+function signal(pid: number, which: 'SIGTERM' | 0): boolean {
   try {
     return process.kill(pid, which);
   } catch {
