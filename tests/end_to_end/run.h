@@ -54,6 +54,8 @@ class Recorded {
   [[nodiscard]] std::filesystem::path folder() const { return folder_.path(); }
   // As the kernel counts it for the recorded program, until shortly before its end.
   [[nodiscard]] std::int64_t cpu_time_used_ns() const;
+  // Of that, what recording took and is taken out again, as the recording says.
+  [[nodiscard]] std::int64_t recording_ns() const;
 
   [[nodiscard]] nlohmann::json simulate(const std::string& cpus) const;
   [[nodiscard]] std::int64_t completion_time_ns(int cpus) const;
@@ -88,7 +90,7 @@ class Recorded {
     const std::vector<std::string>& command, const std::function<bool(const Recorded&)>& holds,
     const Parts& parts = {});
 
-// What is predicted for one CPU over the CPU time used: the value next to 1 of up to eight
+// What is predicted for one CPU over the CPU time used without that for recording: the value next to 1 of up to eight
 // recordings, because a wait for a CPU that another program has is at times mistaken for a wait of
 // the program's own.
 [[nodiscard]] double best_one_cpu_ratio(const std::vector<std::string>& command);
