@@ -1,7 +1,11 @@
 #include "simulation/condition_pairs.h"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
+#include <set>
 #include <unordered_map>
+#include <utility>
 
 namespace longpole::simulation {
 namespace {
@@ -34,8 +38,16 @@ struct Use {
 
 struct ConditionPairs::Notification {
   Nanoseconds time{};
-  std::uint32_t condition = unknown_count;
-  bool woke = false;
+  Notified notified;
+  std::uint32_t woken = 0;  // threads
+};
+
+struct ConditionPairs::Wait {
+  Nanoseconds time{};
+  Nanoseconds end{};
+  std::uint32_t thread = 0;
+  ThreadId waker;  // none: not known
+  Notified ended_by;
 };
 
 ConditionPairs::ConditionPairs(const Recording& recording)
@@ -103,94 +115,124 @@ std::vector<bool> ConditionPairs::with_known_wakers(const Recording& recording) 
   return out;
 }
 
-void ConditionPairs::pair(const Recording& recording) {
-  paired_ = with_known_wakers(recording);
-  Notifications notifications(recording.threads.size());
-  for (std::size_t t = 0; t < recording.threads.size(); ++t) {
+// The notifications of each condition, in order of time.
+ConditionPairs::ByCondition<ConditionPairs::Notification> ConditionPairs::notifications(
+    const Recording& recording) const {
+  ByCondition<Notification> made(paired_.size());
+  for (std::uint32_t t = 0; t < recording.threads.size(); ++t) {
+    std::uint32_t count = 0;
     for (const Event& event : recording.threads[t].events) {
-      if (is_notification(event))
-        notifications[t].push_back({event.time, event.subject, event.other != 0});
+      if (is_notification(event)) {
+        ++count;
+        // pthread_cond_signal(3): one, where it is not known.
+        const bool is_one =
+            event.other == unknown_count && event.kind == EventKind::condition_signal;
+        if (paired_[event.subject])
+          made[event.subject].push_back(
+              {event.time, {ThreadId{t}, count}, is_one ? 1 : event.other});
+      }
     }
   }
-  const auto notified = [&](std::uint32_t by, std::size_t index) {
-    return Notified{ThreadId{by}, static_cast<std::uint32_t>(index) + 1};
-  };
-  // The first that its waker made after it came and that woke a thread; none: there is no such one.
-  const auto by_its_waker = [&](const Event& wait) {
-    const std::vector<Notification>& made = notifications[wait.waker.index()];
-    const auto first =
-        std::lower_bound(made.begin(), made.end(), wait.time,
-                         [](const Notification& one, Nanoseconds time) { return one.time < time; });
-    const auto found = std::find_if(first, made.end(), [&](const Notification& one) {
-      return one.woke && one.condition == wait.subject;
-    });
-    return found == made.end()
-               ? Notified{}
-               : notified(wait.waker.value, static_cast<std::size_t>(found - made.begin()));
-  };
-  // The last that anybody else made while it waited; none: there was none.
-  const auto made_meanwhile = [&](const Event& wait, std::size_t waiter) {
-    Notified last;
-    Nanoseconds time = wait.time;
-    for (std::uint32_t t = 0; t < notifications.size(); ++t) {
-      const std::vector<Notification>& made = notifications[t];
-      const auto after =
-          std::upper_bound(made.begin(), made.end(), wait.time + wait.duration,
-                           [](Nanoseconds end, const Notification& one) { return end < one.time; });
-      const auto found = std::find_if(std::make_reverse_iterator(after), made.rend(),
-                                      [&](const Notification& one) {
-                                        return one.time < time || one.condition == wait.subject;
-                                      });
-      if (t == waiter || found == made.rend() || found->time < time)
-        continue;
-      time = found->time;
-      last = notified(t, static_cast<std::size_t>(made.rend() - found) - 1);
+  for (std::vector<Notification>& one : made)
+    std::stable_sort(one.begin(), one.end(),
+                     [](const Notification& a, const Notification& b) { return a.time < b.time; });
+  return made;
+}
+
+// A notification ended as many waits as threads were woken: of those that named its thread and were under way, the
+// first to end. False: of a wait that names a thread that notified nobody since.
+bool ConditionPairs::pair_named(std::vector<Wait>& waits, std::span<const Notification> made) {
+  std::vector<Wait*> arrivals;
+  for (Wait& wait : waits) {
+    if (wait.waker.known())
+      arrivals.push_back(&wait);
+  }
+  std::stable_sort(arrivals.begin(), arrivals.end(),
+                   [](const Wait* a, const Wait* b) { return a->time < b->time; });
+  // By whom they name, then by their end and their order of arrival.
+  std::map<std::uint32_t, std::set<std::pair<Nanoseconds, std::size_t>>> waiting;
+  std::size_t arrived = 0;
+  for (const Notification& one : made) {
+    for (; arrived < arrivals.size() && arrivals[arrived]->time <= one.time; ++arrived)
+      waiting[arrivals[arrived]->waker.value].emplace(arrivals[arrived]->end, arrived);
+    auto& for_it = waiting[one.notified.by.value];
+    for_it.erase(for_it.begin(), for_it.lower_bound({one.time, 0}));
+    for (std::uint32_t woken = 0; woken < one.woken && !for_it.empty(); ++woken) {
+      arrivals[for_it.begin()->second]->ended_by = one.notified;
+      for_it.erase(for_it.begin());
     }
-    return last;
-  };
-  // Two passes: only once all waits were looked at is it known which conditions are paired.
-  for (const bool known : {false, true}) {
-    for (std::size_t t = 0; t < recording.threads.size(); ++t) {
-      for (const Event& event : recording.threads[t].events) {
-        if (!is_finished_wait(event) || !paired_[event.subject])
-          continue;
-        const bool has_waker = event.waker.index() < notifications.size();
-        const Notified ends = has_waker ? by_its_waker(event)
-                              : known   ? made_meanwhile(event, t)
-                                        : Notified{};
-        if (has_waker && !ends.by.known())
-          paired_[event.subject] = false;
-        else if (known)
-          waits_[t].push_back(ends);
-      }
+  }
+  // Where the times do not tell: the first since it came that woke anybody.
+  std::map<std::uint32_t, std::vector<const Notification*>> by_thread;
+  for (const Notification& one : made) {
+    if (one.woken != 0)
+      by_thread[one.notified.by.value].push_back(&one);
+  }
+  for (Wait* const wait : arrivals) {
+    if (wait->ended_by.by.known())
+      continue;
+    const std::vector<const Notification*>& its = by_thread[wait->waker.value];
+    const auto first = std::partition_point(
+        its.begin(), its.end(), [&](const Notification* one) { return one->time < wait->time; });
+    if (first == its.end())
+      return false;
+    wait->ended_by = (*first)->notified;
+  }
+  return true;
+}
+
+// The last that anybody else made while it waited.
+void ConditionPairs::pair_unnamed(std::vector<Wait>& waits, std::span<const Notification> made) {
+  for (Wait& wait : waits) {
+    if (wait.waker.known())
+      continue;
+    auto after = std::partition_point(
+        made.begin(), made.end(), [&](const Notification& one) { return one.time <= wait.end; });
+    while (after != made.begin() && std::prev(after)->time >= wait.time &&
+           std::prev(after)->notified.by.value == wait.thread)
+      --after;
+    if (after != made.begin() && std::prev(after)->time >= wait.time)
+      wait.ended_by = std::prev(after)->notified;
+  }
+}
+
+void ConditionPairs::pair(const Recording& recording) {
+  paired_ = with_known_wakers(recording);
+  ByCondition<Wait> waits(paired_.size());
+  for (std::uint32_t t = 0; t < recording.threads.size(); ++t) {
+    for (const Event& event : recording.threads[t].events) {
+      if (is_finished_wait(event) && paired_[event.subject])
+        waits[event.subject].push_back(
+            {event.time,
+             event.time + event.duration,
+             t,
+             event.waker.index() < recording.threads.size() ? event.waker : ThreadId::none(),
+             {}});
+    }
+  }
+  const ByCondition<Notification> made = notifications(recording);
+  for (std::size_t i = 0; i < paired_.size(); ++i) {
+    paired_[i] = paired_[i] && pair_named(waits[i], made[i]);
+    pair_unnamed(waits[i], made[i]);
+  }
+  std::vector<std::size_t> next(paired_.size(), 0);
+  for (std::size_t t = 0; t < recording.threads.size(); ++t) {
+    for (const Event& event : recording.threads[t].events) {
+      if (is_finished_wait(event) && paired_[event.subject])
+        waits_[t].push_back(waits[event.subject][next[event.subject]++].ended_by);
     }
   }
 }
 
 // From the last event of each thread to its first, so that what ended a loop is known at its turns.
 void ConditionPairs::pair_polls(const Recording& recording) {
-  struct Made {
-    Nanoseconds time{};
-    Notified notified;
-  };
-  std::vector<std::vector<Made>> made(paired_.size());  // per condition, in order of time
-  bool has_polls = false;
-  for (std::uint32_t t = 0; t < recording.threads.size(); ++t) {
-    std::uint32_t count = 0;
-    for (const Event& event : recording.threads[t].events) {
-      has_polls |= is_poll(event);
-      if (is_notification(event)) {
-        ++count;
-        if (paired_[event.subject])
-          made[event.subject].push_back({event.time, {ThreadId{t}, count}});
-      }
-    }
-  }
+  const bool has_polls =
+      std::any_of(recording.threads.begin(), recording.threads.end(), [](const Thread& thread) {
+        return std::any_of(thread.events.begin(), thread.events.end(), is_poll);
+      });
   if (!has_polls)
     return;
-  for (std::vector<Made>& one : made)
-    std::stable_sort(one.begin(), one.end(),
-                     [](const Made& a, const Made& b) { return a.time < b.time; });
+  const ByCondition<Notification> made = notifications(recording);
   std::unordered_map<std::uint32_t, Notified> next;  // by condition
   for (std::uint32_t t = 0; t < recording.threads.size(); ++t) {
     const std::vector<Event>& events = recording.threads[t].events;
@@ -203,10 +245,10 @@ void ConditionPairs::pair_polls(const Recording& recording) {
       } else if (is_poll(event) && paired_[event.subject]) {
         const auto [known, is_last] = next.try_emplace(event.subject);
         if (is_last) {
-          const std::vector<Made>& all = made[event.subject];
-          auto after =
-              std::lower_bound(all.begin(), all.end(), event.time + event.duration,
-                               [](const Made& one, Nanoseconds time) { return one.time < time; });
+          const std::vector<Notification>& all = made[event.subject];
+          auto after = std::partition_point(all.begin(), all.end(), [&](const Notification& one) {
+            return one.time < event.time + event.duration;
+          });
           while (after != all.end() && after->notified.by.value == t)
             ++after;
           if (after != all.end())

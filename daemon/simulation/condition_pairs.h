@@ -2,7 +2,8 @@
 //
 // A program tests a predicate around its waits, and the recorder cannot see it. In a recording that
 // says who woke whom, a wait therefore waits for the very notification that ended it there (DESIGN
-// section 6, Wait_for): it is over at once where that one comes first. A queue whose consumers are
+// section 6, Wait_for): it is over at once where that one comes first. Of several waits that name one thread, a
+// notification ended the first to end, as many as it woke. A queue whose consumers are
 // all woken, find nothing and wait again, as in pigz, then comes out in any order of events.
 //
 // A timed wait that timed out is one turn of a loop that tests the predicate again: it asks for the
@@ -53,10 +54,17 @@ class ConditionPairs {
 
  private:
   struct Notification;
-  using Notifications = std::vector<std::vector<Notification>>;  // by thread, in order of time
+  struct Wait;
+  template <typename T>
+  using ByCondition = std::vector<std::vector<T>>;  // empty for what is no paired condition
+
   void find_barriers(const Recording& recording);
   void pair(const Recording& recording);
   [[nodiscard]] std::vector<bool> with_known_wakers(const Recording& recording) const;
+  [[nodiscard]] ByCondition<Notification> notifications(const Recording& recording) const;
+  [[nodiscard]] static bool pair_named(std::vector<Wait>& waits,
+                                       std::span<const Notification> made);
+  static void pair_unnamed(std::vector<Wait>& waits, std::span<const Notification> made);
   void pair_polls(const Recording& recording);
 
   std::vector<bool> paired_;  // per object

@@ -46,6 +46,40 @@ B: lock 0-1 broadcast@1 unlock@1 end@1
 )");
 }
 
+// Idle workers of a pool that wait at once: each is for the signal that ended its own wait, be it the first to
+// come or not. Three find their task after 10, 20 and 30; the last to come was woken before the second.
+constexpr const char* workers = R"(
+0  W1 lock M
+0  W1 cwait C M took=10 from P
+0  W2 lock M
+0  W2 cwait C M took=30 from P
+0  W3 lock M
+0  W3 cwait C M took=20 from P
+10 P  signal C woke=1
+10 W1 unlock M
+20 P  signal C woke=1
+20 W3 unlock M cpu=0
+30 P  signal C woke=1
+30 W2 unlock M cpu=0
+30 W2 end
+)";
+
+TEST(ConditionPairs, EachWaitOfSeveralIsForItsOwnSignal) {
+  EXPECT_EQ(table(workers),
+            R"(W1: lock@0 cwait@0 unlock@10 end@10
+P: signal 0-10 signal 10-20 signal 20-30 end@30
+W2: lock@0 cwait@0 unlock@30 end@30
+W3: lock@0 cwait@0 unlock@20 end@20
+)");
+}
+
+TEST(ConditionPairs, ASignalOfUnknownEffectEndsOneWait) {
+  std::string text = workers;
+  for (std::size_t at; (at = text.find(" woke=1")) != std::string::npos;)
+    text.erase(at, 7);
+  EXPECT_EQ(table(text), table(workers));
+}
+
 // Consumers that were all woken, of whom one found nothing and waited again. With a CPU each, B comes
 // to wait when both broadcasts have been; nobody waits for it.
 TEST(ConditionPairs, ABroadcastDoesNotWaitForConsumersOfAQueue) {
