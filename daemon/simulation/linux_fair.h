@@ -44,6 +44,7 @@
 //    what a thread was and used comes along when it moves.
 //  - SCHED_FIFO above all that, SCHED_RR with slices of 100 ms: threads with a priority above 0 (the
 //    recording's, or the machine's), on whichever CPUs run the least important.
+//  - Readers take an rwlock past writers that wait for it, and before them when a writer lets go (glibc's default).
 //  - Who waits for a spin lock keeps its CPU, as long as its slice lasts; a real-time thread leaves it.
 //
 // Not modelled: groups (autogroup, cgroups) and their bandwidth, slices asked for by sched_setattr, SCHED_IDLE,

@@ -1,5 +1,6 @@
 // Mutexes and rwlocks.
 #include <algorithm>
+#include <utility>
 
 #include "simulation/synchronization.h"
 
@@ -231,7 +232,7 @@ Next Synchronization::lock_to_read(std::uint32_t thread, std::uint32_t rwlock) {
     return Next::runs;
   }
   // Who reads already may read again past a waiting writer, else both would wait for each other.
-  if (state.owner == nobody && (state.queue.empty() || reads(thread, rwlock))) {
+  if (state.owner == nobody && (state.queue.empty() || readers_pass() || reads(thread, rwlock))) {
     add_reader(thread, rwlock);
     return Next::runs;
   }
@@ -272,6 +273,15 @@ void Synchronization::unlock_rwlock(std::uint32_t thread, std::uint32_t rwlock) 
 
 void Synchronization::grant(std::uint32_t rwlock) {
   ObjectState& state = objects_[rwlock];
+  for (std::uint32_t at = state.queue.head;
+       readers_pass() && state.owner == nobody && at != nobody;) {
+    const std::uint32_t thread = std::exchange(at, threads_[at].next);
+    if (threads_[thread].writes)
+      continue;
+    remove(state.queue, thread);
+    add_reader(thread, rwlock);
+    release(thread);
+  }
   while (!state.queue.empty() && state.owner == nobody) {
     const std::uint32_t thread = state.queue.head;
     if (threads_[thread].writes) {

@@ -44,7 +44,9 @@ enum class Next : std::uint8_t {
   ends,     // has no further events to come
 };
 
-// What becomes of a mutex or a semaphore that others wait for. Rwlocks are always handed over.
+// What becomes of a mutex or a semaphore that others wait for. Rwlocks are always handed over; with futex readers take
+// them past writers that wait, and before them when a writer lets go, as glibc has it by default
+// (pthread_rwlockattr_setkind_np(3), PTHREAD_RWLOCK_PREFER_READER_NP), else all in order of arrival.
 enum class HandOff : std::uint8_t {
   ordered,  // the first in the queue has it at once
   barging,  // it is free, and the first in the queue is woken to try again: who comes first has it
@@ -247,6 +249,7 @@ class Synchronization {
   bool resume_with_mutex(std::uint32_t thread);
   void abandon_locks(std::uint32_t thread);
 
+  [[nodiscard]] bool readers_pass() const { return rules_.hand_off == HandOff::futex; }
   [[nodiscard]] Next lock_to_read(std::uint32_t thread, std::uint32_t rwlock);
   [[nodiscard]] Next lock_to_write(std::uint32_t thread, std::uint32_t rwlock);
   void unlock_rwlock(std::uint32_t thread, std::uint32_t rwlock);
