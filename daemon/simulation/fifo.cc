@@ -1,5 +1,8 @@
 #include "simulation/fifo.h"
 
+#include <algorithm>
+#include <limits>
+
 #include "simulation/dispatch_queue.h"
 
 namespace longpole::simulation {
@@ -7,7 +10,11 @@ namespace {
 
 class Fifo final : public Scheduler {
  public:
-  explicit Fifo(Cpus& cpus) : cpus_(cpus), turn_(cpus.rules().size(), 0), queue_(cpus.count()) {}
+  explicit Fifo(Cpus& cpus)
+      : cpus_(cpus),
+        turn_(cpus.rules().size(), 0),
+        queue_(cpus.count()),
+        promised_(cpus.count(), least) {}
 
   std::uint32_t place(std::uint32_t thread, OffCpu /*was*/, std::uint32_t waker,
                       std::int64_t /*now*/) override {
@@ -27,6 +34,7 @@ class Fifo final : public Scheduler {
   }
 
   std::uint32_t choose(std::uint32_t cpu, std::int64_t /*now*/) override {
+    promised_[cpu] = least;
     const std::uint32_t current = cpus_.current(cpu);
     const DispatchQueue::Place* const first = queue_.first(cpu);
     if (first == nullptr || (current != no_thread && place_of(current).before(*first)))
@@ -61,9 +69,15 @@ class Fifo final : public Scheduler {
     std::uint32_t cpu = idle_cpu_for(thread);
     if (cpu == no_cpu)
       cpu = lowest();
-    const std::uint32_t current = cpus_.current(cpu);
-    if (current == no_thread || cpus_.rules(current).priority < rules.priority)
+    if (cpus_.current(cpu) == no_thread || priority_on(cpu) < rules.priority) {
+      promised_[cpu] = std::max(promised_[cpu], rules.priority);
       cpus_.reschedule(cpu);
+    }
+  }
+
+  // Of what runs there, or will once it has chosen: two that come at once are not both for one CPU.
+  [[nodiscard]] std::int32_t priority_on(std::uint32_t cpu) const {
+    return std::max(cpus_.rules(cpus_.current(cpu)).priority, promised_[cpu]);
   }
 
   // The one that it is bound to, idle or not; else an idle one, its last before others.
@@ -74,23 +88,25 @@ class Fifo final : public Scheduler {
     return last != no_cpu && cpus_.idle(last) ? last : cpus_.idle_from(0);
   }
 
-  // The CPU that runs the lowest priority, where none is idle.
+  // The CPU of the lowest priority, where none is idle.
   [[nodiscard]] std::uint32_t lowest() const {
     std::uint32_t lowest = 0;
     for (std::uint32_t cpu = 1; cpu < cpus_.count(); ++cpu) {
-      const std::uint32_t current = cpus_.current(cpu);
-      const std::uint32_t other = cpus_.current(lowest);
-      if (current != no_thread &&
-          (other == no_thread || cpus_.rules(current).priority < cpus_.rules(other).priority))
+      if (cpus_.current(cpu) != no_thread &&
+          (cpus_.current(lowest) == no_thread || priority_on(cpu) < priority_on(lowest)))
         lowest = cpu;
     }
     return lowest;
   }
 
+  static constexpr std::int32_t least = std::numeric_limits<std::int32_t>::min();
+
   Cpus& cpus_;
   std::vector<std::int64_t> turn_;  // per thread: its place among those of its priority
   std::int64_t turns_ = 0;
   DispatchQueue queue_;
+  std::vector<std::int32_t>
+      promised_;  // per CPU: the highest priority that it was asked for and has not chosen by
 };
 
 }  // namespace

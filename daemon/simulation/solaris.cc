@@ -62,7 +62,8 @@ class Solaris final : public Scheduler {
         turn_(cpus.rules().size(), 0),
         on_(cpus.count(), no_lwp),
         since_(cpus.count(), 0),
-        queue_(cpus.count()) {
+        queue_(cpus.count()),
+        promised_(cpus.count(), least) {
     std::size_t unbound = 0;
     for (std::uint32_t t = 0; t < lwp_of_.size(); ++t) {
       if (cpus.rules(t).bound_to_lwp)
@@ -101,6 +102,7 @@ class Solaris final : public Scheduler {
 
   std::uint32_t choose(std::uint32_t cpu, std::int64_t now) override {
     charge(cpu, now);
+    promised_[cpu] = least;
     const std::uint32_t current = on_[cpu];
     const DispatchQueue::Place* const first = queue_.first(cpu);
     std::uint32_t lwp = current;
@@ -281,15 +283,23 @@ class Solaris final : public Scheduler {
       cpu = cpus_.idle_from(0);
     if (cpu == no_cpu)
       cpu = lowest();
-    if (on_[cpu] == no_lwp || lwps_[on_[cpu]].level < lwps_[lwp].level)
+    if (on_[cpu] == no_lwp || level_on(cpu) < lwps_[lwp].level) {
+      promised_[cpu] = std::max(promised_[cpu], lwps_[lwp].level);
       cpus_.reschedule(cpu);
+    }
   }
+
+  // Of what runs there, or will once it has chosen: two that come at once are not both for one CPU.
+  [[nodiscard]] std::int64_t level_on(std::uint32_t cpu) const {
+    return std::max(lwps_[on_[cpu]].level, promised_[cpu]);
+  }
+
+  static constexpr std::int64_t least = -1;  // level
 
   [[nodiscard]] std::uint32_t lowest() const {
     std::uint32_t lowest = 0;
     for (std::uint32_t cpu = 1; cpu < cpus_.count(); ++cpu) {
-      if (on_[cpu] != no_lwp &&
-          (on_[lowest] == no_lwp || lwps_[on_[cpu]].level < lwps_[on_[lowest]].level))
+      if (on_[cpu] != no_lwp && (on_[lowest] == no_lwp || level_on(cpu) < level_on(lowest)))
         lowest = cpu;
     }
     return lowest;
@@ -330,6 +340,8 @@ class Solaris final : public Scheduler {
   std::size_t in_kernel_ = 0;  // of these
   bool has_lwp_for_each_ = false;
   DispatchQueue queue_;  // of LWPs
+  std::vector<std::int64_t>
+      promised_;  // per CPU: the highest level that it was asked for and has not chosen by
   std::size_t queued_ = 0;
   std::int64_t turns_ = 0;
   bool is_watched_ = false;  // the timer of the next second is set

@@ -99,6 +99,45 @@ TEST(Machine, KeepsTheRules) {
   }
 }
 
+// A thread that could run waits while a CPU that it may use has one of lower priority, or none.
+bool waits_beside_lower(const Recording& recording, const Stretch& waits,
+                        const LargeArray<Stretch>& stretches) {
+  const auto priority = [&](const Stretch& stretch) {
+    return recording.threads[stretch.thread].priority.value_or(0);
+  };
+  return std::any_of(stretches.begin(), stretches.end(), [&](const Stretch& other) {
+    const auto& bound_to = recording.threads[waits.thread].bound_to;
+    return other.running() && (!bound_to || *bound_to == other.cpu) &&
+           priority(other) < priority(waits) &&
+           std::max(other.start, waits.ready) < std::min(other.end, waits.start);
+  });
+}
+
+TEST(Fifo, RunsTheHighestPriorities) {
+  std::uint64_t waited = 0;
+  for (std::uint64_t seed = 0; seed < programs; ++seed) {
+    Recording recording = program(seed);
+    for (std::size_t t = 0; t < recording.threads.size(); ++t) {
+      recording.threads[t].priority = static_cast<std::int32_t>(seed / (t + 1) % 4);
+      recording.threads[t].bound_to.reset();
+    }
+    for (const std::uint32_t cpus : {1U, 2U, 3U}) {
+      Machine machine;
+      machine.scheduler = SchedulerKind::fifo;
+      machine.cpus = cpus;
+      const SimulatedRun run = run_on(recording, machine);
+      for (const Stretch& stretch : run.stretches) {
+        waited += stretch.ready < stretch.start ? 1U : 0U;
+        ASSERT_FALSE(stretch.running() && stretch.ready < stretch.start &&
+                     waits_beside_lower(recording, stretch, run.stretches))
+            << fmt::format("seed {}, {} CPUs, {} from {} ns", seed, cpus,
+                           recording.threads[stretch.thread].name, stretch.ready.count());
+      }
+    }
+  }
+  EXPECT_GT(waited, programs);
+}
+
 TEST(Machine, IsTheIdealOneWithACpuForEachThread) {
   std::uint64_t finished = 0;
   for (std::uint64_t seed = 0; seed < programs; ++seed) {

@@ -13,16 +13,17 @@ TEST_P(SchedulerExample, RunsAsWritten) {
 
 INSTANTIATE_TEST_SUITE_P(
     Fifo, SchedulerExample,
-    testing::Values(Example{"OneAfterTheOther", R"(
+    testing::Values(
+        Example{"OneAfterTheOther", R"(
 thread A
   run f 3
 thread B
   run f 2
 )",
-                            fifo(1), R"(A: cpu0 0-3 run, end@3
+                fifo(1), R"(A: cpu0 0-3 run, end@3
 B: runnable 0-3 after A, cpu0 3-5 run, end@5
 )"},
-                    Example{"HigherPriorityTakesTheCpuAtOnce", R"(
+        Example{"HigherPriorityTakesTheCpuAtOnce", R"(
 thread A priority=1
   run f 2
   create B
@@ -30,11 +31,11 @@ thread A priority=1
 thread B priority=2
   run f 4
 )",
-                            fifo(1),
-                            R"(A: cpu0 0-2 run, create@2, runnable 2-6 after B, cpu0 6-9 run, end@9
+                fifo(1),
+                R"(A: cpu0 0-2 run, create@2, runnable 2-6 after B, cpu0 6-9 run, end@9
 B: blocked 0-2 by A, cpu0 2-6 run, end@6
 )"},
-                    Example{"TakesTheCpuOfTheLowest", R"(
+        Example{"TakesTheCpuOfTheLowest", R"(
 thread A priority=1
   run f 8
 thread B priority=2
@@ -43,12 +44,33 @@ thread C priority=3
   sleep 2
   run f 3
 )",
-                            fifo(2),
-                            R"(A: cpu0 0-2 cut, runnable 2-5 after C, cpu0 5-11 run, end@11
+                fifo(2),
+                R"(A: cpu0 0-2 cut, runnable 2-5 after C, cpu0 5-11 run, end@11
 B: cpu1 0-8 run, end@8
 C: sleep@0, sleep 0~2, cpu0 2-5 run, end@5
 )"},
-                    Example{"WhoYieldsGoesBehindItsEquals", R"(
+        // Two that come at once take both CPUs of those that weigh less.
+        Example{"TwoThatComeAtOnceTakeTwoCpus", R"(
+thread W
+  run w 10
+  barrier B 3
+  run w 10
+thread L
+  run l 20
+thread H1 priority=1
+  barrier B 3
+  run h 10
+thread H2 priority=1
+  barrier B 3
+  run h 30
+)",
+                fifo(2),
+                R"(W: cpu0 0-10 run, barrier@10, runnable 10-20 after H1, cpu1 20-30 run, end@30
+L: cpu1 0-10 cut, runnable 10-30 after W, cpu1 30-40 run, end@40
+H1: barrier@0, blocked 0-10 by W, cpu1 10-20 run, end@20
+H2: barrier@0, blocked 0-10 by W, cpu0 10-40 run, end@40
+)"},
+        Example{"WhoYieldsGoesBehindItsEquals", R"(
 thread A
   run f 1
   yield
@@ -56,11 +78,11 @@ thread A
 thread B
   run f 2
 )",
-                            fifo(1),
-                            R"(A: cpu0 0-1 run, yield@1, runnable 1-3 after B, cpu0 3-4 run, end@4
+                fifo(1),
+                R"(A: cpu0 0-1 run, yield@1, runnable 1-3 after B, cpu0 3-4 run, end@4
 B: runnable 0-1 after A, cpu0 1-3 run, end@3
 )"},
-                    Example{"BoundThreadsWaitForTheirCpu", R"(
+        Example{"BoundThreadsWaitForTheirCpu", R"(
 thread A cpu=0
   run f 3
 thread B cpu=0
@@ -68,7 +90,7 @@ thread B cpu=0
 thread C
   run f 4
 )",
-                            fifo(2), R"(A: cpu0 0-3 run, end@3
+                fifo(2), R"(A: cpu0 0-3 run, end@3
 B: runnable 0-3 after A, cpu0 3-5 run, end@5
 C: cpu1 0-4 run, end@4
 )"}),
