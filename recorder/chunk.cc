@@ -154,12 +154,30 @@ bool keep_free_chunk(longpole_chunk* chunk) {
   return false;
 }
 
+// For the chunks of threads that end, whose stacks may be the smallest that there are.
+struct EndRoom {
+  EncodingPlaces places;
+  unsigned char page[LONGPOLE_UNIT_BYTES];
+  bool is_taken;
+};
+EndRoom end_rooms[16];
+
+EndRoom* take_end_room() {
+  for (EndRoom& room : end_rooms) {
+    if (!__atomic_test_and_set(&room.is_taken, __ATOMIC_ACQUIRE)) {
+      return &room;
+    }
+  }
+  return nullptr;
+}
+
 // The first `records` of a chunk, all that it has, go to one that is written, through `scratch`; it holds nothing then.
-Emptied move_away(longpole_chunk* chunk, std::size_t records, unsigned char* scratch) {
+Emptied move_away(longpole_chunk* chunk, std::size_t records, EncodingPlaces& places,
+                  unsigned char* scratch) {
   const auto* first = reinterpret_cast<const longpole_record*>(
       reinterpret_cast<const unsigned char*>(chunk) + kFirstSlot);
   const std::size_t encoded =
-      encode_records(first, first + records, scratch + sizeof(longpole_chunk));
+      encode_records(first, first + records, places, scratch + sizeof(longpole_chunk));
   if (encoded == 0) {
     return Emptied::kNo;
   }
@@ -198,6 +216,21 @@ Emptied move_away(longpole_chunk* chunk, std::size_t records, unsigned char* scr
 
 }  // namespace
 
+void* map_memory(std::size_t bytes) {
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) {
+    stop_recording(LONGPOLE_STOP_NO_MAPPING, errno);
+    return nullptr;
+  }
+  return memory;
+}
+
+void unmap_memory(void* memory, std::size_t bytes) {
+  if (memory != nullptr) {
+    munmap(memory, bytes);
+  }
+}
+
 longpole_chunk* make_chunk(std::uint32_t thread, std::uint32_t sequence, std::uint32_t creator,
                            std::uint64_t start_function) {
   longpole_chunk* chunk = take_free_chunk();
@@ -219,20 +252,19 @@ longpole_chunk* make_chunk(std::uint32_t thread, std::uint32_t sequence, std::ui
   return chunk;
 }
 
-unsigned char* make_scratch() {
-  void* scratch = mmap(nullptr, LONGPOLE_LARGEST_CHUNK, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (scratch == MAP_FAILED) {
-    stop_recording(LONGPOLE_STOP_NO_MAPPING, errno);
-    return nullptr;
-  }
-  return static_cast<unsigned char*>(scratch);
+struct Scratch {
+  unsigned char chunk[LONGPOLE_LARGEST_CHUNK];
+  EncodingPlaces places;
+};
+
+Scratch* make_scratch() {
+  return static_cast<Scratch*>(map_memory(sizeof(Scratch)));
 }
 
-Emptied empty_chunk(longpole_chunk* chunk, unsigned char* scratch) {
+Emptied empty_chunk(longpole_chunk* chunk, Scratch* scratch) {
   constexpr std::size_t kRecords = (kChunkBytes - kFirstSlot) / sizeof(longpole_record);
   static_assert(sizeof(longpole_chunk) + kRecords * kLongestEncoding <= LONGPOLE_LARGEST_CHUNK);
-  const Emptied emptied = move_away(chunk, kRecords, scratch);
+  const Emptied emptied = move_away(chunk, kRecords, scratch->places, scratch->chunk);
   if (emptied == Emptied::kYes) {
     ++chunk->sequence;
     __atomic_store_n(&chunk->form, LONGPOLE_FORM_RECORDS, __ATOMIC_RELEASE);
@@ -241,14 +273,22 @@ Emptied empty_chunk(longpole_chunk* chunk, unsigned char* scratch) {
 }
 
 void retire_chunk(longpole_chunk* chunk, std::size_t records) {
-  unsigned char page[LONGPOLE_UNIT_BYTES];
-  const bool are_few = sizeof(longpole_chunk) + records * kLongestEncoding <= sizeof(page);
-  if (!are_few || move_away(chunk, records, page) != Emptied::kYes || !keep_free_chunk(chunk)) {
+  const bool are_few = sizeof(longpole_chunk) + records * kLongestEncoding <= LONGPOLE_UNIT_BYTES;
+  EndRoom* const room = are_few ? take_end_room() : nullptr;
+  const bool is_empty =
+      room != nullptr && move_away(chunk, records, room->places, room->page) == Emptied::kYes;
+  if (room != nullptr) {
+    __atomic_clear(&room->is_taken, __ATOMIC_RELEASE);
+  }
+  if (!is_empty || !keep_free_chunk(chunk)) {
     unmap_chunk(chunk);
   }
 }
 
 void forget_free_chunks() {
+  for (EndRoom& room : end_rooms) {
+    room.is_taken = false;  // by a thread that there is none of here
+  }
   while (longpole_chunk* chunk = take_free_chunk()) {
     unmap_chunk(chunk);
   }
@@ -260,10 +300,8 @@ void unmap_chunk(longpole_chunk* chunk) {
   }
 }
 
-void unmap_scratch(unsigned char* scratch) {
-  if (scratch != nullptr) {
-    munmap(scratch, LONGPOLE_LARGEST_CHUNK);
-  }
+void unmap_scratch(Scratch* scratch) {
+  unmap_memory(scratch, sizeof(Scratch));
 }
 
 }  // namespace longpole::recorder

@@ -25,8 +25,14 @@ longpole_chunk* make_chunk(std::uint32_t thread, std::uint32_t sequence, std::ui
 // chunk all see that they ran over.
 inline constexpr std::uintptr_t kFirstSlot = 256;
 
-// Room to encode a chunk in, for one thread. Null when there is no memory.
-unsigned char* make_scratch();
+// Zeros, for one thread. What is large must be neither on its stack nor thread-local, which glibc takes from its stack:
+// that may be as small as 16 KiB, and is the program's.
+void* map_memory(std::size_t bytes);
+void unmap_memory(void* memory, std::size_t bytes);  // null is allowed
+
+// Room to encode a chunk in, for one thread.
+struct Scratch;
+Scratch* make_scratch();
 
 enum class Emptied : std::uint8_t {
   kYes,
@@ -35,7 +41,7 @@ enum class Emptied : std::uint8_t {
 };
 
 // Moves the records away and leaves the chunk empty, the next in sequence.
-Emptied empty_chunk(longpole_chunk* chunk, unsigned char* scratch);
+Emptied empty_chunk(longpole_chunk* chunk, Scratch* scratch);
 
 // Of a thread that has ended, with all that it recorded last. Where that is little it moves away, and the chunk is kept for
 // another thread, 64 of them at most; otherwise it stays where it is, in the file alone.
@@ -46,7 +52,7 @@ void forget_free_chunks();
 
 // Null is allowed.
 void unmap_chunk(longpole_chunk* chunk);
-void unmap_scratch(unsigned char* scratch);
+void unmap_scratch(Scratch* scratch);
 
 // While it lives no signal handler runs in the calling thread; errno comes out as it went in.
 class SignalsBlocked {

@@ -6,12 +6,6 @@ namespace longpole::recorder {
 
 namespace {
 
-struct Known {
-  std::uint64_t object;
-  std::uint64_t site;
-  std::uint64_t rest;
-};
-
 // The top bits of a product with the golden ratio depend on all bits.
 unsigned place_of(std::uint64_t site, std::uint64_t object) {
   constexpr unsigned kShift = 64 - 6;
@@ -36,9 +30,8 @@ unsigned char* put_stamp(unsigned char* out, std::uint64_t delta) {
 }  // namespace
 
 std::size_t encode_records(const longpole_record* first, const longpole_record* end,
-                           unsigned char* out) {
-  Known places[LONGPOLE_ENCODING_PLACES];
-  std::memset(places, 0, sizeof(places));
+                           EncodingPlaces& places, unsigned char* out) {
+  std::memset(&places, 0, sizeof(places));
   const unsigned char* const start = out;
   std::uint64_t last_stamp = 0;
   for (const longpole_record* record = first; record != end; ++record) {
@@ -48,7 +41,7 @@ std::size_t encode_records(const longpole_record* first, const longpole_record* 
     std::uint64_t rest;
     std::memcpy(&rest, &record->other_low, sizeof(rest));
     const unsigned place = place_of(record->site, record->object);
-    Known& known = places[place];
+    EncodingPlaces::Known& known = places.known[place];
     const bool other_object = known.object != record->object;
     const bool other_call = known.site != record->site || known.rest != rest;
     *out++ = static_cast<unsigned char>(place | (other_object ? LONGPOLE_OTHER_OBJECT : 0) |

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "chunk.h"
 #include "next_definition.h"
 #include "thread_log.h"
 
@@ -22,7 +23,16 @@ struct FunctionStack {
   std::uint32_t depth;  // those that are too deep to be recorded included
   Entered entered[LONGPOLE_MOST_FUNCTION_DEPTH];
 };
-__thread FunctionStack function_stack __attribute__((tls_model("initial-exec")));
+__thread FunctionStack* function_stack __attribute__((tls_model("initial-exec")));
+
+// Null: the thread has ended, or there is no memory.
+__attribute__((noinline, cold)) FunctionStack* map_function_stack() {
+  const SignalsBlocked blocked;
+  if (function_stack == nullptr && thread_log.state != ThreadLog::State::kEnded) {
+    function_stack = static_cast<FunctionStack*>(map_memory(sizeof(FunctionStack)));
+  }
+  return function_stack;
+}
 
 // Further apart than this, they are on stacks of their own: a signal's, say.
 constexpr std::uintptr_t kLongestJump = std::uintptr_t{1} << 20;
@@ -50,7 +60,11 @@ std::uint32_t still_entered(const FunctionStack& stack, std::uint32_t known, con
 }
 
 void enter(const Entered& next) {
-  FunctionStack& stack = function_stack;
+  FunctionStack* const mapped = function_stack != nullptr ? function_stack : map_function_stack();
+  if (mapped == nullptr) [[unlikely]] {
+    return;
+  }
+  FunctionStack& stack = *mapped;
   const std::uint32_t known = std::min(stack.depth, most_depth);
   if (const std::uint32_t kept = still_entered(stack, known, next); kept != known) [[unlikely]] {
     stack.depth = kept;
@@ -64,7 +78,10 @@ void enter(const Entered& next) {
 }
 
 void leave(const void* function) {
-  FunctionStack& stack = function_stack;
+  if (function_stack == nullptr) [[unlikely]] {
+    return;
+  }
+  FunctionStack& stack = *function_stack;
   if (stack.depth > most_depth) {
     --stack.depth;
     return;
@@ -93,13 +110,20 @@ void set_function_depth(std::uint32_t depth) {
 }
 
 void forget_functions() {
-  function_stack.depth = 0;
+  if (function_stack != nullptr) {
+    function_stack->depth = 0;
+  }
+}
+
+void unmap_functions() {
+  unmap_memory(function_stack, sizeof(FunctionStack));
+  function_stack = nullptr;
 }
 
 void enter_and_leave(std::uintptr_t times) {
   for (std::uintptr_t i = 0; i < times; ++i) {
-    __cyg_profile_func_enter(&function_stack, nullptr);
-    __cyg_profile_func_exit(&function_stack, nullptr);
+    __cyg_profile_func_enter(&most_depth, nullptr);
+    __cyg_profile_func_exit(&most_depth, nullptr);
   }
 }
 

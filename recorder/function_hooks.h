@@ -13,6 +13,9 @@ void set_function_depth(std::uint32_t depth);
 // The calling thread is in none that it is recorded to have entered.
 void forget_functions();
 
+// At the end of the calling thread, which is recorded to enter none from then on. Signals must be blocked.
+void unmap_functions();
+
 // Enters and leaves a function so often, as a program does, to measure what it costs.
 void enter_and_leave(std::uintptr_t times);
 

@@ -88,7 +88,10 @@
   X(pread)                           \
   X(pread64)                         \
   X(pselect)                         \
+  X(pthread_attr_getstack)           \
+  X(pthread_attr_getstacksize)       \
   X(pthread_attr_setaffinity_np)     \
+  X(pthread_attr_setstacksize)       \
   X(pthread_barrier_init)            \
   X(pthread_barrier_wait)            \
   X(pthread_cancel)                  \

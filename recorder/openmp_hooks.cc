@@ -18,7 +18,9 @@
 #include <cstdint>
 #include <cstdlib>
 
+#include "chunk.h"
 #include "next_definition.h"
+#include "openmp_hooks.h"
 #include "openmp_tool.h"
 #include "process.h"
 #include "thread_log.h"
@@ -64,7 +66,16 @@ struct Thread {
   bool is_idle;      // it is new, and waits for its first region
   const void* lock;
 };
-__thread Thread thread __attribute__((tls_model("initial-exec")));
+__thread Thread* mapped_thread __attribute__((tls_model("initial-exec")));
+
+// Null: the thread has ended, or there is no memory.
+Thread* own_thread() {
+  if (mapped_thread == nullptr && recording() && thread_log.state != ThreadLog::State::kEnded) {
+    const SignalsBlocked blocked;
+    mapped_thread = static_cast<Thread*>(map_memory(sizeof(Thread)));
+  }
+  return mapped_thread;
+}
 
 // Stands for the address of an object, and is none: programs have no addresses of so many bits.
 std::uint64_t key_of(std::uint64_t a, std::uint64_t b) {
@@ -83,13 +94,17 @@ const void* token_of(const Team& team, unsigned index) {
 }
 
 Wait* current_wait() {
-  return thread.waiting == 0 || thread.waiting > kMostWaits ? nullptr
-                                                            : &thread.waits[thread.waiting - 1];
+  Thread* const thread = own_thread();
+  return thread == nullptr || thread->waiting == 0 || thread->waiting > kMostWaits
+             ? nullptr
+             : &thread->waits[thread->waiting - 1];
 }
 
 Member* current_member() {
-  return thread.depth == 0 || thread.depth > kMostDepth ? nullptr
-                                                        : &thread.members[thread.depth - 1];
+  Thread* const thread = own_thread();
+  return thread == nullptr || thread->depth == 0 || thread->depth > kMostDepth
+             ? nullptr
+             : &thread->members[thread->depth - 1];
 }
 
 const void* site_or_region(const void* site) {
@@ -113,26 +128,32 @@ void end_wait(const Call& call) {
 }
 
 void on_thread_begin(ThreadKind kind, Data* /*thread*/) {
-  if (recording() && kind == kWorker) {
-    thread.is_idle = true;
+  Thread* const thread = own_thread();
+  if (recording() && kind == kWorker && thread != nullptr) {
+    thread->is_idle = true;
     begin_wait({LONGPOLE_TEAM_WAIT, nullptr, nullptr}, 0, nullptr);
   }
 }
 
 void on_thread_end(Data* /*thread*/) {
-  if (recording() && thread.is_idle) {
+  Thread* const thread = own_thread();
+  if (thread == nullptr) {
+    return;
+  }
+  if (recording() && thread->is_idle) {
     end_wait({LONGPOLE_TEAM_WAIT, nullptr, nullptr});
   }
-  thread.is_idle = false;
+  thread->is_idle = false;
 }
 
 void on_parallel_begin(Data* /*task*/, const void* /*frame*/, Data* parallel, unsigned threads,
                        unsigned flags, const void* site) {
   parallel->pointer = nullptr;
-  if (!recording() || (flags & kTeam) == 0 || thread.depth >= kMostDepth) {
+  Thread* const thread = own_thread();
+  if (!recording() || (flags & kTeam) == 0 || thread == nullptr || thread->depth >= kMostDepth) {
     return;
   }
-  Team& team = thread.opened[thread.depth];
+  Team& team = thread->opened[thread->depth];
   team = {key_of(reinterpret_cast<std::uintptr_t>(&team), reinterpret_cast<std::uintptr_t>(site)),
           site, threads};
   parallel->pointer = &team;
@@ -156,8 +177,8 @@ void begin_membership(const Team* team, unsigned threads, unsigned index) {
     return;
   }
   const Call call{LONGPOLE_TEAM_WAIT, token_of(*team, index), team->site};
-  if (thread.is_idle) {
-    thread.is_idle = false;
+  if (Thread* const thread = own_thread(); thread != nullptr && thread->is_idle) {
+    thread->is_idle = false;
     end_wait(call);
   } else {
     record_with_other(stamp_after_acquisition(), call, 0, 0, 0);
@@ -166,16 +187,17 @@ void begin_membership(const Team* team, unsigned threads, unsigned index) {
 
 void on_implicit_task(Endpoint endpoint, Data* parallel, Data* /*task*/, unsigned threads,
                       unsigned index, int flags) {
-  if ((flags & kInitialTask) != 0) {
+  Thread* const thread = own_thread();
+  if ((flags & kInitialTask) != 0 || thread == nullptr) {
     return;
   }
   if (endpoint == kEnds) {
-    thread.depth -= thread.depth > 0 ? 1 : 0;
+    thread->depth -= thread->depth > 0 ? 1 : 0;
     return;
   }
   const Team* const team =
       parallel != nullptr ? static_cast<const Team*>(parallel->pointer) : nullptr;
-  ++thread.depth;
+  ++thread->depth;
   if (Member* const member = current_member(); member != nullptr) {
     *member = {};
     member->threads = threads;
@@ -195,8 +217,9 @@ void on_sync_region_wait(SyncRegion region, Endpoint endpoint, Data* /*parallel*
       region == kTeams) {
     return;
   }
+  Thread* const thread = own_thread();  // which has a part in a region
   if (endpoint == kBegins) {
-    ++thread.waiting;
+    ++thread->waiting;
     if (Wait* const wait = current_wait(); wait != nullptr) {
       const bool for_tasks = region == kTaskWait || region == kTaskGroup;
       *wait = {{for_tasks ? LONGPOLE_TEAM_WAIT : LONGPOLE_TEAM_BARRIER,
@@ -208,11 +231,11 @@ void on_sync_region_wait(SyncRegion region, Endpoint endpoint, Data* /*parallel*
         begin_wait(wait->call, member->threads, wait->team);
       }
     }
-  } else if (endpoint == kEnds && thread.waiting > 0) {
+  } else if (endpoint == kEnds && thread->waiting > 0) {
     if (const Wait* const wait = current_wait(); wait != nullptr && recording()) {
       end_wait(wait->call);
     }
-    --thread.waiting;
+    --thread->waiting;
   }
 }
 
@@ -259,20 +282,21 @@ constexpr bool only_tries(MutexKind kind) {
 
 void on_mutex_acquire(MutexKind kind, unsigned /*hint*/, unsigned /*way*/, std::uint64_t wait,
                       const void* site) {
-  if (recording() && !only_tries(kind)) {
-    thread.lock = lock_of(wait);
-    const Call call{LONGPOLE_TEAM_LOCK, thread.lock, site_or_region(site)};
+  Thread* const thread = own_thread();
+  if (recording() && !only_tries(kind) && thread != nullptr) {
+    thread->lock = lock_of(wait);
+    const Call call{LONGPOLE_TEAM_LOCK, thread->lock, site_or_region(site)};
     record_with_other(stamp(), call, LONGPOLE_BEGINS, 0, 0);
     thread_log.waits_in_runtime = true;
     if (in_lockstep()) [[unlikely]] {
-      lockstep::step_out(LONGPOLE_TEAM_LOCK, thread.lock, nullptr);
+      lockstep::step_out(LONGPOLE_TEAM_LOCK, thread->lock, nullptr);
     }
   }
 }
 
 void acquired(std::uint64_t wait, const void* site) {
-  if (thread.lock == lock_of(wait)) {
-    thread.lock = nullptr;
+  if (Thread* const thread = own_thread(); thread != nullptr && thread->lock == lock_of(wait)) {
+    thread->lock = nullptr;
     end_wait({LONGPOLE_TEAM_LOCK, lock_of(wait), site_or_region(site)});
   } else {
     record_acquired({LONGPOLE_MUTEX_TRYLOCK, lock_of(wait), site_or_region(site)}, 0);
@@ -364,6 +388,12 @@ void finalize(Data* /*tool*/) {}
 StartResult start_result{&initialize, &finalize, {0}};
 
 }  // namespace
+
+void unmap_openmp_state() {
+  unmap_memory(mapped_thread, sizeof(Thread));
+  mapped_thread = nullptr;
+}
+
 }  // namespace longpole::recorder
 
 using namespace longpole::recorder;

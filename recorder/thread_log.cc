@@ -7,7 +7,9 @@
 #include <initializer_list>
 
 #include "chunk.h"
+#include "function_hooks.h"
 #include "next_definition.h"
+#include "openmp_hooks.h"
 #include "sampling.h"
 
 namespace longpole::recorder {
@@ -171,6 +173,8 @@ void end_thread_log(bool ends_process) {
   log.next_slot = 0;
   unmap_chunk(log.spare);
   unmap_scratch(log.scratch);
+  unmap_functions();
+  unmap_openmp_state();
   log.scratch = nullptr;
   log.previous = log.chunk = log.spare = nullptr;
 }

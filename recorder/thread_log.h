@@ -39,9 +39,9 @@ struct ThreadLog {
   // The one before, kept for what a handler may have interrupted between the claim of a slot and its
   // filling: that slot must stay where it is.
   longpole_chunk* previous;
-  unsigned char* scratch;  // to encode chunks in; none before the first is full
-  longpole_chunk* spare;   // made for a thread whose pthread_create failed
-  const void* exit_site;   // the caller of pthread_exit
+  Scratch* scratch;       // to encode chunks in; none before the first is full
+  longpole_chunk* spare;  // made for a thread whose pthread_create failed
+  const void* exit_site;  // the caller of pthread_exit
   std::uint32_t number;
   State state;
   bool waits_in_runtime;  // of OpenMP, by yielding for instance: see openmp_hooks.cc

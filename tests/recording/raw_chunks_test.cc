@@ -112,8 +112,9 @@ std::vector<longpole_record> random_records(std::mt19937& random, std::size_t co
 
 std::vector<std::uint8_t> encoded(const std::vector<longpole_record>& records) {
   std::vector<std::uint8_t> bytes(records.size() * recorder::kLongestEncoding);
-  bytes.resize(
-      recorder::encode_records(records.data(), records.data() + records.size(), bytes.data()));
+  recorder::EncodingPlaces places;
+  bytes.resize(recorder::encode_records(records.data(), records.data() + records.size(), places,
+                                        bytes.data()));
   return bytes;
 }
 
