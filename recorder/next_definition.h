@@ -8,7 +8,9 @@
 // Threads: resolve_next_definitions() may run in several at once; all write the same values.
 #pragma once
 
+#include <dlfcn.h>
 #include <fcntl.h>
+#include <link.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -40,6 +42,7 @@
   X(__read_chk)                      \
   X(__recv_chk)                      \
   X(__recvfrom_chk)                  \
+  X(_dl_find_object)                 \
   X(_exit)                           \
   X(accept)                          \
   X(accept4)                         \
@@ -195,6 +198,18 @@ ssize_t __recvfrom_chk(int, void*, size_t, size_t, int, sockaddr*, socklen_t*);
 int __poll_chk(pollfd*, nfds_t, int, size_t);
 int __open_2(const char*, int);
 int __open64_2(const char*, int);
+
+#if !__GLIBC_PREREQ(2, 35)
+struct dl_find_object {
+  unsigned long long dlfo_flags;
+  void* dlfo_map_start;
+  void* dlfo_map_end;
+  link_map* dlfo_link_map;
+  void* dlfo_eh_frame;
+  unsigned long long dlfo_reserved[7];
+};
+int _dl_find_object(void*, dl_find_object*);
+#endif
 }
 
 namespace longpole::recorder {

@@ -84,8 +84,8 @@ TEST_P(Following, ChangesNothing) {
 
 INSTANTIATE_TEST_SUITE_P(
     Specimens, Following,
-    testing::Values(Specimen{"children"}, Specimen{"forks"}, Specimen{"faults", {"fault"}},
-                    Specimen{"main_exits"}, Specimen{"quick_exits"},
+    testing::Values(Specimen{"children"}, Specimen{"forks"}, Specimen{"forks_amid_threads"},
+                    Specimen{"faults", {"fault"}}, Specimen{"main_exits"}, Specimen{"quick_exits"},
                     Specimen{"thread_local_destructors"}, Specimen{"family", {"forked", "5"}},
                     Specimen{"family", {"killed"}}, Specimen{"family", {"outlives"}},
                     Specimen{"family", {"replaced"}},
