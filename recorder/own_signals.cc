@@ -34,8 +34,9 @@ int take_free_signal(int but_not, SignalHandler handler) {
 }
 
 void leave_signal(int signal) {
-  struct sigaction untouched {};
-  next().sigaction(signal, &untouched, nullptr);
+  struct sigaction ignored {};
+  ignored.sa_handler = SIG_IGN;
+  next().sigaction(signal, &ignored, nullptr);
 }
 
 // The system call: timer_create is in librt before glibc 2.34.

@@ -13,7 +13,8 @@ using SignalHandler = void (*)(int signal, siginfo_t* info, void* context);
 // the range: programs take theirs from its ends. 0: none is free.
 int take_free_signal(int but_not, SignalHandler handler);
 
-// Gives it back as it was.
+// Nobody sends it any more. What is pending of it, wherever it is blocked, goes, and the signal is ignored until the program's
+// own action is in its place: by default it would end the process.
 void leave_signal(int signal);
 
 // The kernel's number of a timer that sends `signal` to `thread`, on `clock`; -1: refused.

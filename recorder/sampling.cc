@@ -44,7 +44,72 @@ std::uint64_t caller_of(std::uintptr_t stack_pointer, std::uintptr_t frame_point
   return process_vm_readv(control().pid, &to, 1, &from, 1, 0) == sizeof(address) ? address : 0;
 }
 
+// What the calling thread has blocked for the call that it is in; 0: nothing. One that a longjmp left behind may be there
+// still.
+__thread volatile int held_signal __attribute__((tls_model("initial-exec"))) = 0;
+
+std::uint64_t given_back = 0;  // the signals that were ours
+
+bool interrupts_calls(int signal) {
+  struct sigaction action;
+  return next().sigaction(signal, nullptr, &action) == 0 && action.sa_handler != SIG_DFL &&
+         action.sa_handler != SIG_IGN && (action.sa_flags & SA_RESTART) == 0;
+}
+
+// Where the kernel is about to make the interrupted call again, it comes back instead, as by a signal that interrupts it.
+void end_interrupted_call(mcontext_t& registers) {
+#if defined(__x86_64__)
+  const auto* code = reinterpret_cast<const unsigned char*>(registers.gregs[REG_RIP]);
+  if (code[0] == 0x0f && code[1] == 0x05) {
+    registers.gregs[REG_RIP] += 2;
+    registers.gregs[REG_RAX] = -EINTR;
+  }
+#else
+  if (*reinterpret_cast<const std::uint32_t*>(registers.pc) == 0xd4000001u) {
+    registers.pc += 4;
+    registers.regs[0] = static_cast<std::uint64_t>(-EINTR);
+  }
+#endif
+}
+
+// So that the thread is interrupted once, not twice.
+void await_pending(int signal) {
+  constexpr int kPatience = 1000;
+  std::uint64_t pending = 0;
+  for (int i = 0; i < kPatience && (pending & bit_of(signal)) == 0; ++i) {
+    next().sched_yield();
+    syscall(SYS_rt_sigpending, &pending, sizeof(pending));
+  }
+}
+
+// In a thread that is just being sent `held_signal`, which is the program's now.
+void hold_back_anew(ucontext_t& context) {
+  const int held = held_signal;
+  const int present = signal_of_sampling();
+  if (held == 0 || held == present) {
+    return;
+  }
+  held_signal = 0;
+  if (sigismember(&context.uc_sigmask, held) == 1) {
+    await_pending(held);
+    sigdelset(&context.uc_sigmask, held);
+    if (present != 0) {
+      sigaddset(&context.uc_sigmask, present);
+      held_signal = present;
+    }
+    if (interrupts_calls(held)) {
+      end_interrupted_call(context.uc_mcontext);
+    }
+  }
+}
+
 void on_sample(int /*signal*/, siginfo_t* info, void* context) {
+  if (info->si_code == SI_TKILL) {
+    const int errno_before = errno;
+    hold_back_anew(*static_cast<ucontext_t*>(context));
+    errno = errno_before;
+    return;
+  }
   if (info->si_code != SI_TIMER || !recording() || thread_log.state != ThreadLog::State::kLive) {
     return;
   }
@@ -149,6 +214,13 @@ void move_sampling_from(int signal) {
     }
   }
   leave_signal(signal);
+  __atomic_fetch_or(&given_back, bit_of(signal), __ATOMIC_RELAXED);
+}
+
+int signal_that_lets_through(int signal) {
+  const bool was_ours = signal > 0 && signal <= 64 &&
+                        (__atomic_load_n(&given_back, __ATOMIC_RELAXED) & bit_of(signal)) != 0;
+  return was_ours ? signal_of_sampling() : 0;
 }
 
 void start_sampling() {
@@ -190,25 +262,42 @@ void forget_timers() {
 }
 
 SamplingHeldBack::SamplingHeldBack() {
-  if (sampling_signal == 0) [[likely]] {
+  if (signal_of_sampling() == 0) [[likely]] {
     return;
   }
-  const std::uint64_t own = bit_of(sampling_signal);
-  std::uint64_t before = 0;
   const int errno_before = errno;
-  held_ = syscall(SYS_rt_sigprocmask, SIG_BLOCK, &own, &before, sizeof(own)) == 0 &&
-          (before & own) == 0;
+  // It may become the program's in between.
+  for (int signal = signal_of_sampling(); signal != 0; signal = signal_of_sampling()) {
+    const std::uint64_t own = bit_of(signal);
+    std::uint64_t before = 0;
+    if (syscall(SYS_rt_sigprocmask, SIG_BLOCK, &own, &before, sizeof(own)) != 0 ||
+        (before & own) != 0) {
+      break;
+    }
+    held_ = signal;
+    held_signal = signal;
+    if (held_signal == signal_of_sampling()) {
+      break;
+    }
+    release();
+  }
   errno = errno_before;
 }
 
 SamplingHeldBack::~SamplingHeldBack() {
-  if (!held_) {
-    return;
+  if (held_ != 0) {
+    const int errno_before = errno;
+    release();
+    errno = errno_before;
   }
-  const std::uint64_t own = bit_of(sampling_signal);
-  const int errno_before = errno;
+}
+
+void SamplingHeldBack::release() {
+  const int held_since = held_signal;
+  held_signal = 0;
+  const std::uint64_t own = bit_of(held_) | (held_since != 0 ? bit_of(held_since) : 0);
+  held_ = 0;
   syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, &own, nullptr, sizeof(own));
-  errno = errno_before;
 }
 
 }  // namespace longpole::recorder

@@ -16,6 +16,10 @@ int signal_of_sampling();
 // Gives the signal back to the program, which wants it, and goes on with another.
 void move_sampling_from(int signal);
 
+// What to send a thread before a signal that it may still hold back, as it was ours when its call began; 0: nothing. What is
+// sent to the process, or when no signal is left for us, such a thread gets when its call is over.
+int signal_that_lets_through(int signal);
+
 // For the calling thread, whose log is live.
 void start_sampling();
 void stop_sampling();
@@ -33,7 +37,9 @@ class SamplingHeldBack {
   SamplingHeldBack& operator=(const SamplingHeldBack&) = delete;
 
  private:
-  bool held_ = false;
+  void release();
+
+  int held_ = 0;  // the signal that is blocked, if it was not before
 };
 
 }  // namespace longpole::recorder

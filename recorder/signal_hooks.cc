@@ -43,15 +43,21 @@ __attribute__((visibility("default"))) int sigaction(int signal, const struct si
   if (ours) {
     give_up(signal);
   }
-  return next().sigaction(signal, action, previous);
+  const int result = next().sigaction(signal, action, previous);
+  if (ours && previous != nullptr) {
+    *previous = {};
+  }
+  return result;
 }
 
 __attribute__((visibility("default"))) sighandler_t signal(int number,
                                                            sighandler_t handler) noexcept {
-  if (is_own(number)) {
+  const bool ours = is_own(number);
+  if (ours) {
     give_up(number);
   }
-  return next().signal(number, handler);
+  const sighandler_t previous = next().signal(number, handler);
+  return ours && previous != SIG_ERR ? SIG_DFL : previous;
 }
 
 __attribute__((visibility("default"))) int sigprocmask(int how, const sigset_t* set,

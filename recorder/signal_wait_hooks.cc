@@ -66,6 +66,13 @@ inline int send_recorded(const void* to, std::uint64_t how, int signal, const vo
   return result;
 }
 
+// Before the signal itself, which may end the thread.
+void let_through(pthread_t thread, int signal) {
+  if (const int own = signal_that_lets_through(signal); own != 0) [[unlikely]] {
+    resolved_next.pthread_kill(thread, own);
+  }
+}
+
 constexpr int as_it_is(int result) {
   return result;
 }
@@ -152,7 +159,11 @@ LONGPOLE_HOOK int pthread_kill(pthread_t thread, int signal) noexcept {
   }
   return send_recorded(
       as_object(thread), 0, signal, LONGPOLE_SITE(),
-      [thread, signal] { return resolved_next.pthread_kill(thread, signal); }, as_it_is);
+      [thread, signal] {
+        let_through(thread, signal);
+        return resolved_next.pthread_kill(thread, signal);
+      },
+      as_it_is);
 }
 
 LONGPOLE_HOOK int pthread_sigqueue(pthread_t thread, int signal, sigval value) noexcept {
@@ -161,7 +172,10 @@ LONGPOLE_HOOK int pthread_sigqueue(pthread_t thread, int signal, sigval value) n
   }
   return send_recorded(
       as_object(thread), 0, signal, LONGPOLE_SITE(),
-      [thread, signal, value] { return resolved_next.pthread_sigqueue(thread, signal, value); },
+      [thread, signal, value] {
+        let_through(thread, signal);
+        return resolved_next.pthread_sigqueue(thread, signal, value);
+      },
       as_it_is);
 }
 
@@ -171,7 +185,12 @@ LONGPOLE_HOOK int tgkill(pid_t process, pid_t thread, int signal) {
   }
   return send_recorded(
       as_object(static_cast<std::uint64_t>(thread)), LONGPOLE_BY_THREAD_ID, signal, LONGPOLE_SITE(),
-      [process, thread, signal] { return resolved_next.tgkill(process, thread, signal); },
+      [process, thread, signal] {
+        if (const int own = signal_that_lets_through(signal); own != 0) [[unlikely]] {
+          resolved_next.tgkill(process, thread, own);
+        }
+        return resolved_next.tgkill(process, thread, signal);
+      },
       by_errno);
 }
 

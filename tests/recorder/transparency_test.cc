@@ -104,10 +104,11 @@ INSTANTIATE_TEST_SUITE_P(
                     Specimen{"own_futexes"}, Specimen{"own_signals"}, Specimen{"pauses"},
                     Specimen{"plugins"}, Specimen{"quick_exits"}, Specimen{"rwlocks"},
                     Specimen{"semaphores"}, Specimen{"signal_handlers"}, Specimen{"signal_waits"},
-                    Specimen{"small_stacks"}, Specimen{"spin_locks"}, Specimen{"synchronized"},
-                    Specimen{"standard_threads"}, Specimen{"thread_attributes"},
-                    Specimen{"thread_local_destructors"}, Specimen{"threads"},
-                    Specimen{"unwinding"}, Specimen{"preloads", {}, std::nullopt, "preloaded.so"}),
+                    Specimen{"signals_taken_late"}, Specimen{"small_stacks"},
+                    Specimen{"spin_locks"}, Specimen{"synchronized"}, Specimen{"standard_threads"},
+                    Specimen{"thread_attributes"}, Specimen{"thread_local_destructors"},
+                    Specimen{"threads"}, Specimen{"unwinding"},
+                    Specimen{"preloads", {}, std::nullopt, "preloaded.so"}),
     [](const auto& tested) { return name_of(tested.param); });
 
 }  // namespace
