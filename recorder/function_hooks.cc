@@ -1,6 +1,7 @@
 #include "function_hooks.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "chunk.h"
 #include "next_definition.h"
@@ -25,10 +26,11 @@ struct FunctionStack {
 };
 __thread FunctionStack* function_stack __attribute__((tls_model("initial-exec")));
 
-// Null: the thread has ended, or there is no memory.
+// Null: the thread has ended, or is another process's, or there is no memory.
 __attribute__((noinline, cold)) FunctionStack* map_function_stack() {
   const SignalsBlocked blocked;
-  if (function_stack == nullptr && thread_log.state != ThreadLog::State::kEnded) {
+  if (function_stack == nullptr && (thread_log.state == ThreadLog::State::kUnknown ||
+                                    thread_log.state == ThreadLog::State::kLive)) {
     function_stack = static_cast<FunctionStack*>(map_memory(sizeof(FunctionStack)));
   }
   return function_stack;
@@ -113,6 +115,10 @@ void forget_functions() {
   if (function_stack != nullptr) {
     function_stack->depth = 0;
   }
+}
+
+void* exchange_functions(void* others) {
+  return std::exchange(function_stack, static_cast<FunctionStack*>(others));
 }
 
 void unmap_functions() {

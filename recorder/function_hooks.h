@@ -13,6 +13,9 @@ void set_function_depth(std::uint32_t depth);
 // The calling thread is in none that it is recorded to have entered.
 void forget_functions();
 
+// What the calling thread has entered from now on, null at first; returns what it had entered before.
+void* exchange_functions(void* others);
+
 // At the end of the calling thread, which is recorded to enter none from then on. Signals must be blocked.
 void unmap_functions();
 

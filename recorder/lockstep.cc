@@ -366,6 +366,10 @@ void end_thread() {
   participant = nullptr;
 }
 
+Participant* exchange_participant(Participant* other) {
+  return std::exchange(participant, other);
+}
+
 void take_turn() {
   Participant* const self = participant;
   if (self == nullptr ||

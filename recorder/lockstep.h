@@ -53,6 +53,10 @@ void step_in();
 void spin_on(const void* object);
 void end_spinning_on(const void* object);
 
+// Who the calling thread is from now on, null: nobody; returns who it was.
+struct Participant;
+Participant* exchange_participant(Participant* other);
+
 // The signal of the ticks; 0: none. As with that of sampling, the program must not see it.
 int signal_of_ticks();
 void move_ticks_from(int signal);

@@ -12,6 +12,7 @@ namespace longpole::recorder {
 
 NextDefinitions resolved_next;
 Attempts attempts;
+bool vfork_is_of_libc = false;
 bool next_definitions_are_resolved = false;
 
 namespace {
@@ -187,6 +188,8 @@ void choose_attempts(const Search& search) {
   const bool semaphore = LONGPOLE_FOUND_IN(sem_trywait) == LONGPOLE_FOUND_IN(sem_wait);
   attempts.semaphore = semaphore ? resolved_next.sem_trywait : &always_taken;
   const bool mtx = LONGPOLE_FOUND_IN(mtx_trylock) == LONGPOLE_FOUND_IN(mtx_lock);
+  // Which nobody else has a definition of.
+  vfork_is_of_libc = LONGPOLE_FOUND_IN(vfork) == LONGPOLE_FOUND_IN(get_nprocs);
   attempts.mtx = mtx ? resolved_next.mtx_trylock : &always_thrd_busy;
 }
 

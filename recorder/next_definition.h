@@ -183,6 +183,7 @@
   X(thrd_sleep)                      \
   X(thrd_yield)                      \
   X(usleep)                          \
+  X(vfork)                           \
   X(write)                           \
   X(writev)
 
@@ -236,6 +237,7 @@ struct Attempts {
 // null on a glibc that has none: nothing there can call them.
 extern NextDefinitions resolved_next;
 extern Attempts attempts;
+extern bool vfork_is_of_libc;
 extern bool next_definitions_are_resolved;
 
 // False while there are no threads to record: before glibc 2.34, libpthread may come later.

@@ -259,11 +259,12 @@ __attribute__((noinline, cold)) longpole_record* claim_slot_slowly() {
         ready = is_slot_of(log.chunk, log.next_slot) || make_room();
         break;
       case ThreadLog::State::kEnded:
+      case ThreadLog::State::kChildOfVfork:
         break;
     }
     if (ready) {
       record_overhead(begin);
-    } else {
+    } else if (log.state != ThreadLog::State::kChildOfVfork) {
       __atomic_fetch_add(&control().dropped, 1, __ATOMIC_RELAXED);
     }
   }

@@ -31,7 +31,8 @@ struct ThreadLog {
   enum class State : std::uint8_t {
     kUnknown = 0,  // not registered: the thread has not made a recorded call
     kLive,
-    kEnded,  // its last record is written; what it still calls counts as dropped
+    kEnded,         // its last record is written; what it still calls counts as dropped
+    kChildOfVfork,  // on the parent's thread, which waits; what it calls is nobody's
   };
 
   std::uintptr_t next_slot;

@@ -107,7 +107,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Specimen{"signals_taken_late"}, Specimen{"small_stacks"},
                     Specimen{"spin_locks"}, Specimen{"synchronized"}, Specimen{"standard_threads"},
                     Specimen{"thread_attributes"}, Specimen{"thread_local_destructors"},
-                    Specimen{"threads"}, Specimen{"unwinding"},
+                    Specimen{"threads"}, Specimen{"unwinding"}, Specimen{"vforks"},
                     Specimen{"preloads", {}, std::nullopt, "preloaded.so"}),
     [](const auto& tested) { return name_of(tested.param); });
 

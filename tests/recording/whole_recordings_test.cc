@@ -71,6 +71,13 @@ std::multiset<std::string> awaited(const Recording& recording) {
   return words;
 }
 
+Nanoseconds cpu_of(const Thread& thread) {
+  Nanoseconds sum{};
+  for (const Event& event : thread.events)
+    sum += event.cpu;
+  return sum;
+}
+
 TEST_P(WholeRecording, HasTenThousandShortThreads) {
   const Recording recording = recorded(recorder_specimen("many_short_threads"));
   ASSERT_EQ(recording.threads.size(), 10'001U);
@@ -107,6 +114,25 @@ TEST_P(WholeRecording, KnowsWhoWroteWhatAThreadWaitedToRead) {
   EXPECT_THAT(text, HasSubstr(" fd="));
 }
 
+// Its children have its memory, close its ends of the pipes, lock and compute for 250 ms.
+void expect_nothing_of_children(const Recording& recording) {
+  EXPECT_EQ(calls(recording, EventKind::mutex_lock), 0);
+  EXPECT_THAT(awaited(recording), UnorderedElementsAre("data", "data", "data", "data", "data"));
+  EXPECT_LT(cpu_of(recording.threads.front()), std::chrono::milliseconds(125));
+}
+
+TEST_P(WholeRecording, HasNothingOfWhatAChildOfVforkDoes) {
+  expect_nothing_of_children(recorded(recorder_specimen("vforks")));
+}
+
+TEST(LockstepRecording, HasNothingOfWhatAChildOfVforkDoes) {
+  Options options = options_for(recorder_specimen("vforks"));
+  options.lockstep = 2;
+  const Recorded recorded = record(options);
+  ASSERT_TRUE(recorded.recording.has_value()) << recorded.recording.error().text();
+  expect_nothing_of_children(*recorded.recording);
+}
+
 // How often it looked on one CPU says nothing of others.
 TEST_P(WholeRecording, KnowsWhatAThreadLookedForAgainAndAgain) {
   const Recording recording = recorded(specimen("polling"));
@@ -128,13 +154,6 @@ TEST_P(WholeRecording, KnowsWhatAThreadLookedForAgainAndAgain) {
 TEST_P(WholeRecording, EndsACancelledWaitWhenItIsCancelled) {
   const Recording recording = recorded(recorder_specimen("cancellations"));
   EXPECT_THAT(awaited(recording), UnorderedElementsAre("cancellation", "cancellation"));
-}
-
-Nanoseconds cpu_of(const Thread& thread) {
-  Nanoseconds sum{};
-  for (const Event& event : thread.events)
-    sum += event.cpu;
-  return sum;
 }
 
 TEST_P(WholeRecording, EndsWhereMainReturnsOrSomebodyCallsExit) {
