@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <cerrno>
@@ -33,13 +32,6 @@ SignalsBlocked::~SignalsBlocked() {
 }
 
 namespace {
-
-// Growing a file over the limit would not only fail: it would send SIGXFSZ to the program.
-bool file_may_reach(std::uint64_t bytes) {
-  rlimit limit;
-  return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
-         bytes <= limit.rlim_cur;
-}
 
 // Where a new chunk begins in the file, or -1.
 std::int64_t claim_bytes(std::uint32_t bytes) {

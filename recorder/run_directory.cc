@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -93,6 +94,12 @@ void name_own_directory(std::uint32_t child) {
   append(own_directory, first);
 }
 
+bool append_to(int file, const void* data, std::size_t bytes) {
+  const off_t end = lseek(file, 0, SEEK_END);
+  return end >= 0 && file_may_reach(static_cast<std::uint64_t>(end) + bytes) &&
+         next().write(file, data, bytes) == static_cast<ssize_t>(bytes);
+}
+
 void copy(const char* from, int to) {
   char buffer[4096];
   const int descriptor = next().open(from, O_RDONLY | O_CLOEXEC);
@@ -100,7 +107,7 @@ void copy(const char* from, int to) {
     return;
   }
   for (ssize_t got; (got = next().read(descriptor, buffer, sizeof(buffer))) > 0;) {
-    if (next().write(to, buffer, static_cast<std::size_t>(got)) != got) {
+    if (!append_to(to, buffer, static_cast<std::size_t>(got))) {
       break;
     }
   }
@@ -108,6 +115,12 @@ void copy(const char* from, int to) {
 }
 
 }  // namespace
+
+bool file_may_reach(std::uint64_t bytes) {
+  rlimit limit;
+  return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+         bytes <= limit.rlim_cur;
+}
 
 longpole_control* claim_run_directory(const char* directory) {
   if (std::strlen(directory) + kLongestBelow > sizeof(run_directory)) {
@@ -148,7 +161,8 @@ longpole_control* claim_directory_of_child(longpole_beginning beginning) {
   if (descriptor < 0) {
     return nullptr;
   }
-  if (posix_fallocate(descriptor, 0, sizeof(longpole_control)) != 0) {
+  if (!file_may_reach(sizeof(longpole_control)) ||
+      posix_fallocate(descriptor, 0, sizeof(longpole_control)) != 0) {
     next().close(descriptor);
     return nullptr;
   }
@@ -211,7 +225,7 @@ void describe_process() {
     Path target;
     const ssize_t length = readlink(link, target, sizeof(target) - 1);
     target[length > 0 ? length : 0] = '\0';
-    if (next().write(file, target, std::strlen(target) + 1) < 0) {
+    if (!append_to(file, target, std::strlen(target) + 1)) {
       break;
     }
   }
@@ -234,8 +248,7 @@ void note_launch(pid_t pid, const char* program, bool failed) {
   std::strncpy(launch.program, program, sizeof(launch.program) - 1);
   const int file = open_in(run_directory, "/launches", O_WRONLY | O_CREAT | O_APPEND);
   if (file >= 0) {
-    // Where the disk is full, nobody will know.
-    static_cast<void>(next().write(file, &launch, sizeof(launch)) == 0);
+    append_to(file, &launch, sizeof(launch));
     next().close(file);
   }
 }

@@ -6,6 +6,8 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
+
 #include "longpole/raw_record.h"
 
 namespace longpole::recorder {
@@ -23,12 +25,16 @@ bool open_events();
 // or -1 with errno set.
 int events_descriptor();
 
+// Growing a file over the limit would not only fail: it would send SIGXFSZ to the program.
+bool file_may_reach(std::uint64_t bytes);
+
 // What the launcher, which looks after the first process alone, cannot see of this one.
 void describe_process();
 // As they are now. The launcher looks at those of the first process from time to time.
 void describe_mappings();
 
-// That process `pid` is about to become `program`, or that it came to nothing. Async-signal-safe.
+// That process `pid` is about to become `program`, or that it came to nothing. Async-signal-safe. Where a file may not grow, as
+// where the disk is full, nobody will know.
 void note_launch(pid_t pid, const char* program, bool failed);
 
 }  // namespace longpole::recorder
