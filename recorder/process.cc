@@ -1,6 +1,7 @@
 #include "process.h"
 
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include <cerrno>
 #include <cstddef>
@@ -13,6 +14,7 @@
 #include "lockstep.h"
 #include "measured_costs.h"
 #include "next_definition.h"
+#include "own_signals.h"
 #include "run_directory.h"
 #include "sampling.h"
 #include "system_calls.h"
@@ -132,8 +134,57 @@ void switch_on() {
 
 std::uint32_t cpus_to_tell = 0;
 bool constructor_ran = false;
+pid_t starter = 0;  // the thread that is in start()
 
-// Signals must be blocked. The calling thread is the only one.
+pid_t this_thread() {
+  return static_cast<pid_t>(syscall(SYS_gettid));
+}
+
+// Others do not wait for ever: for a thread that fork() has not taken along, say.
+void wait_for_starter() {
+  constexpr int kPatience = 20'000;
+  constexpr timespec kShortly{0, 100'000};
+  const pid_t self = this_thread();
+  for (int i = 0; i < kPatience; ++i) {
+    const pid_t other = __atomic_load_n(&starter, __ATOMIC_ACQUIRE);
+    if (other == 0 || other == self) {
+      return;
+    }
+    next().nanosleep(&kShortly, nullptr);
+  }
+}
+
+// One at a time, and in none that is in the middle of it.
+class Starter {
+ public:
+  Starter() {
+    wait_for_starter();
+    pid_t nobody = 0;
+    is_ours_ = __atomic_compare_exchange_n(&starter, &nobody, this_thread(), false,
+                                           __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+  }
+  ~Starter() {
+    if (is_ours_) {
+      __atomic_store_n(&starter, 0, __ATOMIC_RELEASE);
+    }
+  }
+  Starter(const Starter&) = delete;
+  Starter& operator=(const Starter&) = delete;
+  [[nodiscard]] bool is_ours() const { return is_ours_; }
+
+ private:
+  bool is_ours_;
+};
+
+// Whichever thread it is that starts the recording.
+std::uint64_t cpu_time_of_first_thread() {
+  timespec time{};
+  clock_gettime(cpu_clock_of(getpid()), &time);
+  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000u +
+         static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+// Signals must be blocked.
 void begin_recording() {
   longpole_control& control = *mapped_control;
   if (control.parent != 0) {
@@ -142,7 +193,7 @@ void begin_recording() {
   // The launcher looks at them from time to time, and may come too late for a process that is short.
   describe_mappings();
   control.start = read_clock_pair();
-  control.start_thread_cpu_ns = thread_cpu_time();
+  control.start_thread_cpu_ns = cpu_time_of_first_thread();
   control.start_process_cpu_ns = process_cpu_time();
   register_thread();
 }
@@ -174,7 +225,8 @@ void go_on_in_child() {
 
 void start() {
   const std::uint64_t begin = stamp();
-  if (mapped_control != nullptr || !resolve_next_definitions()) {
+  const Starter only;
+  if (!only.is_ours() || mapped_control != nullptr || !resolve_next_definitions()) {
     return;
   }
   prepare_system_calls();
@@ -218,6 +270,11 @@ void start() {
 __attribute__((constructor)) void construct() {
   start();
   constructor_ran = true;
+  // Where a thread of a library has started the recording.
+  if (recording() && thread_log.state == ThreadLog::State::kUnknown) {
+    const SignalsBlocked blocked;
+    register_thread();
+  }
 }
 
 }  // namespace
@@ -225,6 +282,12 @@ __attribute__((constructor)) void construct() {
 const RecordingState* recording_state = &kNotStarted;
 
 // Earlier callers, sanitizers above all, may find the process without an environment.
+void wait_for_start() {
+  if (__atomic_load_n(&starter, __ATOMIC_ACQUIRE) != 0) [[unlikely]] {
+    wait_for_starter();
+  }
+}
+
 std::uint32_t told_cpus() {
   if (!constructor_ran) [[unlikely]] {
     start();

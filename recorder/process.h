@@ -53,6 +53,9 @@ inline bool on_one_cpu() {
 // Starts the recording if nobody has: libgomp counts the CPUs in its own constructor, before ours.
 std::uint32_t told_cpus();
 
+// Until it is complete, for a thread that is there before the program's beginning: a library's constructor may start some.
+void wait_for_start();
+
 // Valid while recording().
 longpole_control& control();
 

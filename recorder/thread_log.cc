@@ -252,6 +252,7 @@ __attribute__((noinline, cold)) longpole_record* claim_slot_slowly() {
   if (recording()) {
     switch (log.state) {
       case ThreadLog::State::kUnknown:
+        wait_for_start();
         ready = register_thread();
         break;
       case ThreadLog::State::kLive:

@@ -149,8 +149,13 @@ void Merger::choose_threads() {
   std::erase_if(raw_.threads, [&](const RawThread& thread) {
     return !first_record_.contains(thread.number) && !created_at_.contains(thread.number);
   });
-  std::sort(raw_.threads.begin(), raw_.threads.end(),
-            [](const RawThread& a, const RawThread& b) { return a.number < b.number; });
+  // The main thread first: one of a library's constructor may have been seen before it.
+  const auto is_other = [this](const RawThread& thread) {
+    return thread.tid != input_.control.pid;
+  };
+  std::sort(raw_.threads.begin(), raw_.threads.end(), [&](const RawThread& a, const RawThread& b) {
+    return std::pair(is_other(a), a.number) < std::pair(is_other(b), b.number);
+  });
   for (std::uint32_t i = 0; i < raw_.threads.size(); ++i) {
     const RawThread& thread = raw_.threads[i];
     ids_[thread.number] = ThreadId{i};

@@ -91,6 +91,27 @@ TEST(Manners, AProgramThatAProcessBecomesIsARecordingOfItsOwn) {
   EXPECT_EQ(followed.children[0]->threads().size(), 2U);
 }
 
+TEST(Manners, AThreadOfALibrarysConstructorIsThereAndIsNotMain) {
+  for (const char* how : {"locks", "asks"}) {
+    for (int round = 0; round < 20; ++round) {
+      RunDirectory directory;
+      run_recorded({"early_threads", {how}}, directory);
+      const auto threads = directory.threads();
+      ASSERT_EQ(threads.size(), 2U) << how;
+      const auto main = std::find_if(threads.begin(), threads.end(), [&](const RawThread& thread) {
+        return thread.tid == directory.control().pid;
+      });
+      ASSERT_NE(main, threads.end()) << how;
+      EXPECT_EQ(of_kind(*main, LONGPOLE_MUTEX_LOCK).size(), 10U) << how;
+      EXPECT_EQ(of_kind(*main, LONGPOLE_THREAD_END).size(), 1U) << how;
+      EXPECT_EQ(directory.control().next_thread, 2U) << how;
+      if (std::string(how) == "locks") {
+        EXPECT_EQ(main->number, 0U) << "nobody else records before the recording has begun";
+      }
+    }
+  }
+}
+
 TEST(Manners, AHundredChildrenAreFollowed) {
   Followed followed;
   follow(followed, {"family", {"forked", "100"}});

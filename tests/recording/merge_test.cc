@@ -57,6 +57,18 @@ TEST(Merge, WhatABroadcastSleepsForWantOfACpuIsNoWait) {
                           "0 300000 external cpu=40000 took=40000", "0 390000 end cpu=60000"));
 }
 
+// A library's constructor may have started one that records before main.
+TEST(Merge, TheMainThreadIsTheFirstWhateverItsNumber) {
+  HandMadeRun run;
+  run.result.kernel_source = false;
+  run.events.add_thread(0, 101, {call(LONGPOLE_MUTEX_LOCK, 500, lock_address)});
+  run.events.add_thread(1, 100, {call(LONGPOLE_MUTEX_UNLOCK, 1000, lock_address)});
+  const auto merged = run.merge();
+  ASSERT_EQ(merged->threads.size(), 2U);
+  EXPECT_TRUE(merged->threads[0].is_main);
+  EXPECT_FALSE(merged->threads[1].is_main);
+}
+
 TEST(Merge, TheCostOfTheRecordsIsTakenOutAndNeverMoreThanThereIs) {
   HandMadeRun run;
   run.control.cost_ps = 100'000;

@@ -89,6 +89,23 @@ TEST_P(WholeRecording, HasTenThousandShortThreads) {
   }));
 }
 
+TEST_P(WholeRecording, OfAProgramWhoseLibraryStartedAThreadBeginsWithMain) {
+  for (const char* how : {"locks", "asks"})
+    for (int round = 0; round < 10; ++round) {
+      Options options = options_for(recorder_specimen("early_threads"), {how});
+      options.source = GetParam();
+      options.cpus = Cpus::all;
+      const Recorded recorded = record(options);
+      ASSERT_TRUE(recorded.recording.has_value()) << recorded.recording.error().text();
+      const Recording& recording = *recorded.recording;
+      ASSERT_EQ(recording.threads.size(), 2U);
+      EXPECT_EQ(recording.threads[0].name, "main") << how;
+      EXPECT_EQ(
+          std::ranges::count(recording.threads[0].events, EventKind::mutex_lock, &Event::kind), 10)
+          << how;
+    }
+}
+
 TEST_P(WholeRecording, HasTwoThousandThreadsAtOnce) {
   const Recording recording = recorded(recorder_specimen("threads_at_once"));
   ASSERT_EQ(recording.threads.size(), 2001U);
