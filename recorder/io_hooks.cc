@@ -175,6 +175,30 @@ LONGPOLE_HOOK int epoll_pwait(int set, epoll_event* events, int most, int timeou
   LONGPOLE_IO_CALL(OTHER, epoll_pwait, set, set, events, most, timeout,
                    WithOwnSignals(signals).get());
 }
+LONGPOLE_HOOK int epoll_pwait2(int set, epoll_event* events, int most, const timespec* timeout,
+                               const sigset_t* signals) {
+  LONGPOLE_IO_CALL(OTHER, epoll_pwait2, set, set, events, most, timeout,
+                   WithOwnSignals(signals).get());
+}
+
+LONGPOLE_HOOK ssize_t msgrcv(int queue, void* message, size_t bytes, long type, int flags) {
+  LONGPOLE_IO_CALL(OTHER, msgrcv, kSeveral, queue, message, bytes, type, flags);
+}
+LONGPOLE_HOOK int msgsnd(int queue, const void* message, size_t bytes, int flags) {
+  LONGPOLE_IO_CALL(OTHER, msgsnd, kSeveral, queue, message, bytes, flags);
+}
+LONGPOLE_HOOK int semop(int semaphores, sembuf* operations, size_t count) noexcept {
+  LONGPOLE_IO_CALL(OTHER, semop, kSeveral, semaphores, operations, count);
+}
+LONGPOLE_HOOK int semtimedop(int semaphores, sembuf* operations, size_t count,
+                             const timespec* timeout) noexcept {
+  LONGPOLE_IO_CALL(OTHER, semtimedop, kSeveral, semaphores, operations, count, timeout);
+}
+// It answers with a negative number, and leaves errno alone.
+LONGPOLE_HOOK int io_getevents(void* context, long least, long most, void* events,
+                               timespec* timeout) {
+  LONGPOLE_IO_CALL(OTHER, io_getevents, kSeveral, context, least, most, events, timeout);
+}
 
 // What the headers call under _FORTIFY_SOURCE.
 LONGPOLE_HOOK ssize_t __read_chk(int file, void* data, size_t bytes, size_t room) {
@@ -197,6 +221,11 @@ LONGPOLE_HOOK ssize_t __recvfrom_chk(int socket, void* data, size_t bytes, size_
 }
 LONGPOLE_HOOK int __poll_chk(pollfd* files, nfds_t count, int timeout, size_t room) {
   LONGPOLE_IO_CALL(OTHER, __poll_chk, kSeveral, files, count, timeout, room);
+}
+LONGPOLE_HOOK int __ppoll_chk(pollfd* files, nfds_t count, const timespec* timeout,
+                              const sigset_t* signals, size_t room) {
+  LONGPOLE_IO_CALL(OTHER, __ppoll_chk, kSeveral, files, count, timeout,
+                   WithOwnSignals(signals).get(), room);
 }
 LONGPOLE_HOOK int __open_2(const char* path, int flags) {
   LONGPOLE_IO_CALL(OPENS, __open_2, kSeveral, path, flags);

@@ -20,9 +20,12 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/msg.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/select.h>
+#include <sys/sem.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/sysinfo.h>
 #include <sys/uio.h>
@@ -37,11 +40,13 @@
   X(__open64_2)                      \
   X(__open_2)                        \
   X(__poll_chk)                      \
+  X(__ppoll_chk)                     \
   X(__pread64_chk)                   \
   X(__pread_chk)                     \
   X(__read_chk)                      \
   X(__recv_chk)                      \
   X(__recvfrom_chk)                  \
+  X(__sysv_signal)                   \
   X(_dl_find_object)                 \
   X(_exit)                           \
   X(accept)                          \
@@ -58,6 +63,7 @@
   X(dup2)                            \
   X(dup3)                            \
   X(epoll_pwait)                     \
+  X(epoll_pwait2)                    \
   X(epoll_wait)                      \
   X(eventfd)                         \
   X(execv)                           \
@@ -70,7 +76,10 @@
   X(fsync)                           \
   X(get_nprocs)                      \
   X(get_nprocs_conf)                 \
+  X(io_getevents)                    \
   X(kill)                            \
+  X(msgrcv)                          \
+  X(msgsnd)                          \
   X(mtx_lock)                        \
   X(mtx_timedlock)                   \
   X(mtx_trylock)                     \
@@ -94,6 +103,7 @@
   X(pthread_attr_getstack)           \
   X(pthread_attr_getstacksize)       \
   X(pthread_attr_setaffinity_np)     \
+  X(pthread_attr_setsigmask_np)      \
   X(pthread_attr_setstacksize)       \
   X(pthread_barrier_init)            \
   X(pthread_barrier_wait)            \
@@ -159,12 +169,16 @@
   X(sem_timedwait)                   \
   X(sem_trywait)                     \
   X(sem_wait)                        \
+  X(semop)                           \
+  X(semtimedop)                      \
   X(send)                            \
   X(sendmsg)                         \
   X(sendto)                          \
   X(setpriority)                     \
   X(sigaction)                       \
   X(signal)                          \
+  X(signalfd)                        \
+  X(sigpending)                      \
   X(sigprocmask)                     \
   X(sigqueue)                        \
   X(sigsuspend)                      \
@@ -175,6 +189,7 @@
   X(socketpair)                      \
   X(syscall)                         \
   X(sysconf)                         \
+  X(sysv_signal)                     \
   X(tgkill)                          \
   X(thrd_create)                     \
   X(thrd_detach)                     \
@@ -199,6 +214,15 @@ ssize_t __recvfrom_chk(int, void*, size_t, size_t, int, sockaddr*, socklen_t*);
 int __poll_chk(pollfd*, nfds_t, int, size_t);
 int __open_2(const char*, int);
 int __open64_2(const char*, int);
+int __ppoll_chk(pollfd*, nfds_t, const timespec*, const sigset_t*, size_t);
+// Of libaio.
+int io_getevents(void*, long, long, void*, timespec*);
+#if !__GLIBC_PREREQ(2, 35)
+int epoll_pwait2(int, epoll_event*, int, const timespec*, const sigset_t*);
+#endif
+#if !__GLIBC_PREREQ(2, 32)
+int pthread_attr_setsigmask_np(pthread_attr_t*, const sigset_t*);
+#endif
 
 #if !__GLIBC_PREREQ(2, 35)
 struct dl_find_object {

@@ -24,6 +24,16 @@ void give_up(int signal) {
   }
 }
 
+template <auto kSet>
+sighandler_t set_handler(int number, sighandler_t handler) {
+  const bool ours = is_own(number);
+  if (ours) {
+    give_up(number);
+  }
+  const sighandler_t previous = (next().*kSet)(number, handler);
+  return ours && previous != SIG_ERR ? SIG_DFL : previous;
+}
+
 }  // namespace
 }  // namespace longpole::recorder
 
@@ -52,12 +62,17 @@ __attribute__((visibility("default"))) int sigaction(int signal, const struct si
 
 __attribute__((visibility("default"))) sighandler_t signal(int number,
                                                            sighandler_t handler) noexcept {
-  const bool ours = is_own(number);
-  if (ours) {
-    give_up(number);
-  }
-  const sighandler_t previous = next().signal(number, handler);
-  return ours && previous != SIG_ERR ? SIG_DFL : previous;
+  return set_handler<&NextDefinitions::signal>(number, handler);
+}
+
+// What signal() is in a program of System V's, and its other name.
+__attribute__((visibility("default"))) sighandler_t __sysv_signal(int number,
+                                                                  sighandler_t handler) noexcept {
+  return set_handler<&NextDefinitions::__sysv_signal>(number, handler);
+}
+__attribute__((visibility("default"))) sighandler_t sysv_signal(int number,
+                                                                sighandler_t handler) noexcept {
+  return set_handler<&NextDefinitions::sysv_signal>(number, handler);
 }
 
 __attribute__((visibility("default"))) int sigprocmask(int how, const sigset_t* set,
@@ -68,5 +83,23 @@ __attribute__((visibility("default"))) int sigprocmask(int how, const sigset_t* 
 __attribute__((visibility("default"))) int pthread_sigmask(int how, const sigset_t* set,
                                                            sigset_t* previous) noexcept {
   return next().pthread_sigmask(how, WithoutOwnSignals(set).get(), previous);
+}
+
+__attribute__((visibility("default"))) int pthread_attr_setsigmask_np(pthread_attr_t* attributes,
+                                                                      const sigset_t* set) {
+  return next().pthread_attr_setsigmask_np(attributes, WithoutOwnSignals(set).get());
+}
+
+__attribute__((visibility("default"))) int signalfd(int file, const sigset_t* set,
+                                                    int flags) noexcept {
+  return next().signalfd(file, WithoutOwnSignals(set).get(), flags);
+}
+
+__attribute__((visibility("default"))) int sigpending(sigset_t* set) noexcept {
+  const int result = next().sigpending(set);
+  if (result == 0) {
+    *set = *WithoutOwnSignals(set).get();
+  }
+  return result;
 }
 }

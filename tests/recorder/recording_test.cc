@@ -429,6 +429,17 @@ TEST(PortableRecording, SamplesThreadsInTheirFirstPeriod) {
   EXPECT_FALSE(of_kind(threads, LONGPOLE_SAMPLE).empty());
 }
 
+// The signals that it is created with are the program's choice, but for ours.
+TEST(PortableRecording, SamplesAThreadThatIsCreatedWithAllSignalsBlocked) {
+  RunDirectory directory;
+  directory.control().cpu_clock = LONGPOLE_CPU_CLOCK_THREAD;
+  directory.control().sample_hz = 1000;
+  run_recorded({"signal_sets"}, directory);
+  const auto threads = directory.threads();
+  ASSERT_EQ(threads.size(), 3U);
+  EXPECT_GT(of_kind(threads[2], LONGPOLE_SAMPLE).size(), 10U);
+}
+
 TEST(PortableRecording, PutsCpuTimeBeforeRecordsThatHaveNoPlaceForIt) {
   RunDirectory directory;
   directory.control().cpu_clock = LONGPOLE_CPU_CLOCK_THREAD;

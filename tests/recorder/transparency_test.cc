@@ -69,6 +69,20 @@ TEST_P(Transparency, LockstepChangesNothing) {
   EXPECT_FALSE(directory.threads().empty());
 }
 
+// In lockstep no tick is sent to a thread that waits, as these specimens send what is handled.
+class PortableTransparency : public testing::TestWithParam<Specimen> {};
+
+TEST_P(PortableTransparency, RecordingChangesNothing) {
+  RunDirectory directory;
+  directory.control().cpu_clock = LONGPOLE_CPU_CLOCK_THREAD;
+  directory.control().sample_hz = 1000;
+  EXPECT_EQ(run_recorded(GetParam(), directory), run_bare(GetParam()));
+}
+
+INSTANTIATE_TEST_SUITE_P(Specimens, PortableTransparency,
+                         testing::Values(Specimen{"signal_sets"}, Specimen{"uninterrupted"}),
+                         [](const auto& tested) { return name_of(tested.param); });
+
 class Following : public testing::TestWithParam<Specimen> {};
 
 TEST_P(Following, ChangesNothing) {
