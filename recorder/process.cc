@@ -281,13 +281,13 @@ __attribute__((constructor)) void construct() {
 
 const RecordingState* recording_state = &kNotStarted;
 
-// Earlier callers, sanitizers above all, may find the process without an environment.
 void wait_for_start() {
   if (__atomic_load_n(&starter, __ATOMIC_ACQUIRE) != 0) [[unlikely]] {
     wait_for_starter();
   }
 }
 
+// Earlier callers, sanitizers above all, may find the process without an environment.
 std::uint32_t told_cpus() {
   if (!constructor_ran) [[unlikely]] {
     start();
