@@ -13,6 +13,7 @@ export interface Page {
 
 const commonStyles = `a { color: var(--vscode-textLink-foreground); text-decoration: none; cursor: pointer; }
 a:hover { text-decoration: underline; }
+.visually-hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 .quiet { color: var(--vscode-descriptionForeground); font-weight: normal; }
 .problem { color: var(--vscode-errorForeground); white-space: pre-wrap; overflow-wrap: anywhere; }
 :focus-visible { outline: 1px solid var(--vscode-focusBorder); outline-offset: 1px; }`;
@@ -74,29 +75,44 @@ export function pageFrame(): string {
   return page({
     title: 'Longpole',
     styles: textStyles,
-    body: '<main aria-live="polite"><p class="quiet">Reading the recording …</p></main>',
+    body: '<p id="told" class="visually-hidden" role="status"></p><main><p class="quiet">Reading the recording …</p></main>',
     script: frameScript,
   });
 }
 
 const frameScript = `const editor = acquireVsCodeApi();
 const main = document.querySelector('main');
+const told = document.getElementById('told');
+const targets = '[data-file],[data-cpus]';
+// Of what had the focus, and how many there are like it before.
+const isLike = ({ dataset: a }) => ({ dataset: b }) => a.cpus === b.cpus && a.file === b.file && a.line === b.line;
+const all = (like) => [...main.querySelectorAll(targets)].filter(like);
+// To a screen reader the heading alone: all of the page would be read anew at each number of CPUs.
+const tell = (text) => {
+  if (told.textContent !== text) {
+    told.textContent = text;
+  }
+};
 addEventListener('message', ({ data }) => {
   if (data.problem !== undefined) {
     const text = document.createElement('p');
     text.className = 'problem';
     text.textContent = data.problem;
     main.replaceChildren(text);
+    tell(data.problem);
     return;
   }
-  const focused = document.activeElement?.dataset?.cpus;
+  const focused = document.activeElement?.closest(targets);
+  const like = focused && isLike(focused);
+  const place = focused ? all(like).indexOf(focused) : -1;
   main.innerHTML = data.body;
-  if (focused !== undefined) {
-    main.querySelector('[data-cpus="' + focused + '"]')?.focus();
+  if (place >= 0) {
+    (all(like)[place] ?? all(like)[0])?.focus();
   }
+  tell(main.querySelector('h1')?.textContent ?? '');
 });
 document.addEventListener('click', (event) => {
-  const target = event.target.closest('[data-file],[data-cpus]');
+  const target = event.target.closest(targets);
   if (target !== null) {
     event.preventDefault();
     const { file, line, cpus } = target.dataset;

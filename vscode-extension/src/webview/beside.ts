@@ -70,7 +70,20 @@ export function drawDetails(timeline: Timeline): void {
   if (timeline.lanes.length > 1) {
     parts.push(link('end the comparison', () => editor.postMessage({ kind: 'compareNot' })));
   }
+  replaceDetails(parts);
+}
+
+/** The link that had the focus has it again, so that one can go on with Enter; the picture where there is none like it any more. */
+function replaceDetails(parts: readonly Node[]): void {
+  const focused = document.activeElement;
+  const hadFocus = focused !== null && page.details.contains(focused);
+  const alike = (): HTMLElement[] =>
+    [...page.details.querySelectorAll<HTMLElement>('[tabindex]')].filter((each) => each.textContent === focused?.textContent);
+  const place = alike().findIndex((each) => each === focused);
   page.details.replaceChildren(...parts);
+  if (hadFocus) {
+    (alike()[place] ?? page.canvas).focus();
+  }
 }
 
 /** Of an interval that has no end yet. */

@@ -112,7 +112,8 @@ export class Gestures {
   }
 
   key(event: KeyboardEvent): boolean {
-    if (event.ctrlKey || event.metaKey || event.altKey) {
+    // On many keyboards a character needs AltGr, which some systems report as Ctrl and Alt.
+    if (!event.getModifierState('AltGraph') && (event.ctrlKey || event.metaKey || event.altKey)) {
       return false;
     }
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
@@ -354,6 +355,14 @@ export class Gestures {
     } else if (!drag.moved && drag.kind !== 'overview') {
       this.click(hitTest(this.timeline.scene(), event.offsetX, event.offsetY));
     }
+    this.timeline.redraw();
+  }
+
+  /** The system has taken the pointer for something else. */
+  pointerCancelled(): void {
+    this.drag = undefined;
+    this.timeline.marked = undefined;
+    page.canvas.classList.remove('moving');
     this.timeline.redraw();
   }
 

@@ -12,6 +12,7 @@ addEventListener('message', ({ data }: MessageEvent<ToPanel>) => timeline.take(d
 page.canvas.addEventListener('pointerdown', (event) => gestures.pointerDown(event));
 page.canvas.addEventListener('pointermove', (event) => gestures.pointerMove(event));
 page.canvas.addEventListener('pointerup', (event) => gestures.pointerUp(event));
+page.canvas.addEventListener('pointercancel', () => gestures.pointerCancelled());
 page.canvas.addEventListener('pointerleave', () => gestures.pointerLeft());
 page.canvas.addEventListener('dblclick', (event) => gestures.doubleClick(event));
 page.canvas.addEventListener(

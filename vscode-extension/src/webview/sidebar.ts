@@ -100,5 +100,9 @@ export function tableOf({ caption, head, rows, words = [] }: Table, selected: nu
       return cell;
     }),
   );
-  return element('table', [element('caption', caption), element('thead', [headRow]), element('tbody', body)]);
+  const table = element('table', [element('caption', caption), element('thead', [headRow]), element('tbody', body)]);
+  if (choose !== undefined) {
+    table.setAttribute('role', 'grid'); // of which rows can be selected
+  }
+  return table;
 }
