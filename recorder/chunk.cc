@@ -146,7 +146,8 @@ bool keep_free_chunk(longpole_chunk* chunk) {
   return false;
 }
 
-// For the chunks of threads that end, whose stacks may be the smallest that there are.
+// For the chunks of threads that end, whose stacks may be the smallest that there are. When more end at once, the others map
+// their own.
 struct EndRoom {
   EncodingPlaces places;
   unsigned char page[LONGPOLE_UNIT_BYTES];
@@ -266,13 +267,15 @@ Emptied empty_chunk(longpole_chunk* chunk, Scratch* scratch) {
 
 void retire_chunk(longpole_chunk* chunk, std::size_t records) {
   const bool are_few = sizeof(longpole_chunk) + records * kLongestEncoding <= LONGPOLE_UNIT_BYTES;
-  EndRoom* const room = are_few ? take_end_room() : nullptr;
-  const bool is_empty =
-      room != nullptr && move_away(chunk, records, room->places, room->page) == Emptied::kYes;
-  if (room != nullptr) {
+  Emptied emptied = Emptied::kNo;
+  if (EndRoom* const room = are_few ? take_end_room() : nullptr; room != nullptr) {
+    emptied = move_away(chunk, records, room->places, room->page);
     __atomic_clear(&room->is_taken, __ATOMIC_RELEASE);
+  } else if (Scratch* const scratch = are_few ? make_scratch() : nullptr; scratch != nullptr) {
+    emptied = move_away(chunk, records, scratch->places, scratch->chunk);
+    unmap_scratch(scratch);
   }
-  if (!is_empty || !keep_free_chunk(chunk)) {
+  if (emptied != Emptied::kYes || !keep_free_chunk(chunk)) {
     unmap_chunk(chunk);
   }
 }
