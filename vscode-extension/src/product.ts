@@ -114,8 +114,8 @@ export class Product implements vscode.Disposable {
       deleteRecording: (kept: KeptRecording) => recordingTree.remove(kept),
       collectDiagnostics: () => collectDiagnostics(context, daemon),
       showLog: () => Promise.resolve(log.show()),
-      goToLine,
-      goToHottestLine: () => goToHottestLine(session),
+      goToLine: (file: string, line: number) => goToLine(documents, file, line),
+      goToHottestLine: () => goToHottestLine(session, documents),
     };
     this.subscriptions = [
       log,
@@ -221,18 +221,26 @@ async function showInTimeline(timeline: TimelineView, documents: Documents, file
   await timeline.showLine(state.file, recorded + 1);
 }
 
-async function goToLine(file: string, line: number): Promise<void> {
+/** A line as it was recorded, wherever it stands since. */
+async function goToLine(documents: Documents, file: string, line: number): Promise<void> {
   const found = await findSource(file);
   if (found === undefined) {
     throw new Error(
       `${file} is not on this machine. If it is in another folder here, say so in the setting longpole.sourceFileMap.`,
     );
   }
-  const at = new vscode.Position(Math.max(0, line - 1), 0);
-  await vscode.window.showTextDocument(vscode.Uri.file(found), { selection: new vscode.Range(at, at) });
+  const document = await vscode.workspace.openTextDocument(vscode.Uri.file(found));
+  const state = await documents.learn(document);
+  const place = state?.kind === 'followed' ? state.lines.placeOf(line - 1) : undefined;
+  const at = new vscode.Position(place?.line ?? Math.max(0, line - 1), 0);
+  await vscode.window.showTextDocument(document, { selection: new vscode.Range(at, at) });
+  if (place?.stands === false || state?.kind === 'otherVersion') {
+    const why = state?.kind === 'otherVersion' ? 'This is another version than the recorded one' : 'That line was edited since it was recorded';
+    vscode.window.setStatusBarMessage(`${why}; the place is near.`, tellMs);
+  }
 }
 
-async function goToHottestLine(session: Session): Promise<void> {
+async function goToHottestLine(session: Session, documents: Documents): Promise<void> {
   const { recording, cpus } = session;
   if (recording === undefined) {
     throw new Error('No recording is shown.');
@@ -246,7 +254,7 @@ async function goToHottestLine(session: Session): Promise<void> {
         : `No line of ${session.filter === undefined ? 'this program' : 'the shown threads'} is on the critical path at ${formatCpus(cpus)}.`,
     );
   }
-  await goToLine(hottest.file, hottest.line);
+  await goToLine(documents, hottest.file, hottest.line);
 }
 
 async function isTrusted(): Promise<boolean> {
@@ -260,6 +268,9 @@ async function isTrusted(): Promise<boolean> {
   }
   return false;
 }
+
+/** Long enough to be read in passing. */
+const tellMs = 8000;
 
 let isTelling = false;
 

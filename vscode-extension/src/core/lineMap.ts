@@ -55,6 +55,20 @@ export class LineMap {
     return current;
   }
 
+  /** Where a recorded line stands; if it does no more, the nearest that does. */
+  placeOf(recorded: number): { readonly line: number; readonly stands: boolean } | undefined {
+    let place: number | undefined;
+    let distance = Infinity;
+    this.lines.forEach((line, at) => {
+      const apart = line.recorded === undefined ? Infinity : Math.abs(line.recorded - recorded);
+      if (apart < distance) {
+        place = at;
+        distance = apart;
+      }
+    });
+    return place === undefined ? undefined : { line: place, stands: distance === 0 };
+  }
+
   /** Applies the changes of one edit, whose positions are all those of the text before it. */
   apply(changes: readonly TextChange[]): void {
     const lastFirst = [...changes].sort(

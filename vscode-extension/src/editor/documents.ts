@@ -22,7 +22,7 @@ const editPauseMs = 150;
 
 export class Documents implements vscode.Disposable {
   private readonly states = new Map<string, DocumentState>();
-  private readonly looking = new Set<string>();
+  private readonly looking = new Map<string, Promise<void>>();
   private readonly changed = new vscode.EventEmitter<vscode.TextDocument>();
   private readonly subscriptions: vscode.Disposable[] = [];
   private readonly pauses = new Map<string, NodeJS.Timeout>();
@@ -53,12 +53,23 @@ export class Documents implements vscode.Disposable {
     const key = document.uri.toString();
     const state = this.states.get(key);
     if (state === undefined && !this.looking.has(key)) {
-      this.looking.add(key);
-      this.lookAt(document, this.known)
+      const look = this.lookAt(document, this.known)
         .catch((error: unknown) => this.log.warn(`${document.fileName}: ${String(error)}`))
-        .finally(() => this.looking.delete(key));
+        .finally(() => {
+          if (this.looking.get(key) === look) {
+            this.looking.delete(key);
+          }
+        });
+      this.looking.set(key, look);
     }
     return state;
+  }
+
+  /** Once it was looked at. */
+  async learn(document: vscode.TextDocument): Promise<DocumentState | undefined> {
+    const state = this.stateOf(document);
+    await this.looking.get(document.uri.toString());
+    return state ?? this.states.get(document.uri.toString());
   }
 
   dispose(): void {
@@ -96,9 +107,9 @@ export class Documents implements vscode.Disposable {
     if (file === undefined || this.known !== recording || document.isClosed) {
       return;
     }
-    const recordedText = (await isAsRecorded(file, hash, document.fileName, recording))
-      ? bytes.toString('utf8')
-      : await this.sources.textOf(file.sha256);
+    const recordedBytes = (await isAsRecorded(file, hash, document.fileName, recording)) ? bytes : await this.sources.bytesOf(file.sha256);
+    const recordedText =
+      recordedBytes === undefined ? undefined : await vscode.workspace.decode(recordedBytes, { encoding: document.encoding });
     const state: DocumentState =
       recordedText === undefined
         ? { kind: 'otherVersion', file: file.path }
@@ -112,7 +123,14 @@ export class Documents implements vscode.Disposable {
   private edited(event: vscode.TextDocumentChangeEvent): void {
     const key = event.document.uri.toString();
     const state = this.states.get(key);
-    if (state?.kind !== 'followed' || event.contentChanges.length === 0) {
+    if (state === undefined || event.contentChanges.length === 0) {
+      return;
+    }
+    if (state.kind === 'otherVersion') {
+      // The editor has read it anew: after a checkout it may be the recorded one again.
+      if (!event.document.isDirty) {
+        this.lookAgain(event.document);
+      }
       return;
     }
     state.lines.apply(
@@ -137,13 +155,16 @@ export class Documents implements vscode.Disposable {
     );
   }
 
-  /** A file that was of another version may be the recorded one again: after a checkout, say. */
+  /** A file that was of another version may be the recorded one again. */
   private saved(document: vscode.TextDocument): void {
-    const key = document.uri.toString();
-    if (this.states.get(key)?.kind === 'otherVersion') {
-      this.states.delete(key);
-      this.changed.fire(document);
+    if (this.states.get(document.uri.toString())?.kind === 'otherVersion') {
+      this.lookAgain(document);
     }
+  }
+
+  private lookAgain(document: vscode.TextDocument): void {
+    this.states.delete(document.uri.toString());
+    this.changed.fire(document);
   }
 }
 

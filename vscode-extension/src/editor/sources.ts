@@ -2,7 +2,7 @@
 // the files of a recording are on this machine.
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
@@ -28,7 +28,12 @@ export class Sources {
   async keep(files: readonly SourceFile[]): Promise<void> {
     await mkdir(this.folder, { recursive: true });
     for (const { path, sha256 } of files) {
-      if (sha256 === '' || existsSync(this.place(sha256))) {
+      if (sha256 === '') {
+        continue;
+      }
+      if (existsSync(this.place(sha256))) {
+        const now = new Date();
+        await utimes(this.place(sha256), now, now); // not the next to go
         continue;
       }
       const bytes = await readFile(localPath(path)).catch(() => undefined);
@@ -39,10 +44,10 @@ export class Sources {
     await this.removeOldest();
   }
 
-  /** The text with this hash, when it was kept. */
-  async textOf(sha256: string): Promise<string | undefined> {
+  /** The file with this hash, when it was kept. */
+  async bytesOf(sha256: string): Promise<Buffer | undefined> {
     try {
-      return sha256 === '' ? undefined : (await promisify(gunzip)(await readFile(this.place(sha256)))).toString('utf8');
+      return sha256 === '' ? undefined : await promisify(gunzip)(await readFile(this.place(sha256)));
     } catch (error) {
       this.log.debug(`no text is kept for ${sha256}: ${String(error)}`);
       return undefined;

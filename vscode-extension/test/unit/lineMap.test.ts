@@ -120,3 +120,14 @@ void test('random edits, followed as lines are followed by hand', () => {
     assert.ok(map.currentLines().size >= whole - 1, `round ${round}: ${shown(map)} of\n${text}`);
   }
 });
+
+void test('a place of the recording is where its line stands now, or the nearest that still stands', () => {
+  const map = new LineMap(recorded);
+  map.apply([change([0, 0], [0, 0], 'new\nnew\n')]);
+  assert.deepEqual(map.placeOf(3), { line: 5, stands: true });
+  map.apply([change([5, 0], [5, 1], 'T')]);
+  assert.deepEqual(map.placeOf(3), { line: 4, stands: false });
+  map.apply([change([4, 0], [6, 0], '')]);
+  assert.deepEqual(map.placeOf(3), { line: 4, stands: false }, 'the next one, which has moved up');
+  assert.equal(new LineMap([]).placeOf(3), undefined);
+});

@@ -1,0 +1,68 @@
+// Where the recording's lines are found in sources that are no longer, or not yet again, what was recorded.
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, afterEach, before, describe, test } from 'node:test';
+import { fakeSettings } from './fakes';
+import { Workbench } from './workbench';
+
+void describe('a line of the recording', () => {
+  const source = mkdtempSync(join(tmpdir(), 'moved-'));
+  let workbench: Workbench;
+  before(async () => {
+    cpSync('test/editor/fixture', source, { recursive: true });
+    const program = 'static int produce(int seed) {\n  for (int i = 0; i < 1000; i++)\n    seed = seed * 31 + i; // ü\n  return seed;\n}\n';
+    writeFileSync(join(source, 'latin.c'), Buffer.from(`// Größe\n\n${program}`, 'latin1'));
+    writeFileSync(join(source, 'latin.lptrace'), JSON.stringify({ file: 'latin.c', args: [] }));
+    writeFileSync(join(source, 'older.c'), 'int nothing;\n');
+    writeFileSync(join(source, 'newer.c'), `// newer\n\n${program}`);
+    writeFileSync(join(source, 'newer.lptrace'), JSON.stringify({ file: 'older.c', content: 'newer.c', args: [] }));
+    workbench = await Workbench.start({ folder: source, settings: { ...fakeSettings('usual'), 'files.encoding': 'iso88591' } });
+  });
+  after(async () => {
+    await workbench.stop();
+    rmSync(source, { recursive: true });
+  });
+  afterEach((context) => workbench.screenshot(context.name));
+
+  const shows = (line: number): Promise<void> => workbench.page.getByText(`Ln ${line}, Col 1`).waitFor();
+
+  void test('is gone to where it stands now', async () => {
+    await workbench.openRecording('run.lptrace');
+    await workbench.openFile('pipeline.c');
+    await workbench.untilAnnotations((found) => found.get(5) !== undefined, 'annotations');
+    await workbench.goToLine(1);
+    await workbench.page.keyboard.press('Home');
+    await workbench.page.keyboard.type('// two\n// more\n');
+    await workbench.untilAnnotations((found) => found.get(7) !== undefined, 'line 5 on line 7');
+    await workbench.runCommand('Longpole: Go to Hottest Line');
+    await shows(7);
+  });
+
+  void test('that was edited is gone to nearly, and it is said', async () => {
+    await workbench.page.keyboard.press('Home');
+    await workbench.page.keyboard.type('1 + ');
+    await workbench.untilAnnotations((found) => found.get(7) === undefined, 'line 7 without a number');
+    await workbench.runCommand('Longpole: Go to Hottest Line');
+    await workbench.page.getByText('That line was edited since it was recorded; the place is near.').waitFor();
+    await shows(6);
+    await workbench.revertFile();
+  });
+
+  void test('keeps its number in a file that is not in UTF-8', async () => {
+    await workbench.openRecording('latin.lptrace');
+    await workbench.openFile('latin.c');
+    await workbench.untilAnnotations((found) => found.get(5)?.text.startsWith('80%') ?? false, 'line 5');
+    await workbench.untilStatus('8 CPUs · 1.6×');
+  });
+
+  void test('has its number back once the editor has read the recorded version again', async () => {
+    await workbench.openRecording('newer.lptrace');
+    await workbench.openFile('older.c');
+    await workbench.untilStatus('8 CPUs · 1.6× · stale');
+    // As a checkout does it: nothing is saved in the editor.
+    cpSync(join(workbench.folder, 'newer.c'), join(workbench.folder, 'older.c'));
+    await workbench.untilAnnotations((found) => found.get(5)?.text.startsWith('80%') ?? false, 'line 5');
+    await workbench.untilStatus('8 CPUs · 1.6×');
+  });
+});
