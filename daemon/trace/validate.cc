@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <limits>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
@@ -320,6 +321,22 @@ class Validator {
       if (r_.threads[i].creator.known() && !created_[i])
         return contradiction(
             fmt::format("thread \"{}\" has a creator that does not create it", r_.threads[i].name));
+    return check_starts();
+  }
+
+  // Of threads that create each other none would ever run, and the program would end at once.
+  Expected<void> check_starts() {
+    constexpr std::size_t not_seen = std::numeric_limits<std::size_t>::max();
+    std::vector<std::size_t> seen_from(r_.threads.size(), not_seen);
+    for (std::size_t i = 0; i < r_.threads.size(); ++i) {
+      ThreadId at{static_cast<std::uint32_t>(i)};
+      for (; at.known() && seen_from[at.index()] == not_seen; at = r_.threads[at.index()].creator)
+        seen_from[at.index()] = i;
+      if (at.known() && seen_from[at.index()] == i)
+        return contradiction(
+            fmt::format("thread \"{}\" is created by a thread that it created, or that one did",
+                        r_.threads[at.index()].name));
+    }
     return {};
   }
 

@@ -94,6 +94,12 @@ TEST(Validate, RefusesEveryBrokenInvariant) {
        [](Recording& r) { r.threads[0].creator = {1}; }},
       {"creates a thread that names another creator",
        [](Recording& r) { r.threads[1].creator = {}; }},
+      {"thread \"main\" is created by a thread that it created",
+       [](Recording& r) {
+         r.threads[0].creator = {1};
+         std::vector<Event>& events = r.threads[1].events;
+         events.insert(events.begin(), {.subject = 0, .kind = EventKind::thread_create});
+       }},
       {"event 1 of thread \"main\" (create) creates a thread that was created before",
        [](Recording& r) { r.threads[0].events[1] = r.threads[0].events[0]; }},
       {"thread \"main\" does not end", [](Recording& r) { r.threads[0].events.pop_back(); }},
