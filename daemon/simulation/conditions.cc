@@ -32,16 +32,14 @@ Next Synchronization::notify(std::uint32_t thread, const Event& event) {
 }
 
 Next Synchronization::wait_for_notification(std::uint32_t thread, const Event& event) {
-  ThreadState& state = threads_[thread];
-  const ConditionPairs::Notified ends = survey_.conditions.waits(thread)[state.paired_waits++];
+  const ConditionPairs::Notified ends =
+      survey_.conditions.waits(thread)[threads_[thread].paired_waits++];
   if (!ends.by.known())
     return Next::runs;  // for no reason that is known
-  ThreadState& waker = threads_[ends.by.index()];
-  state.awaited = ends.count;
-  if (waker.notifications >= state.awaited)
+  if (threads_[ends.by.index()].notifications >= ends.count)
     return Next::runs;  // the predicate holds, nobody would wait
   leave_mutex(thread, event.other);
-  push(waker.awaiters, thread);
+  await(thread, ends);
   return Next::blocks;
 }
 
@@ -51,12 +49,10 @@ Next Synchronization::poll(std::uint32_t thread, const Event& event) {
   if (survey_.conditions.paired(event.subject)) {
     const ConditionPairs::Notified ends = survey_.conditions.polls(thread)[state.polls++];
     if (ends.by.known()) {
-      ThreadState& waker = threads_[ends.by.index()];
-      if (waker.notifications >= ends.count)
+      if (threads_[ends.by.index()].notifications >= ends.count)
         return Next::runs;  // the predicate holds, nobody would wait
-      state.awaited = ends.count;
       state.polls_for = ends.by.value;
-      push(waker.awaiters, thread);
+      await(thread, ends);
     }
   }
   leave_mutex(thread, event.other);
@@ -64,25 +60,33 @@ Next Synchronization::poll(std::uint32_t thread, const Event& event) {
 }
 
 Next Synchronization::poll_over(std::uint32_t thread) {
-  ThreadState& state = threads_[thread];
-  if (state.polls_for != nobody)
-    remove(threads_[state.polls_for].awaiters, thread);
-  state.polls_for = nobody;
+  threads_[thread].polls_for = nobody;
+  threads_[thread].awaits = 0;
   return retake_mutex(thread) ? Next::runs : Next::blocks;
 }
 
+void Synchronization::await(std::uint32_t thread, ConditionPairs::Notified notified) {
+  if (awaiters_.empty())
+    awaiters_.resize(threads_.size());
+  threads_[thread].awaits = ++awaits_;
+  awaiters_[notified.by.index()].push({notified.count, awaits_, thread});
+}
+
 void Synchronization::wake_awaiters(std::uint32_t thread) {
-  ThreadState& waker = threads_[thread];
-  for (std::uint32_t at = waker.awaiters.head; at != nobody;) {
-    const std::uint32_t next = threads_[at].next;
-    if (waker.notifications >= threads_[at].awaited) {
-      remove(waker.awaiters, at);
-      ++woken_;
-      const bool polls = std::exchange(threads_[at].polls_for, nobody) != nobody;
-      if (!resume_with_mutex(at) && polls)
-        release(at, Next::blocks);  // no longer for a fixed time
-    }
-    at = next;
+  if (awaiters_.empty())
+    return;
+  auto& awaiters = awaiters_[thread];
+  while (!awaiters.empty() && awaiters.top().count <= threads_[thread].notifications) {
+    const Awaiter first = awaiters.top();
+    awaiters.pop();
+    ThreadState& awaiter = threads_[first.thread];
+    if (awaiter.awaits != first.awaits)
+      continue;
+    awaiter.awaits = 0;
+    ++woken_;
+    const bool polls = std::exchange(awaiter.polls_for, nobody) != nobody;
+    if (!resume_with_mutex(first.thread) && polls)
+      release(first.thread, Next::blocks);  // no longer for a fixed time
   }
 }
 

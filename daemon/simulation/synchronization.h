@@ -21,6 +21,7 @@
 #include <functional>
 #include <optional>
 #include <queue>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -173,11 +174,10 @@ class Synchronization {
     std::uint32_t paired_waits = 0;     // waits on paired conditions that it has begun
     std::uint32_t polls = 0;            // likewise, of those that timed out
     std::uint32_t polls_for = nobody;   // whose notification would end its timed wait
-    std::uint32_t awaited = 0;          // how many its waker will have made when its wait is over
+    std::uint32_t awaits = 0;           // which of all waits for notifications it is in; 0: in none
     std::uint32_t waits_for = nobody;   // the paired wait that it is blocked in
     std::uint32_t lists_left = 0;       // that it has not begun
     std::uint32_t jumped_to = 0;
-    Queue awaiters;  // paired waits for notifications of this thread
     Queue joiners;
     bool started = false;
     bool finished = false;
@@ -187,6 +187,14 @@ class Synchronization {
     bool spinning = false;
     bool writes = false;         // what it wants of the rwlock it queues for
     bool between_lists = false;  // goes on behind whichever wait is over first
+  };
+  struct Awaiter {
+    std::uint32_t count;   // how many notifications its waker will have made when its wait is over
+    std::uint32_t awaits;  // ThreadState::awaits; a timed wait that is over leaves its own behind
+    std::uint32_t thread;
+    friend bool operator>(const Awaiter& a, const Awaiter& b) {
+      return std::tie(a.count, a.awaits) > std::tie(b.count, b.awaits);
+    }
   };
   struct ReadHold {
     std::uint32_t object;
@@ -265,6 +273,7 @@ class Synchronization {
   [[nodiscard]] Next poll(std::uint32_t thread, const Event& event);
   [[nodiscard]] Next poll_over(std::uint32_t thread);
   [[nodiscard]] Next notify(std::uint32_t thread, const Event& event);
+  void await(std::uint32_t thread, ConditionPairs::Notified notified);
   void wake_awaiters(std::uint32_t thread);
   void serve_broadcasts(ObjectState& condition);
   void wake_waiters(ObjectState& condition, std::uint64_t count);
@@ -295,6 +304,9 @@ class Synchronization {
   std::unordered_map<std::uint64_t, Mailbox> mailboxes_;  // by channel and receiver
   std::vector<std::uint32_t> orphans_;  // per object: locks that their own thread never undoes
   std::vector<Passed> passed_;          // who went past a holder, until they undo that
+  // Per thread: paired waits for its notifications, the first that will be due first.
+  std::vector<std::priority_queue<Awaiter, std::vector<Awaiter>, std::greater<>>> awaiters_;
+  std::uint32_t awaits_ = 0;
   std::vector<std::uint32_t> missing_;  // per paired wait: releases that have not been
   using Lists = std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>>;
   std::vector<Lists> lists_;  // per thread: those whose wait is over, by the event of the wait
