@@ -36,6 +36,10 @@ class DispatchQueue {
       first = &*anywhere_.begin();
     return first;
   }
+  // The first of those that may use any; nullptr where none waits.
+  [[nodiscard]] const Place* first_of_any() const {
+    return anywhere_.empty() ? nullptr : &*anywhere_.begin();
+  }
 
  private:
   [[nodiscard]] std::set<Place>& queue(std::uint32_t only_cpu) {

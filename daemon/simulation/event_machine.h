@@ -34,9 +34,7 @@ class EventMachine {
                StretchConsumer& consumer)
       : machine_(machine),
         consumer_(consumer),
-        synchronization_(
-            recording, survey,
-            {machine.hand_off.value_or(hand_off_of(machine.scheduler)), machine.parallel_devices}),
+        synchronization_(recording, survey, rules_of(machine)),
         costs_(machine, recording),
         cpus_(machine, recording),
         scheduler_(make_scheduler(machine, cpus_)),

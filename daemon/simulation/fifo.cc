@@ -1,7 +1,6 @@
 #include "simulation/fifo.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "simulation/dispatch_queue.h"
 
@@ -12,9 +11,12 @@ class Fifo final : public Scheduler {
  public:
   explicit Fifo(Cpus& cpus)
       : cpus_(cpus),
+        has_priorities_(std::any_of(cpus.rules().begin(), cpus.rules().end(),
+                                    [&](const Cpus::ThreadRules& rules) {
+                                      return rules.priority != cpus.rules().front().priority;
+                                    })),
         turn_(cpus.rules().size(), 0),
-        queue_(cpus.count()),
-        promised_(cpus.count(), least) {}
+        queue_(cpus.count()) {}
 
   std::uint32_t place(std::uint32_t thread, OffCpu /*was*/, std::uint32_t waker,
                       std::int64_t /*now*/) override {
@@ -30,11 +32,11 @@ class Fifo final : public Scheduler {
   void enqueue(std::uint32_t thread, std::uint32_t /*cpu*/, OffCpu /*was*/,
                std::int64_t /*now*/) override {
     turn_[thread] = ++turns_;
-    put_in(thread);
+    queue_.insert(place_of(thread), cpus_.rules(thread).only_cpu);
+    claim_cpu(thread);
   }
 
   std::uint32_t choose(std::uint32_t cpu, std::int64_t /*now*/) override {
-    promised_[cpu] = least;
     const std::uint32_t current = cpus_.current(cpu);
     const DispatchQueue::Place* const first = queue_.first(cpu);
     if (first == nullptr || (current != no_thread && place_of(current).before(*first)))
@@ -42,7 +44,10 @@ class Fifo final : public Scheduler {
     const std::uint32_t thread = first->who;
     queue_.erase(place_of(thread), cpus_.rules(thread).only_cpu);
     if (current != no_thread)
-      put_in(current);
+      queue_.insert(place_of(current), cpus_.rules(current).only_cpu);
+    // Whoever had it, or had claimed it and did not get it, may have another.
+    if (const DispatchQueue::Place* const next = queue_.first_of_any(); next != nullptr)
+      claim_cpu(next->who, cpu);
     return thread;
   }
 
@@ -63,21 +68,16 @@ class Fifo final : public Scheduler {
     return {cpus_.rules(thread).priority, turn_[thread], thread};
   }
 
-  void put_in(std::uint32_t thread) {
-    const Cpus::ThreadRules& rules = cpus_.rules(thread);
-    queue_.insert(place_of(thread), rules.only_cpu);
+  // `given`: a CPU that has just been given to another.
+  void claim_cpu(std::uint32_t thread, std::uint32_t given = no_cpu) {
     std::uint32_t cpu = idle_cpu_for(thread);
-    if (cpu == no_cpu)
-      cpu = lowest();
-    if (cpus_.current(cpu) == no_thread || priority_on(cpu) < rules.priority) {
-      promised_[cpu] = std::max(promised_[cpu], rules.priority);
+    if (cpu == no_cpu && has_priorities_)
+      cpu = lowest(given);
+    if (cpu == no_cpu || cpu == given)
+      return;
+    const std::uint32_t current = cpus_.current(cpu);
+    if (current == no_thread || cpus_.rules(current).priority < cpus_.rules(thread).priority)
       cpus_.reschedule(cpu);
-    }
-  }
-
-  // Of what runs there, or will once it has chosen: two that come at once are not both for one CPU.
-  [[nodiscard]] std::int32_t priority_on(std::uint32_t cpu) const {
-    return std::max(cpus_.rules(cpus_.current(cpu)).priority, promised_[cpu]);
   }
 
   // The one that it is bound to, idle or not; else an idle one, its last before others.
@@ -88,25 +88,26 @@ class Fifo final : public Scheduler {
     return last != no_cpu && cpus_.idle(last) ? last : cpus_.idle_from(0);
   }
 
-  // The CPU of the lowest priority, where none is idle.
-  [[nodiscard]] std::uint32_t lowest() const {
-    std::uint32_t lowest = 0;
-    for (std::uint32_t cpu = 1; cpu < cpus_.count(); ++cpu) {
-      if (cpus_.current(cpu) != no_thread &&
-          (cpus_.current(lowest) == no_thread || priority_on(cpu) < priority_on(lowest)))
+  // The CPU that runs the lowest priority, where none is idle, of those that nobody has claimed; no_cpu: there is none.
+  [[nodiscard]] std::uint32_t lowest(std::uint32_t given) const {
+    std::uint32_t lowest = no_cpu;
+    for (std::uint32_t cpu = 0; cpu < cpus_.count(); ++cpu) {
+      if (cpu != given && !cpus_.is_asked(cpu) &&
+          (lowest == no_cpu || priority_on(cpu) < priority_on(lowest)))
         lowest = cpu;
     }
     return lowest;
   }
 
-  static constexpr std::int32_t least = std::numeric_limits<std::int32_t>::min();
+  [[nodiscard]] std::int32_t priority_on(std::uint32_t cpu) const {
+    return cpus_.rules(cpus_.current(cpu)).priority;
+  }
 
   Cpus& cpus_;
+  bool has_priorities_;             // not all are the same
   std::vector<std::int64_t> turn_;  // per thread: its place among those of its priority
   std::int64_t turns_ = 0;
   DispatchQueue queue_;
-  std::vector<std::int32_t>
-      promised_;  // per CPU: the highest priority that it was asked for and has not chosen by
 };
 
 }  // namespace

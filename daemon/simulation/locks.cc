@@ -1,6 +1,5 @@
 // Mutexes and rwlocks.
 #include <algorithm>
-#include <utility>
 
 #include "simulation/synchronization.h"
 
@@ -232,12 +231,13 @@ Next Synchronization::lock_to_read(std::uint32_t thread, std::uint32_t rwlock) {
     return Next::runs;
   }
   // Who reads already may read again past a waiting writer, else both would wait for each other.
-  if (state.owner == nobody && (state.queue.empty() || readers_pass() || reads(thread, rwlock))) {
+  if (state.owner == nobody &&
+      (rules_.readers_first || state.queue.empty() || reads(thread, rwlock))) {
     add_reader(thread, rwlock);
     return Next::runs;
   }
   threads_[thread].writes = false;
-  push(state.queue, thread);
+  push(rules_.readers_first ? state.readers : state.queue, thread);
   return Next::blocks;
 }
 
@@ -273,14 +273,9 @@ void Synchronization::unlock_rwlock(std::uint32_t thread, std::uint32_t rwlock) 
 
 void Synchronization::grant(std::uint32_t rwlock) {
   ObjectState& state = objects_[rwlock];
-  for (std::uint32_t at = state.queue.head;
-       readers_pass() && state.owner == nobody && at != nobody;) {
-    const std::uint32_t thread = std::exchange(at, threads_[at].next);
-    if (threads_[thread].writes)
-      continue;
-    remove(state.queue, thread);
-    add_reader(thread, rwlock);
-    release(thread);
+  while (!state.readers.empty() && state.owner == nobody) {
+    add_reader(state.readers.head, rwlock);
+    release(pop(state.readers));
   }
   while (!state.queue.empty() && state.owner == nobody) {
     const std::uint32_t thread = state.queue.head;

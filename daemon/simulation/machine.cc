@@ -49,6 +49,8 @@ std::optional<SchedulerKind> scheduler_named(std::string_view name) {
   return static_cast<SchedulerKind>(found - names.begin());
 }
 
+namespace {
+
 HandOff hand_off_of(SchedulerKind scheduler) {
   switch (scheduler) {
     case SchedulerKind::linux_fair:
@@ -60,6 +62,13 @@ HandOff hand_off_of(SchedulerKind scheduler) {
       return HandOff::ordered;
   }
   return HandOff::ordered;
+}
+
+}  // namespace
+
+Rules rules_of(const Machine& machine) {
+  const HandOff hand_off = machine.hand_off.value_or(hand_off_of(machine.scheduler));
+  return {hand_off, machine.parallel_devices, hand_off == HandOff::futex};
 }
 
 HostCosts recorded_costs(const Recording& recording) {

@@ -28,7 +28,6 @@ enum class SchedulerKind : std::uint8_t {
 inline constexpr std::size_t scheduler_kind_count = 4;
 [[nodiscard]] std::string_view name_of(SchedulerKind scheduler);
 [[nodiscard]] std::optional<SchedulerKind> scheduler_named(std::string_view name);
-[[nodiscard]] HandOff hand_off_of(SchedulerKind scheduler);
 
 // How a thread is scheduled, in place of what the recording says. What a scheduler does not know
 // (nice values under fifo, LWPs elsewhere than on Solaris) has no effect there.
@@ -115,6 +114,9 @@ struct Machine {
 // which thread was taken up when, nor what was interrupted: it all remains in the times, and costs nothing
 // here.
 [[nodiscard]] HostCosts recorded_costs(const Recording& recording);
+
+// How its objects pass from thread to thread, and its devices from request to request.
+[[nodiscard]] Rules rules_of(const Machine& machine);
 
 // That the machine can run the recording: sensible numbers, no thread bound to a CPU that is not
 // there. Bindings of the recording itself count modulo the CPUs, for it was made elsewhere.

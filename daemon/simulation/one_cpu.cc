@@ -19,7 +19,8 @@ class OneCpu {
       : recording_(recording),
         survey_(survey),
         recorded_(recording),
-        synchronization_(recording, survey),
+        // In order of arrival, a program could stand still that never does.
+        synchronization_(recording, survey, {.readers_first = true}),
         threads_(recording.threads.size()) {
     // What is not come to has not been.
     for (Thread& thread : recorded_.threads) {

@@ -49,6 +49,8 @@ class Cpus {
   [[nodiscard]] bool idle(std::uint32_t cpu) const {
     return (idle_[cpu / 64] >> cpu % 64 & 1) != 0;
   }
+  // About to choose: whoever is put into the queues now will be among those that it chooses from.
+  [[nodiscard]] bool is_asked(std::uint32_t cpu) const { return is_asked_[cpu]; }
   // The first idle CPU at or after `from`, going round; no_cpu where none is.
   [[nodiscard]] std::uint32_t idle_from(std::uint32_t from) const;
   // Where a scheduler that keeps threads where they were takes one up: on the CPU that it is bound

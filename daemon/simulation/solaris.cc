@@ -62,8 +62,7 @@ class Solaris final : public Scheduler {
         turn_(cpus.rules().size(), 0),
         on_(cpus.count(), no_lwp),
         since_(cpus.count(), 0),
-        queue_(cpus.count()),
-        promised_(cpus.count(), least) {
+        queue_(cpus.count()) {
     std::size_t unbound = 0;
     for (std::uint32_t t = 0; t < lwp_of_.size(); ++t) {
       if (cpus.rules(t).bound_to_lwp)
@@ -102,17 +101,19 @@ class Solaris final : public Scheduler {
 
   std::uint32_t choose(std::uint32_t cpu, std::int64_t now) override {
     charge(cpu, now);
-    promised_[cpu] = least;
     const std::uint32_t current = on_[cpu];
     const DispatchQueue::Place* const first = queue_.first(cpu);
     std::uint32_t lwp = current;
     if (first != nullptr && (current == no_lwp || first->before(place_of(current)))) {
       lwp = first->who;
       take_out(lwp);
+      on_[cpu] = lwp;
       if (current != no_lwp)
         put_in_queue(current, now);
+      // Whoever had claimed this CPU, and did not get it, is to have another.
+      if (const DispatchQueue::Place* const next = queue_.first_of_any(); next != nullptr)
+        claim_cpu(next->who);
     }
-    on_[cpu] = lwp;
     since_[cpu] = now;
     if (lwp == no_lwp) {
       cpus_.drop_timer(cpu);
@@ -283,23 +284,18 @@ class Solaris final : public Scheduler {
       cpu = cpus_.idle_from(0);
     if (cpu == no_cpu)
       cpu = lowest();
-    if (on_[cpu] == no_lwp || level_on(cpu) < lwps_[lwp].level) {
-      promised_[cpu] = std::max(promised_[cpu], lwps_[lwp].level);
+    if (cpu == no_cpu)
+      return;
+    if (on_[cpu] == no_lwp || lwps_[on_[cpu]].level < lwps_[lwp].level)
       cpus_.reschedule(cpu);
-    }
   }
 
-  // Of what runs there, or will once it has chosen: two that come at once are not both for one CPU.
-  [[nodiscard]] std::int64_t level_on(std::uint32_t cpu) const {
-    return std::max(lwps_[on_[cpu]].level, promised_[cpu]);
-  }
-
-  static constexpr std::int64_t least = -1;  // level
-
+  // The CPU that runs the lowest level, of those that nobody has claimed yet; no_cpu: all are claimed.
   [[nodiscard]] std::uint32_t lowest() const {
-    std::uint32_t lowest = 0;
-    for (std::uint32_t cpu = 1; cpu < cpus_.count(); ++cpu) {
-      if (on_[cpu] != no_lwp && (on_[lowest] == no_lwp || level_on(cpu) < level_on(lowest)))
+    std::uint32_t lowest = no_cpu;
+    for (std::uint32_t cpu = 0; cpu < cpus_.count(); ++cpu) {
+      if (!cpus_.is_asked(cpu) && on_[cpu] != no_lwp &&
+          (lowest == no_cpu || lwps_[on_[cpu]].level < lwps_[on_[lowest]].level))
         lowest = cpu;
     }
     return lowest;
@@ -340,8 +336,6 @@ class Solaris final : public Scheduler {
   std::size_t in_kernel_ = 0;  // of these
   bool has_lwp_for_each_ = false;
   DispatchQueue queue_;  // of LWPs
-  std::vector<std::int64_t>
-      promised_;  // per CPU: the highest level that it was asked for and has not chosen by
   std::size_t queued_ = 0;
   std::int64_t turns_ = 0;
   bool is_watched_ = false;  // the timer of the next second is set

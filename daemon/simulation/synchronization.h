@@ -45,9 +45,7 @@ enum class Next : std::uint8_t {
   ends,     // has no further events to come
 };
 
-// What becomes of a mutex or a semaphore that others wait for. Rwlocks are always handed over; with futex readers take
-// them past writers that wait, and before them when a writer lets go, as glibc has it by default
-// (pthread_rwlockattr_setkind_np(3), PTHREAD_RWLOCK_PREFER_READER_NP), else all in order of arrival.
+// What becomes of a mutex or a semaphore that others wait for. Rwlocks are always handed over (Rules::readers_first).
 enum class HandOff : std::uint8_t {
   ordered,  // the first in the queue has it at once
   barging,  // it is free, and the first in the queue is woken to try again: who comes first has it
@@ -59,6 +57,9 @@ enum class HandOff : std::uint8_t {
 struct Rules {
   HandOff hand_off = HandOff::ordered;
   bool parallel_devices = false;  // serve all at once; otherwise one request at a time
+  // Rwlocks: whoever comes to read goes past writers that wait, as in glibc where nothing else is asked for
+  // (PTHREAD_RWLOCK_PREFER_READER_NP). Otherwise in order of arrival.
+  bool readers_first = false;
 };
 
 struct Release {
@@ -160,6 +161,7 @@ class Synchronization {
     std::uint64_t remembered = 0;  // condition: signals that came before their wait;
                                    // mutex: unlocks by others that came before the lock
     Queue broadcasters;            // condition: broadcasts that wait for arrivals
+    Queue readers;                 // rwlock: who waits to read, where they go first
     bool waited_for = false;       // mutex: its owner knows that others wait (HandOff::futex)
   };
   struct ThreadState {
@@ -257,7 +259,6 @@ class Synchronization {
   bool resume_with_mutex(std::uint32_t thread);
   void abandon_locks(std::uint32_t thread);
 
-  [[nodiscard]] bool readers_pass() const { return rules_.hand_off == HandOff::futex; }
   [[nodiscard]] Next lock_to_read(std::uint32_t thread, std::uint32_t rwlock);
   [[nodiscard]] Next lock_to_write(std::uint32_t thread, std::uint32_t rwlock);
   void unlock_rwlock(std::uint32_t thread, std::uint32_t rwlock);

@@ -48,56 +48,6 @@ thread B
             R"(A: cpu0 0-4 cut, runnable 4-8 after B, cpu0 8-12 cut, runnable 12-16 after B, cpu0 16-18 run, end@18
 B: runnable 0-4 after A, cpu0 4-8 cut, runnable 8-12 after A, cpu0 12-16 cut, runnable 16-18 after A, cpu0 18-20 run, end@20
 )"},
-        // C reads while B waits to write: otherwise A would wait for ever.
-        Example{"ReadersPassWritersThatWait", R"(
-thread A
-  rdlock L
-  wait S
-  rwunlock L
-thread B
-  run f 1
-  wrlock L
-  run f 1
-  rwunlock L
-thread C
-  run f 2
-  rdlock L
-  rwunlock L
-  post S
-)",
-                linux_fair(3),
-                R"(A: rdlock@0, wait@0, blocked 0-2 by C, wait@2, rwunlock@2, end@2
-B: cpu1 0-1 run, wrlock@1, blocked 1-2 by A, cpu1 2-3 run, rwunlock@3, end@3
-C: cpu2 0-2 run, rdlock@2, rwunlock@2, post@2, end@2
-)"},
-        // When A lets go, C and D read at once, though B has waited for longer.
-        Example{"ReadersGoBeforeWritersWhenAWriterLetsGo", R"(
-thread A
-  wrlock L
-  run f 4
-  rwunlock L
-thread B
-  run f 1
-  wrlock L
-  run f 1
-  rwunlock L
-thread C
-  run f 2
-  rdlock L
-  run f 3
-  rwunlock L
-thread D
-  run f 3
-  rdlock L
-  run f 1
-  rwunlock L
-)",
-                linux_fair(4),
-                R"(A: wrlock@0, cpu0 0-4 run, rwunlock@4, end@4
-B: cpu1 0-1 run, wrlock@1, blocked 1-7 by C, cpu1 7-8 run, rwunlock@8, end@8
-C: cpu2 0-2 run, rdlock@2, blocked 2-4 by A, cpu2 4-7 run, rwunlock@7, end@7
-D: cpu3 0-3 run, rdlock@3, blocked 3-4 by A, cpu3 4-5 run, rwunlock@5, end@5
-)"},
         // Weights 1024 and 335: B's 4 ms count as 12.2 ms. At 12 and 16 ms A (8 and 12) is before the
         // average (9.0 and 12.1), B after it.
         Example{"NiceValuesWeigh", R"(
@@ -274,6 +224,54 @@ thread B cpu=1
                 with_latency(linux_fair(2)),
                 R"(A: lock@0, cwait@0, blocked 0-3 by B, cwait@3, cpu0 3-4 run, unlock@4, end@4
 B: cpu1 0-2 run, lock@2, signal@2, unlock@2, cpu1 2-5 run, end@5
+)"},
+        // As glibc's rwlocks let them by themselves; in order of arrival A would wait for C, C for B, and B for A.
+        Example{"AReaderGoesPastAWaitingWriter", R"(
+thread A
+  rdlock L
+  wait S
+  rwunlock L
+thread B
+  run f 1
+  wrlock L
+  rwunlock L
+thread C
+  run f 2
+  rdlock L
+  rwunlock L
+  post S
+)",
+                linux_fair(3),
+                R"(A: rdlock@0, wait@0, blocked 0-2 by C, wait@2, rwunlock@2, end@2
+B: cpu1 0-1 run, wrlock@1, blocked 1-2 by A, rwunlock@2, end@2
+C: cpu2 0-2 run, rdlock@2, rwunlock@2, post@2, end@2
+)"},
+        Example{"AWriterLetsReadersInBeforeTheNextWriter", R"(
+thread A
+  wrlock L
+  run f 4
+  rwunlock L
+thread B
+  run f 1
+  wrlock L
+  run f 1
+  rwunlock L
+thread C
+  run f 2
+  rdlock L
+  run f 2
+  rwunlock L
+thread D
+  run f 3
+  rdlock L
+  run f 3
+  rwunlock L
+)",
+                linux_fair(4),
+                R"(A: wrlock@0, cpu0 0-4 run, rwunlock@4, end@4
+B: cpu1 0-1 run, wrlock@1, blocked 1-7 by D, cpu1 7-8 run, rwunlock@8, end@8
+C: cpu2 0-2 run, rdlock@2, blocked 2-4 by A, cpu2 4-6 run, rwunlock@6, end@6
+D: cpu3 0-3 run, rdlock@3, blocked 3-4 by A, cpu3 4-7 run, rwunlock@7, end@7
 )"},
         Example{"RoundRobinTakesTurns", R"(
 thread A priority=1

@@ -291,6 +291,29 @@ thread B priority=1
             1);
 }
 
+// In order of arrival A waits for C, C for B and B for A; as the one CPU ran them, C reads past B.
+TEST(Models, AReaderThatWouldDeadlockBehindAWriterGoesPastIt) {
+  const Recording recording = *read_program(R"(
+thread A
+  rdlock L
+  wait S
+  rwunlock L
+thread B
+  run f 1
+  wrlock L
+  rwunlock L
+thread C
+  run f 2
+  rdlock L
+  rwunlock L
+  post S
+)",
+                                            "test");
+  const Schedule schedule = simulate_ideal(recording);
+  EXPECT_FALSE(schedule.deadlock);
+  EXPECT_EQ(schedule.total, std::chrono::milliseconds(2));
+}
+
 TEST(Models, AConditionGoesWithItsMutex) {
   const Recording recording = *read_program(R"(
 thread A

@@ -112,10 +112,36 @@ class RuleBook {
         return say("it was not computed for as long as recorded");
       spent[stretch.thread] = Nanoseconds{};
     }
+    if (machine_.scheduler == SchedulerKind::fifo) {
+      if (std::string broken = lower_beside_waiting(); !broken.empty())
+        return broken;
+    }
     return idle_beside_waiting(recording_, machine_, run_);
   }
 
  private:
+  [[nodiscard]] std::int32_t priority(std::uint32_t thread) const {
+    return recording_.threads[thread].priority.value_or(0);
+  }
+
+  [[nodiscard]] std::string lower_beside_waiting() const {
+    for (const Stretch& waiting : run_.stretches) {
+      const Nanoseconds since = waiting.ready + wake_up_of(machine_);
+      if (!waiting.running() || since >= waiting.start)
+        continue;
+      for (const Stretch& other : run_.stretches) {
+        if (other.running() && other.start < waiting.start && other.end > since &&
+            other.start < other.end && priority(other.thread) < priority(waiting.thread) &&
+            may_use(recording_, machine_, waiting.thread, other.cpu))
+          return fmt::format("{} waits from {} to {} beside {}, of lower priority, on CPU {}",
+                             recording_.threads[waiting.thread].name, waiting.ready.count(),
+                             waiting.start.count(), recording_.threads[other.thread].name,
+                             other.cpu);
+      }
+    }
+    return {};
+  }
+
   [[nodiscard]] bool has_right_causes(StretchIndex index) const {
     const Stretch& stretch = run_.stretches[index];
     if (stretch.released_by == no_stretch) {

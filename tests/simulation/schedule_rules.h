@@ -13,7 +13,9 @@ namespace longpole::simulation {
 //  - a call is made when exactly the recorded CPU time was spent, not a nanosecond more or less;
 //  - what released a stretch ended just then, or so long before as it takes to wake up a CPU; what gave it its
 //    CPU, then or before the CPU stood idle;
-//  - idle_beside_waiting().
+//  - idle_beside_waiting();
+//  - under `fifo`, nobody waits beside a CPU that it may use and that runs a thread of lower priority, for longer than it
+//    takes to wake up a CPU.
 [[nodiscard]] std::string broken_rule(const Recording& recording, const Machine& machine,
                                       const SimulatedRun& run);
 

@@ -49,26 +49,26 @@ thread C priority=3
 B: cpu1 0-8 run, end@8
 C: sleep@0, sleep 0~2, cpu0 2-5 run, end@5
 )"},
-        // Two that come at once take both CPUs of those that weigh less.
-        Example{"TwoThatComeAtOnceTakeTwoCpus", R"(
+        // W is still in its call: H, let go first, has L's CPU at once.
+        Example{"TakesTheCpusOfTheTwoLowest", R"(
 thread W
-  run w 10
+  run f 10
   barrier B 3
-  run w 10
+  run f 10
 thread L
-  run l 20
-thread H1 priority=1
+  run f 20
+thread H priority=1
   barrier B 3
-  run h 10
-thread H2 priority=1
+  run f 10
+thread I priority=1
   barrier B 3
-  run h 30
+  run f 30
 )",
                 fifo(2),
-                R"(W: cpu0 0-10 run, barrier@10, runnable 10-20 after H1, cpu1 20-30 run, end@30
+                R"(W: cpu0 0-10 run, barrier@10, runnable 10-20 after H, cpu1 20-30 run, end@30
 L: cpu1 0-10 cut, runnable 10-30 after W, cpu1 30-40 run, end@40
-H1: barrier@0, blocked 0-10 by W, cpu1 10-20 run, end@20
-H2: barrier@0, blocked 0-10 by W, cpu0 10-40 run, end@40
+H: barrier@0, blocked 0-10 by W, cpu1 10-20 run, end@20
+I: barrier@0, blocked 0-10 by W, cpu0 10-40 run, end@40
 )"},
         Example{"WhoYieldsGoesBehindItsEquals", R"(
 thread A
@@ -354,6 +354,31 @@ thread H
 )",
                 solaris(1), R"(S: sleep@0, sleep 0~10, cpu0 10-15 run, end@15
 H: cpu0 0-10 cut, runnable 10-15 after S, cpu0 15-55 run, end@55
+)"},
+        // H and I, on level 52, take the CPUs of both: H that of L, as W is still in its call.
+        Example{"TakesTheCpusOfTheTwoLowest", R"(
+thread H
+  barrier B 3
+  run f 10
+thread I
+  barrier B 3
+  run f 30
+thread W
+  run f 10
+  barrier B 3
+  run f 10
+thread L
+  run f 20
+)",
+                [] {
+                  Machine machine = solaris(2);
+                  machine.threads = {{.bound_to_lwp = true}, {.bound_to_lwp = true}};
+                  return machine;
+                }(),
+                R"(H: barrier@0, blocked 0-10 by W, cpu1 10-20 run, end@20
+I: barrier@0, blocked 0-10 by W, cpu0 10-40 run, end@40
+W: cpu0 0-10 run, barrier@10, runnable 10-20 after H, cpu1 20-30 run, end@30
+L: cpu1 0-10 cut, runnable 10-30 after W, cpu1 30-40 run, end@40
 )"},
         Example{"AFurtherLwpWhenAllAreInTheKernel", R"(
 thread A
