@@ -48,7 +48,7 @@ class EventMachine {
     for (std::size_t cpu = 0; cpu < machine.speeds.size(); ++cpu)
       on_cpu_[cpu].speed = machine.speeds[cpu];
     if (machine.longest_latency() > Nanoseconds{})
-      in_flight_.emplace(recording, survey);
+      in_flight_.emplace(recording, survey, rules_of(machine));
     for (const Nanoseconds cost : machine.primitive_cost)
       has_costs_ |= cost > Nanoseconds{};
     for (std::uint32_t t = 0; t < threads_.size(); ++t) {
@@ -103,9 +103,12 @@ class EventMachine {
       return;
     }
     const StretchIndex node = emit(thread, cpu, false);
+    const bool again = state.retries;
     Next next = outcome(thread, event, ran);
     std::optional<SignalsInFlight::Signal> awaited;
-    if (in_flight_ && ran)
+    if (in_flight_ && again)
+      awaited = in_flight_->retry(event, next);
+    else if (in_flight_ && ran)
       awaited = in_flight_->call(thread, event, {now_, cpu, node}, next,
                                  synchronization_.released().size(), synchronization_.woken());
     next = onward(thread, next);

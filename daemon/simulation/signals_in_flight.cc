@@ -1,21 +1,20 @@
 #include "simulation/signals_in_flight.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace longpole::simulation {
 
-SignalsInFlight::SignalsInFlight(const Recording& recording, const Survey& survey)
+SignalsInFlight::SignalsInFlight(const Recording& recording, const Survey& survey,
+                                 const Rules& rules)
     : survey_(survey),
+      hands_over_(rules.hand_off == HandOff::ordered),
       unlocks_(recording.objects.size()),
       tokens_(recording.objects.size()),
       ends_(recording.threads.size()),
       notifications_(recording.threads.size()),
       paired_waits_(recording.threads.size()) {
-  for (std::size_t i = 0; i < tokens_.size(); ++i) {
-    if (recording.objects[i].kind == ObjectKind::semaphore)
-      tokens_[i].resize(recording.objects[i].initial);
-  }
+  for (const Object& object : recording.objects)
+    initial_.push_back(object.initial);
 }
 
 std::optional<SignalsInFlight::Signal> SignalsInFlight::call(std::uint32_t thread,
@@ -38,14 +37,14 @@ std::optional<SignalsInFlight::Signal> SignalsInFlight::call(std::uint32_t threa
       unlocks_[event.subject] = here;
       return std::nullopt;
     case EventKind::semaphore_post:
-      // Where it is handed over, no later wait finds it.
-      if (released == 0)
+      // Where it went to somebody who waited, no later wait finds it.
+      if (!hands_over_ || released == 0)
         tokens_[event.subject].push_back(here);
       return std::nullopt;
     case EventKind::semaphore_wait:
     case EventKind::semaphore_trywait:
     case EventKind::semaphore_timedwait:
-      return goes_on ? take(tokens_[event.subject]) : std::nullopt;
+      return goes_on ? take_post(event.subject) : std::nullopt;
     case EventKind::thread_join:
       return goes_on ? std::optional(ends_[event.subject]) : std::nullopt;
     case EventKind::condition_signal:
@@ -71,6 +70,31 @@ std::optional<SignalsInFlight::Signal> SignalsInFlight::call(std::uint32_t threa
   }
 }
 
+std::optional<SignalsInFlight::Signal> SignalsInFlight::retry(const Event& event, Next next) {
+  if (next != Next::runs)
+    return std::nullopt;
+  switch (event.kind) {
+    case EventKind::semaphore_wait:
+    case EventKind::semaphore_trywait:
+    case EventKind::semaphore_timedwait:
+      return take_post(event.subject);
+    case EventKind::condition_wait:
+    case EventKind::condition_timedwait:
+      return unlocks_[event.other];
+    case EventKind::condition_broadcast:
+      return unlocks_[survey_.condition_mutex[event.subject]];
+    default:
+      return unlocks_[event.subject];
+  }
+}
+
+std::optional<SignalsInFlight::Signal> SignalsInFlight::take_post(std::uint32_t semaphore) {
+  if (initial_[semaphore] == 0)
+    return take(tokens_[semaphore]);
+  --initial_[semaphore];
+  return std::nullopt;
+}
+
 std::optional<SignalsInFlight::Signal> SignalsInFlight::take(Queue& queue) {
   if (queue.empty())
     return std::nullopt;
@@ -84,9 +108,8 @@ std::optional<SignalsInFlight::Signal> SignalsInFlight::wait_for_condition(std::
                                                                            const Signal& here,
                                                                            Next next) {
   const bool paired = survey_.conditions.paired(event.subject);
-  PairedWaits& waits = paired_waits_[thread];
-  if (paired && std::exchange(waits.last, &event) != &event)
-    ++waits.begun;
+  if (paired)
+    ++paired_waits_[thread];
   if (next != Next::runs) {
     if (event.other < unlocks_.size())
       unlocks_[event.other] = here;
@@ -94,7 +117,7 @@ std::optional<SignalsInFlight::Signal> SignalsInFlight::wait_for_condition(std::
   }
   if (!paired)
     return take(tokens_[event.subject]);
-  const ConditionPairs::Notified ends = survey_.conditions.waits(thread)[waits.begun - 1];
+  const ConditionPairs::Notified ends = survey_.conditions.waits(thread)[paired_waits_[thread] - 1];
   if (!ends.by.known())
     return std::nullopt;
   const Queue& made = notifications_[ends.by.index()];

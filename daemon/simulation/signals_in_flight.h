@@ -24,7 +24,7 @@ namespace longpole::simulation {
 
 class SignalsInFlight {
  public:
-  SignalsInFlight(const Recording& recording, const Survey& survey);
+  SignalsInFlight(const Recording& recording, const Survey& survey, const Rules& rules);
 
   struct Signal {
     std::int64_t time = 0;
@@ -38,12 +38,15 @@ class SignalsInFlight {
   [[nodiscard]] std::optional<Signal> call(std::uint32_t thread, const Event& event,
                                            const Signal& here, Next next, std::size_t released,
                                            std::uint32_t woken);
+  // The same of Synchronization::retry(): a thread that was woken tries again for what `event` wants.
+  [[nodiscard]] std::optional<Signal> retry(const Event& event, Next next);
   void ended(std::uint32_t thread, const Signal& here) { ends_[thread] = here; }
 
  private:
   using Queue = std::deque<Signal>;
 
   [[nodiscard]] static std::optional<Signal> take(Queue& queue);
+  [[nodiscard]] std::optional<Signal> take_post(std::uint32_t semaphore);
   [[nodiscard]] std::optional<Signal> wait_for_condition(std::uint32_t thread, const Event& event,
                                                          const Signal& here, Next next);
   [[nodiscard]] std::optional<Signal> arrive(const Event& event, const Signal& here, Next next);
@@ -52,17 +55,13 @@ class SignalsInFlight {
   }
 
   const Survey& survey_;
-  std::vector<Signal> unlocks_;       // per object: the last
-  std::vector<Queue> tokens_;         // per object: posts and remembered signals; barrier: arrivals
-  std::vector<Signal> ends_;          // per thread
-  std::vector<Queue> notifications_;  // per thread: all that it made
-  // Per thread: how many paired waits it has begun, and the last of them. It comes once more for one that is over, when
-  // it tries to get its mutex back.
-  struct PairedWaits {
-    std::size_t begun = 0;
-    const Event* last = nullptr;
-  };
-  std::vector<PairedWaits> paired_waits_;
+  bool hands_over_;              // a post, to the first that waits for it
+  std::vector<Signal> unlocks_;  // per object: the last
+  std::vector<Queue> tokens_;    // per object: posts and remembered signals; barrier: arrivals
+  std::vector<std::uint32_t> initial_;  // per object: what is left of a semaphore's initial value
+  std::vector<Signal> ends_;            // per thread
+  std::vector<Queue> notifications_;    // per thread: all that it made
+  std::vector<std::size_t> paired_waits_;               // per thread: that it has begun
   std::unordered_map<std::uint64_t, Queue> mailboxes_;  // of senders that wait
 };
 

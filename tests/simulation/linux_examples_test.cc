@@ -225,6 +225,57 @@ thread B cpu=1
                 R"(A: lock@0, cwait@0, blocked 0-3 by B, cwait@3, cpu0 3-4 run, unlock@4, end@4
 B: cpu1 0-2 run, lock@2, signal@2, unlock@2, cpu1 2-5 run, end@5
 )"},
+        // A, woken at 3, tries again for its mutex, and has nothing to do with the second signal, which is remembered.
+        Example{"WhoRetakesItsMutexTakesNobodysSignal", R"(
+thread A cpu=0
+  lock M
+  cwait C M
+  run f 1
+  unlock M
+thread B cpu=1
+  run f 6
+  lock M
+  cwait C M
+  unlock M
+thread D cpu=2
+  run f 2
+  signal C
+  run f 0.5
+  signal C
+)",
+                with_latency(linux_fair(3)),
+                R"(A: lock@0, cwait@0, blocked 0-3 by D, cwait@3, cpu0 3-4 run, unlock@4, end@4
+B: cpu1 0-6 run, lock@6, cwait@6, unlock@6, end@6
+D: cpu2 0-2 run, signal@2, cpu2 2-2.5 run, signal@2.5, end@2.5
+)"},
+        // C takes the first post, which has woken A, when it comes to its CPU, and A has the second.
+        Example{"APostThatWokeOneIsUnderWayToAnother", R"(
+thread C cpu=2
+  run f 2.5
+  wait S
+  run f 1
+thread A cpu=1
+  wait S
+thread P cpu=0
+  run f 2
+  post S
+  run f 2
+  post S
+)",
+                with_latency(linux_fair(3)),
+                R"(C: cpu2 0-2.5 run, wait@2.5, blocked 2.5-3 by P, cpu2 3-4 run, end@4
+A: wait@0, blocked 0-3 by P, wait@3, blocked 3-5 by P, wait@5, end@5
+P: cpu0 0-2 run, post@2, cpu0 2-4 run, post@4, end@4
+)"},
+        Example{"WhatASemaphoreHoldsAtFirstIsSeenEverywhere", R"(
+semaphore S = 4000000000
+thread A
+  run f 1
+  wait S
+  run f 1
+)",
+                with_latency(linux_fair(2)), R"(A: cpu0 0-1 run, wait@1, cpu0 1-2 run, end@2
+)"},
         // As glibc's rwlocks let them by themselves; in order of arrival A would wait for C, C for B, and B for A.
         Example{"AReaderGoesPastAWaitingWriter", R"(
 thread A
