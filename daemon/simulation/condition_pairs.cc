@@ -10,13 +10,6 @@
 namespace longpole::simulation {
 namespace {
 
-// One that was made: the simulation counts the same ones.
-bool is_notification(const Event& event) {
-  return (event.kind == EventKind::condition_signal ||
-          event.kind == EventKind::condition_broadcast) &&
-         event.outcome != Outcome::failed && event.subject != unknown_count;
-}
-
 bool is_finished_wait(const Event& event) {
   return event.outcome == Outcome::ok &&
          (event.kind == EventKind::condition_wait || event.kind == EventKind::condition_timedwait);
@@ -50,19 +43,30 @@ struct ConditionPairs::Wait {
   Notified ended_by;
 };
 
-ConditionPairs::ConditionPairs(const Recording& recording)
-    : paired_(recording.objects.size(), false),
+ConditionPairs::ConditionPairs(const Recording& recording, const WaitFors* wait_fors)
+    : wait_fors_(wait_fors),
+      paired_(recording.objects.size(), false),
       waits_(recording.threads.size()),
       polls_(recording.threads.size()) {
   if (recording.run.source == Source::program)
     return;
-  for (std::size_t i = 0; i < paired_.size(); ++i)
-    paired_[i] = recording.objects[i].kind == ObjectKind::condition;
+  for (std::uint32_t i = 0; i < paired_.size(); ++i)
+    paired_[i] = recording.objects[i].kind == ObjectKind::condition &&
+                 (wait_fors == nullptr ||
+                  !wait_fors->governs({.subject = i, .kind = EventKind::condition_wait}));
   if (std::none_of(paired_.begin(), paired_.end(), [](bool paired) { return paired; }))
     return;
   find_barriers(recording);
   pair(recording);
   pair_polls(recording);
+}
+
+// One that was made: the simulation counts the same ones.
+bool ConditionPairs::is_notification(const Event& event) const {
+  return (event.kind == EventKind::condition_signal ||
+          event.kind == EventKind::condition_broadcast) &&
+         event.outcome != Outcome::failed && event.subject != unknown_count &&
+         (wait_fors_ == nullptr || !wait_fors_->governs(event));
 }
 
 void ConditionPairs::find_barriers(const Recording& recording) {

@@ -27,15 +27,18 @@
 #include <span>
 #include <vector>
 
+#include "simulation/wait_fors.h"
 #include "trace/recording.h"
 
 namespace longpole::simulation {
 
 class ConditionPairs {
  public:
-  explicit ConditionPairs(const Recording& recording);
+  // What `wait_fors` governs, if it is given, is none of these, and its notifications do not count. It must outlive
+  // this.
+  explicit ConditionPairs(const Recording& recording, const WaitFors* wait_fors = nullptr);
 
-  // A notification: the `count`th of a thread, on any condition.
+  // A notification: the `count`th of a thread, on any condition that is not governed otherwise.
   struct Notified {
     ThreadId by;  // none: no notification
     std::uint32_t count = 0;
@@ -58,6 +61,7 @@ class ConditionPairs {
   template <typename T>
   using ByCondition = std::vector<std::vector<T>>;  // empty for what is no paired condition
 
+  [[nodiscard]] bool is_notification(const Event& event) const;
   void find_barriers(const Recording& recording);
   void pair(const Recording& recording);
   [[nodiscard]] std::vector<bool> with_known_wakers(const Recording& recording) const;
@@ -67,7 +71,8 @@ class ConditionPairs {
   static void pair_unnamed(std::vector<Wait>& waits, std::span<const Notification> made);
   void pair_polls(const Recording& recording);
 
-  std::vector<bool> paired_;  // per object
+  const WaitFors* wait_fors_;  // none: nothing is governed otherwise
+  std::vector<bool> paired_;   // per object
   std::vector<std::vector<Notified>> waits_;
   std::vector<std::vector<Notified>> polls_;
 };

@@ -48,8 +48,8 @@ Survey::Survey(const Recording& recording, const WaitFors* pairs)
       created(recording.threads.size(), false),
       ends_before_exit(recording.threads.size(), false),
       condition_mutex(recording.objects.size(), nobody),
-      conditions(recording),
-      wait_fors(pairs == nullptr || pairs->empty() ? nullptr : pairs) {
+      wait_fors(pairs == nullptr || pairs->empty() ? nullptr : pairs),
+      conditions(recording, wait_fors) {
   const Event* exit = nullptr;
   std::size_t exiting = 0;
   for (std::size_t t = 0; t < recording.threads.size(); ++t) {

@@ -77,8 +77,8 @@ struct Survey {
   std::vector<bool> created;               // per thread: starts when another creates it
   std::vector<bool> ends_before_exit;  // per thread: exit waits for its end, as in the recording
   std::vector<std::uint32_t> condition_mutex;  // per object: the mutex of a condition, or nobody
-  ConditionPairs conditions;                   // which notification each wait waits for
   const WaitFors* wait_fors = nullptr;         // none: all is simulated by the direct model
+  ConditionPairs conditions;                   // which notification each wait waits for
   bool has_open_counts = false;                // some signal's or broadcast's count is unknown
   bool spins = false;                          // some lock burns CPU time while it waits
   // Some try-operation got its mutex, or some thread joins another with one: threads that wait for each other

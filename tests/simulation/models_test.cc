@@ -291,6 +291,29 @@ thread B priority=1
             1);
 }
 
+// W's wait for D is its first of those that are not strict.
+TEST(Models, OfOneConditionAlone) {
+  const Recording recording = *read_recording_text(R"(
+0  W lock M
+0  W cwait C M took=5 from P
+5  P signal C woke=1
+5  W unlock M cpu=0
+5  W lock N
+5  W cwait D N took=5 from Q
+10 Q signal D woke=1
+10 W unlock N cpu=0
+)",
+                                                   "test");
+  for (std::uint32_t i = 0; i < recording.objects.size(); ++i) {
+    EXPECT_EQ(schedule_table(recording,
+                             ideal(recording, {Model::direct, {{ObjectId{i}, Model::strict}}})),
+              R"(W: lock@0 cwait@0 unlock@5 lock@5 cwait@5 unlock@5 end@5
+P: signal 0-5 end@5
+Q: signal 0-5 end@5
+)") << recording.objects[i].name;
+  }
+}
+
 // In order of arrival A waits for C, C for B and B for A; as the one CPU ran them, C reads past B.
 TEST(Models, AReaderThatWouldDeadlockBehindAWriterGoesPastIt) {
   const Recording recording = *read_program(R"(
