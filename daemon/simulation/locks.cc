@@ -309,10 +309,11 @@ void Synchronization::add_reader(std::uint32_t thread, std::uint32_t rwlock) {
   reads_[thread].push_back({rwlock, 1});
 }
 
-// A thread that reads it not at all undoes another's hold.
+// A thread that reads it not at all undoes another's hold, which that one then has no longer.
 void Synchronization::drop_reader(std::uint32_t thread, std::uint32_t rwlock) {
-  if (objects_[rwlock].count > 0)
-    --objects_[rwlock].count;
+  for (std::uint32_t other = 0; !reads(thread, rwlock); ++other)
+    thread = other;
+  --objects_[rwlock].count;
   for (std::size_t i = 0; i < reads_[thread].size(); ++i) {
     if (reads_[thread][i].object != rwlock)
       continue;

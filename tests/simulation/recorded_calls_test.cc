@@ -40,6 +40,31 @@ D: run 0-3 wrlock@3 end@3
 )");
 }
 
+// B's unlock undoes A's hold, and A's end does not undo C's.
+TEST_F(Recorded, AReadHoldThatAnotherUndoesIsUndoneOnce) {
+  EXPECT_EQ(table(recorded(R"(
+thread A
+  rdlock L
+  run f 5
+thread B
+  run f 1
+  rwunlock L
+thread C
+  rdlock L
+  run f 9
+  rwunlock L
+thread D
+  run f 6
+  wrlock L
+  rwunlock L
+)")),
+            R"(A: rdlock@0 run 0-5 end@5
+B: run 0-1 rwunlock@1 end@1
+C: rdlock@0 run 0-9 rwunlock@9 end@9
+D: run 0-6 wrlock@6 rwunlock@9 end@9
+)");
+}
+
 TEST_F(Recorded, ACallThatFailedChangesNothing) {
   Recording recording = recorded(R"(
 thread A
