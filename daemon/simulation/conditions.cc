@@ -140,8 +140,10 @@ void Synchronization::serve_broadcasts(ObjectState& condition) {
   while (!condition.broadcasters.empty() &&
          condition.count >= threads_[condition.broadcasters.head].broadcast_needs) {
     const std::uint32_t thread = pop(condition.broadcasters);
-    // It held the mutex when it woke the others in the recording, so it has it back first.
-    if (!threads_[thread].stopped)
+    // It held the mutex when it woke the others in the recording, so it has it back first. Not if it was cancelled
+    // there, or stands still: it never came back.
+    const Event* const at = threads_[thread].at;
+    if (at != nullptr && at->outcome == Outcome::ok)
       resume_with_mutex(thread);
     wake_waiters(condition, threads_[thread].broadcast_needs);
     condition.remembered += threads_[thread].signals_after;

@@ -65,6 +65,32 @@ D: run 0-6 wrlock@6 rwunlock@9 end@9
 )");
 }
 
+// Its broadcast still wakes W; nobody gives it back the mutex that it left for that.
+TEST_F(Recorded, AThreadCancelledInItsBroadcastTakesNoMutexAgain) {
+  Recording recording = recorded(R"(
+thread A
+  run f 1
+  lock M
+  broadcast C
+thread B
+  cancel A
+thread W
+  run f 2
+  lock M
+  cwait C M
+  unlock M
+  run f 1
+)");
+  Event& broadcast = recording.threads[0].events[2];
+  broadcast.outcome = Outcome::unfinished;
+  broadcast.other = 1;
+  EXPECT_EQ(schedule_table(recording, simulate_ideal(recording, nullptr)),
+            R"(A: run 0-1 lock@1 broadcast@1 end@1
+B: cancel@0 end@0
+W: run 0-2 lock@2 cwait@2 unlock@2 run 2-3 end@3
+)");
+}
+
 TEST_F(Recorded, ACallThatFailedChangesNothing) {
   Recording recording = recorded(R"(
 thread A
