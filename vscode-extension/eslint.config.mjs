@@ -18,7 +18,8 @@ export default defineConfig(
     },
   },
   {
-    // What is worth a unit test runs without an editor; what needs one is thin.
+    // What is worth a unit test runs without an editor; what needs one is thin. Where the order of things is what matters, which an
+    // editor leaves to chance, test/parts has one that stands still.
     files: ['src/core/**/*.ts', 'test/unit/**/*.ts'],
     rules: {
       'no-restricted-imports': [

@@ -41,6 +41,7 @@ if (what === 'extension') {
     outbase: '.',
     outdir: 'out',
     packages: 'external',
+    alias: { vscode: './test/parts/standIn.ts' },
     sourcemap: 'inline',
   });
 } else {

@@ -13,14 +13,19 @@ export interface LaunchConfiguration {
   readonly envFile: string;
   /** Empty: none. */
   readonly preLaunchTask: string;
+  /** What of it cannot be done here, in words for the user; empty: nothing. */
+  readonly unsupported: string;
 }
 
 const types: readonly unknown[] = ['cppdbg', 'lldb', 'lldb-dap', 'gdb'];
+/** Those that give their arguments to a shell, which takes these words for its own. */
+const throughShell: readonly unknown[] = ['cppdbg', 'gdb'];
+const shellWord = /^(?:(?:\d*|&)[<>]|(?:&&?|\|\|?|;)$)/;
 
 /** Those of the configurations that start a native program; what is no such thing, or lacks what it takes, is left out. */
 export function nativeConfigurations(configurations: unknown): LaunchConfiguration[] {
   return (Array.isArray(configurations) ? (configurations as unknown[]) : []).flatMap((one) => {
-    const { type, request, name, program, args, cwd, env, environment, envFile, preLaunchTask } = asRecord(one);
+    const { type, request, name, program, args, cwd, env, environment, envFile, preLaunchTask, stdio } = onLinux(asRecord(one));
     if (
       !types.includes(type) ||
       (request !== undefined && request !== 'launch') ||
@@ -39,9 +44,27 @@ export function nativeConfigurations(configurations: unknown): LaunchConfigurati
         env: { ...environmentOf(environment), ...environmentOf(env) },
         envFile: typeof envFile === 'string' ? envFile : '',
         preLaunchTask: typeof preLaunchTask === 'string' ? preLaunchTask : '',
+        unsupported: unsupported(type, argumentsOf(args), stdio),
       },
     ];
   });
+}
+
+/** What stands under "linux" is in place of what stands beside it. */
+function onLinux(configuration: Record<string, unknown>): Record<string, unknown> {
+  return { ...configuration, ...asRecord(configuration['linux']) };
+}
+
+/** Recorded without them, the program would get the words as its arguments, or wait at the terminal for its input. */
+function unsupported(type: unknown, args: readonly string[], stdio: unknown): string {
+  const instead = 'Put the command into a script, and record that.';
+  const word = throughShell.includes(type) ? args.find((arg) => shellWord.test(arg)) : undefined;
+  if (word !== undefined) {
+    return `its "args" have ${word}, which is a shell's, and a program is recorded without one. ${instead}`;
+  }
+  const files = Array.isArray(stdio) ? (stdio as unknown[]) : typeof stdio === 'string' ? [stdio] : Object.values(asRecord(stdio));
+  const file = files.find((one) => typeof one === 'string' && one !== '');
+  return typeof file === 'string' ? `its "stdio" is ${file}, and a program is recorded with its terminal as input and output. ${instead}` : '';
 }
 
 /** A list of words, or, as CodeLLDB allows, one text that is split as a shell would. */

@@ -1,7 +1,7 @@
 // From what is remembered to what is run: launch.json with its variables, CMake Tools' launch target, command lines.
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { basename, dirname, extname, isAbsolute, join, relative, sep } from 'node:path';
+import { basename, dirname, extname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import * as vscode from 'vscode';
 import { parseCommandLine } from '../core/commandLine';
 import { nativeConfigurations, parseEnvFile, type LaunchConfiguration } from '../core/launchConfigurations';
@@ -69,10 +69,14 @@ async function resolveLaunch(name: string, folderUri: string): Promise<ResolvedT
   if (folder === undefined || configuration === undefined) {
     throw new Error(`launch.json has no configuration "${name}" any more. Choose another program to record.`);
   }
+  if (configuration.unsupported !== '') {
+    throw new Error(`launch.json, "${name}": ${configuration.unsupported}`);
+  }
   const inputs = new Map<string, string>();
   const expand = (text: string): Promise<string> => expandVariables(text, (variable) => lookUp(variable, folder, inputs));
   try {
-    const cwd = configuration.cwd === '' ? folder.uri.fsPath : await expand(configuration.cwd);
+    // As debuggers have it: from the folder on, unless it is absolute.
+    const cwd = resolve(folder.uri.fsPath, await expand(configuration.cwd));
     const program = await expand(configuration.program);
     const args: string[] = [];
     for (const arg of configuration.args) {

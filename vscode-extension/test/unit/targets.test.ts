@@ -7,7 +7,7 @@ import { forget, mostTargets, remember, targetName, type Target } from '../../sr
 import { expandVariables } from '../../src/core/variables';
 
 void test('configurations of every native debugger are understood', () => {
-  const usual = { name: 'run', program: '${workspaceFolder}/a.out', args: [], cwd: '', env: {}, envFile: '', preLaunchTask: '' };
+  const usual = { name: 'run', program: '${workspaceFolder}/a.out', args: [], cwd: '', env: {}, envFile: '', preLaunchTask: '', unsupported: '' };
   const rows: [unknown, object | undefined][] = [
     [{ type: 'cppdbg', request: 'launch', name: 'run', program: '${workspaceFolder}/a.out' }, usual],
     [{ type: 'lldb', name: 'run', program: '${workspaceFolder}/a.out', args: "-n 'a b'" }, { ...usual, args: ['-n', 'a b'] }],
@@ -21,6 +21,10 @@ void test('configurations of every native debugger are understood', () => {
       { type: 'gdb', name: 'run', program: '${workspaceFolder}/a.out', args: ['x', 3], cwd: '/tmp', preLaunchTask: 'make' },
       { ...usual, args: ['x'], cwd: '/tmp', preLaunchTask: 'make' },
     ],
+    [
+      { type: 'cppdbg', name: 'run', program: 'a.exe', args: ['x'], linux: { program: '${workspaceFolder}/a.out', args: [] }, windows: { args: ['y'] } },
+      usual,
+    ],
     [{ type: 'cppdbg', request: 'attach', name: 'run', program: 'a' }, undefined],
     [{ type: 'python', request: 'launch', name: 'run', program: 'a' }, undefined],
     [{ type: 'lldb', name: 'run' }, undefined],
@@ -31,6 +35,21 @@ void test('configurations of every native debugger are understood', () => {
     assert.deepEqual(nativeConfigurations([configuration]), wanted === undefined ? [] : [wanted], JSON.stringify(configuration));
   }
   assert.deepEqual(nativeConfigurations(undefined), []);
+});
+
+void test('what a shell or a debugger would do for the program is named', () => {
+  const words = (configuration: object): string => nativeConfigurations([{ name: 'run', program: 'a', ...configuration }])[0]?.unsupported ?? '';
+  for (const arg of ['<', '<in.txt', '>', '2>&1', '>>', '&>all.txt', '|', '&&', ';']) {
+    assert.ok(words({ type: 'cppdbg', args: ['-n', arg, 'in.txt'] }).startsWith(`its "args" have ${arg}, `), arg);
+  }
+  // No shell comes between CodeLLDB and its program.
+  assert.equal(words({ type: 'lldb', args: ['<', 'in.txt'] }), '');
+  assert.equal(words({ type: 'cppdbg', args: ['a<b', '2', '-', '&a'] }), '');
+  for (const stdio of ['in.txt', [null, 'in.txt'], { stdout: 'in.txt' }]) {
+    assert.match(words({ type: 'lldb', stdio }), /^its "stdio" is in\.txt, .* Put the command into a script, and record that\.$/);
+  }
+  assert.equal(words({ type: 'lldb', stdio: null }), '');
+  assert.equal(words({ type: 'lldb', stdio: [null, null] }), '');
 });
 
 void test('variables are replaced once, and one that is not known is an error', async () => {

@@ -1,0 +1,81 @@
+// Stands in for the editor where a test is of one part of src/editor: what that reads of `vscode`, and no more. Nothing happens
+// in it by itself, so a test decides what comes first, which in a real editor nobody can.
+import { resolve } from 'node:path';
+
+export class EventEmitter<T> {
+  private readonly listeners = new Set<(value: T) => unknown>();
+  readonly event = (listener: (value: T) => unknown): { dispose: () => void } => {
+    this.listeners.add(listener);
+    return { dispose: () => void this.listeners.delete(listener) };
+  };
+  fire(value: T): void {
+    [...this.listeners].forEach((listener) => listener(value));
+  }
+  dispose(): void {
+    this.listeners.clear();
+  }
+}
+
+export class Uri {
+  private constructor(
+    readonly scheme: string,
+    readonly fsPath: string,
+  ) {}
+  static file(path: string): Uri {
+    return new Uri('file', path);
+  }
+  toString(): string {
+    return `${this.scheme}://${this.fsPath}`;
+  }
+}
+
+interface Folder {
+  readonly name: string;
+  readonly index: number;
+  readonly uri: Uri;
+}
+
+/** By their whole names. */
+export const settings: Record<string, unknown> = {};
+const settingsChanged = new EventEmitter<{ affectsConfiguration: (name: string) => boolean }>();
+
+/** As if the user had changed it. */
+export function change(name: string, value: unknown): void {
+  settings[name] = value;
+  settingsChanged.fire({ affectsConfiguration: (asked) => name === asked || name.startsWith(`${asked}.`) });
+}
+
+export const documentEvents = { changed: new EventEmitter<unknown>(), closed: new EventEmitter<unknown>(), saved: new EventEmitter<unknown>() };
+
+export const workspace = {
+  workspaceFolders: undefined as Folder[] | undefined,
+  textDocuments: [] as unknown[],
+  getConfiguration: (section?: string): { get: (name: string, fallback?: unknown) => unknown } => ({
+    get: (name, fallback) => settings[section === undefined ? name : `${section}.${name}`] ?? fallback,
+  }),
+  getWorkspaceFolder: (uri: Uri): Folder | undefined =>
+    workspace.workspaceFolders?.find((folder) => resolve(uri.fsPath).startsWith(`${folder.uri.fsPath}/`)),
+  findFiles: (): Promise<Uri[]> => Promise.resolve([]),
+  onDidChangeConfiguration: settingsChanged.event,
+  onDidChangeTextDocument: documentEvents.changed.event,
+  onDidCloseTextDocument: documentEvents.closed.event,
+  onDidSaveTextDocument: documentEvents.saved.event,
+};
+
+export const extensions = { getExtension: (): undefined => undefined };
+
+export const commands = { executeCommand: (): Promise<undefined> => Promise.resolve(undefined) };
+
+export const window = { activeTextEditor: undefined, tabGroups: { all: [] as unknown[] } };
+
+/** What is kept, without a disk. */
+export class Memory {
+  private readonly values = new Map<string, unknown>();
+  get(name: string, fallback?: unknown): unknown {
+    return this.values.has(name) ? this.values.get(name) : fallback;
+  }
+  update(name: string, value: unknown): Promise<void> {
+    this.values.set(name, value);
+    return Promise.resolve();
+  }
+}
