@@ -78,9 +78,11 @@ export class Recorder {
   /** Shows a recording when it has been made, and says what the user should know besides the numbers. */
   async show(followed: Promise<Recorded>): Promise<void> {
     const { path, stopped, run } = await followed;
-    await this.session.open(path);
+    const isShown = await this.session.open(path);
     const info = this.session.recording?.info;
-    if (info === undefined) {
+    if (!isShown || info === undefined) {
+      // The user looks at another one by now; this one is in the list.
+      this.log.info(`recorded ${path}, which is not shown`);
       return;
     }
     const name = basename(info.command[0] ?? path);

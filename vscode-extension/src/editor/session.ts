@@ -7,24 +7,11 @@ import { countWords, filterWords, readFilter, type ShownThreads, type ThreadFilt
 import type { ProgramChange } from '../core/whatIf';
 import { pickerCpuCounts, usualCpuCounts, Weights } from '../core/weights';
 import type { DaemonClient } from '../daemon/client';
-import type { Connection, Daemon } from '../daemon/daemon';
-import type { Recording } from '../protocol/longpole/v1/recording';
+import type { Daemon } from '../daemon/daemon';
 import { shownKey } from '../core/ids';
+import { OpenRecordings, type OpenRecording, type ShownRecording } from './openRecordings';
 
-export interface ShownRecording {
-  readonly path: string;
-  readonly info: Recording;
-  readonly weights: Weights;
-  /** What was changed in the program that was recorded, in words; empty: nothing. */
-  readonly change: string;
-}
-
-/** A recording with the daemon that holds it open, under a handle that dies with that daemon. */
-interface OpenRecording extends ShownRecording {
-  connection: Connection;
-  handle: bigint;
-  readonly changed?: ProgramChange;
-}
+export type { ShownRecording } from './openRecordings';
 
 const chosenKey = 'longpole.chosenCpus';
 /** By path: the machine that a recording is simulated on, where it is not the usual one. */
@@ -40,16 +27,21 @@ export class Session implements vscode.Disposable {
   private previewed: number | undefined;
   private machineCpus = 1;
   private asking = 0;
-  /** Raised by whatever makes an answer still on its way worthless. */
-  private turn = 0;
-  private lastFailed = false;
+  /** Each recording that is asked for has the next number; so has a wish to see none. */
+  private asked = 0;
+  /** The number of what is shown: of what was asked for before, nothing comes in its place any more. */
+  private shownAsked = 0;
+  /** Raised by each CPU count that is looked at: an answer about an earlier one is worthless. */
+  private previews = 0;
+  /** Raised by each what-if, and by its end. */
+  private changes = 0;
+  /** Other machines and other threads, one after the other: each begins with what the one before has left. */
+  private settling: Promise<unknown> = Promise.resolve();
   /** The recording that is being opened: whoever else wants it waits for the same. */
-  private opening: { readonly path: string; readonly end: Promise<void> } | undefined;
+  private opening: { readonly path: string; readonly end: Promise<boolean> } | undefined;
   /** Questions on their way, by what their answers are for and by CPUs. */
   private readonly underway = new WeakMap<Weights, Map<number, Promise<void>>>();
-  /** Recordings that were asked about without being shown. */
-  private readonly others = new Map<string, Promise<OpenRecording>>();
-
+  private readonly recordings: OpenRecordings;
   private readonly filterDropped = new vscode.EventEmitter<ThreadFilter>();
 
   readonly onDidChange = this.changed.event;
@@ -57,9 +49,11 @@ export class Session implements vscode.Disposable {
   readonly onDidDropFilter = this.filterDropped.event;
 
   constructor(
-    private readonly daemon: Daemon,
+    daemon: Daemon,
     private readonly memory: vscode.Memento,
-  ) {}
+  ) {
+    this.recordings = new OpenRecordings(daemon);
+  }
 
   get recording(): ShownRecording | undefined {
     return this.shown;
@@ -94,7 +88,7 @@ export class Session implements vscode.Disposable {
 
   /** Whether the last question found no daemon that lived to answer it. */
   get isUnanswered(): boolean {
-    return this.lastFailed;
+    return this.recordings.isUnanswered;
   }
 
   get busy(): boolean {
@@ -135,14 +129,20 @@ export class Session implements vscode.Disposable {
     const unknown = ascending(cpus.filter((count) => !shown.weights.has(count)));
     const unasked = unknown.filter((count) => !underway.has(count));
     if (unasked.length > 0) {
-      const learnt = this.whileBusy(() => this.learn(shown, unasked, this.machine, this.filter));
+      const learnt = this.whileBusy(() => this.learn(shown, unasked, this.machine, this.filter)).catch((error: unknown) => {
+        // Of what is closed by now nobody needs anything.
+        if (this.shown?.weights === shown.weights) {
+          throw error;
+        }
+      });
       const answered = learnt.finally(() => unasked.forEach((count) => underway.delete(count)));
       unasked.forEach((count) => underway.set(count, answered));
     }
     await Promise.all(unknown.flatMap((count) => underway.get(count) ?? []));
   }
 
-  async open(path: string): Promise<void> {
+  /** Returns whether it is shown now: another one may have been asked for since. */
+  async open(path: string): Promise<boolean> {
     if (this.opening?.path !== path) {
       const end = this.openAnew(path).finally(() => {
         if (this.opening?.end === end) {
@@ -151,20 +151,27 @@ export class Session implements vscode.Disposable {
       });
       this.opening = { path, end };
     }
-    await this.opening.end;
+    return this.opening.end;
   }
 
-  private async openAnew(path: string): Promise<void> {
-    const connection = await this.daemon.connection();
-    const info = await this.whileBusy(() => connection.client.openRecording(path));
-    await this.show(connection, path, info);
-  }
-
-  /** Shows a recording that the daemon has open already. */
-  async show(connection: Connection, path: string, info: Recording): Promise<void> {
-    this.machineCpus = connection.info.machineCpus;
-    await this.put({ path, info, weights: new Weights(), change: '', connection, handle: info.handle }, undefined);
-    await this.memory.update(shownKey, path);
+  private async openAnew(path: string): Promise<boolean> {
+    const asked = ++this.asked;
+    const next = await this.whileBusy(() => this.recordings.open(path));
+    this.machineCpus = next.connection.info.machineCpus;
+    const isShown = await this.put(
+      next,
+      () => asked > this.shownAsked,
+      () => {
+        const before = [this.shown, this.unchanged];
+        this.shownAsked = asked;
+        this.unchanged = undefined;
+        return before;
+      },
+    );
+    if (isShown) {
+      await this.memory.update(shownKey, path);
+    }
+    return isShown;
   }
 
   /** Shows the recorded program as it would be with these changes. */
@@ -173,64 +180,98 @@ export class Session implements vscode.Disposable {
     if (original === undefined) {
       throw new Error('No recording is shown.');
     }
-    const client = await this.clientFor(original);
-    const info = await this.whileBusy(() => client.keepChanged(original.handle, changed));
-    const next = { path: original.path, info, weights: new Weights(), change: words, connection: original.connection, handle: info.handle, changed };
-    await this.put(next, original);
+    const { shownAsked } = this;
+    const change = ++this.changes;
+    const next = await this.whileBusy(() => this.recordings.change(original, words, changed));
+    await this.put(
+      next,
+      () => shownAsked === this.shownAsked && change === this.changes,
+      () => {
+        const before = this.unchanged === undefined ? [] : [this.shown];
+        this.unchanged ??= this.shown;
+        return before;
+      },
+    );
   }
 
   /** Shows the recording as it is again. */
   async takeBack(): Promise<void> {
     const { shown, unchanged } = this;
+    this.changes++;
     if (unchanged !== undefined && shown !== undefined) {
-      this.turn++;
       this.shown = unchanged;
       this.unchanged = undefined;
       this.changed.fire();
-      await this.close(shown);
+      await this.recordings.close(shown);
       await this.need([...this.choices, ...this.columns]);
     }
   }
 
   /** Simulates the shown recording on another machine from now on. */
   async setMachine(settings: MachineSettings): Promise<void> {
-    const { shown } = this;
-    if (shown === undefined) {
+    if (this.shown === undefined) {
       throw new Error('No recording is shown.');
     }
-    await this.learnAnew(shown, settings, this.filter, () => this.keepMachine(shown.path, settings));
+    const { path } = this.shown;
+    await this.settle(
+      (open) => open.path === path,
+      () => [settings, this.filter],
+      () => this.keepMachine(path, settings),
+    );
   }
 
   /** Shows only the part that some threads have in the numbers from now on; `undefined`: that of all. */
   async setFilter(filter: ThreadFilter | undefined): Promise<void> {
-    if (this.shown === undefined) {
-      await this.memory.update(filterKey, filter);
-      this.changed.fire();
-    } else {
-      await this.learnAnew(this.shown, this.machine, filter, () => this.memory.update(filterKey, filter));
-    }
+    await this.settle(
+      () => true,
+      () => [this.machine, filter],
+      () => this.memory.update(filterKey, filter),
+    );
   }
 
-  /** Other numbers of the shown recording. What the daemon refuses to give them for is not kept. */
-  private async learnAnew(
-    shown: OpenRecording,
-    machine: MachineSettings,
-    filter: ThreadFilter | undefined,
+  /**
+   * Other numbers of what is shown, as far as they are about that. What the daemon refuses to give them for is not kept; when another
+   * recording has taken its place meanwhile, that one's are asked for.
+   */
+  private async settle(
+    isAbout: (open: OpenRecording) => boolean,
+    under: () => readonly [MachineSettings, ThreadFilter | undefined],
     keep: () => Thenable<void>,
   ): Promise<void> {
-    const next = { ...shown, weights: new Weights() };
-    const turn = ++this.turn;
-    await this.whileBusy(() => this.learn(next, [this.cpus], machine, filter));
-    if (turn !== this.turn) {
-      return;
-    }
-    await keep();
-    this.shown = next;
-    if (this.unchanged !== undefined) {
-      this.unchanged = { ...this.unchanged, weights: new Weights() };
-    }
-    this.changed.fire();
+    const work = async (): Promise<void> => {
+      let shown = this.shown;
+      while (shown !== undefined && isAbout(shown)) {
+        const next = await this.learntAnew(shown, ...under());
+        if (next !== undefined) {
+          this.shown = next;
+          this.unchanged &&= { ...this.unchanged, weights: new Weights() };
+          break;
+        }
+        shown = this.shown;
+      }
+      const kept = keep();
+      this.changed.fire();
+      await kept;
+    };
+    const end = this.settling.then(work);
+    this.settling = end.catch(() => undefined);
+    await end;
     await this.need([...this.choices, ...this.columns]);
+  }
+
+  /** undefined: it is not shown any more. */
+  private async learntAnew(shown: OpenRecording, machine: MachineSettings, filter: ThreadFilter | undefined): Promise<OpenRecording | undefined> {
+    const next = { ...shown, weights: new Weights() };
+    try {
+      while (this.shown === shown && !next.weights.has(this.cpus)) {
+        await this.whileBusy(() => this.learn(next, [this.cpus], machine, filter));
+      }
+    } catch (error) {
+      if (this.shown === shown) {
+        throw error;
+      }
+    }
+    return this.shown === shown ? next : undefined;
   }
 
   private async keepMachine(path: string, settings: MachineSettings): Promise<void> {
@@ -239,28 +280,46 @@ export class Session implements vscode.Disposable {
     await this.memory.update(machinesKey, Object.fromEntries(isUsual(settings) ? latest : [...latest, [path, settings]]));
   }
 
-  /** Shows what is known of a recording as soon as that is enough to be drawn. */
-  private async put(next: OpenRecording, unchanged: OpenRecording | undefined): Promise<void> {
-    const before = [this.shown, this.unchanged].filter((open) => open !== undefined && open !== unchanged);
-    const turn = ++this.turn;
-    const all = ascending([...this.choices, ...this.columns]);
-    const machine = this.machineOf(next.path);
-    // On a machine each count is simulated by itself: the others follow once there is something to see.
-    const first = isUsual(machine) ? all : [this.cpus];
-    const dropped = await this.whileBusy(() => this.learnFirst(next, first, machine));
-    if (turn !== this.turn) {
-      return;
+  /**
+   * Shows what is known of a recording as soon as that is enough to be drawn; closes it when it is not wanted any more by then.
+   * `makeRoom` returns what has to be closed for it.
+   */
+  private async put(next: OpenRecording, isWanted: () => boolean, makeRoom: () => readonly (OpenRecording | undefined)[]): Promise<boolean> {
+    let dropped: ThreadFilter | undefined;
+    let learntUnder = '';
+    try {
+      // Since it was asked, another machine, other threads or another CPU count may have been chosen.
+      while (isWanted() && (learntUnder !== this.settingsOf(next.path) || !next.weights.has(this.chosenCpus))) {
+        learntUnder = this.settingsOf(next.path);
+        next.weights = new Weights();
+        dropped = await this.whileBusy(() => this.learnFirst(next));
+      }
+    } catch (error) {
+      await this.recordings.close(next);
+      throw error;
     }
+    if (!isWanted()) {
+      await this.recordings.close(next);
+      return false;
+    }
+    const before = makeRoom();
+    this.shown = next;
+    this.previews++;
+    this.previewed = undefined;
+    const forgotten = dropped && this.memory.update(filterKey, undefined);
     if (dropped !== undefined) {
-      await this.memory.update(filterKey, undefined);
       this.filterDropped.fire(dropped);
     }
-    this.shown = next;
-    this.unchanged = unchanged;
-    this.previewed = undefined;
     this.changed.fire();
-    await Promise.all(before.flatMap((open) => (open === undefined ? [] : [this.close(open)])));
-    await this.need(all);
+    await forgotten;
+    await Promise.all(before.flatMap((open) => (open === undefined ? [] : [this.recordings.close(open)])));
+    await this.need([...this.choices, ...this.columns]);
+    return true;
+  }
+
+  /** The same as long as the numbers of this recording are to be learnt under the same settings. */
+  private settingsOf(path: string): string {
+    return JSON.stringify([this.machineOf(path), this.filter]);
   }
 
   /**
@@ -270,9 +329,7 @@ export class Session implements vscode.Disposable {
    */
   async peek(path: string, cpus: readonly number[]): Promise<ShownRecording> {
     return this.whileBusy(async () => {
-      const connection = await this.daemon.connection();
-      const info = await connection.client.openRecording(path);
-      const other: OpenRecording = { path, info, weights: new Weights(), change: '', connection, handle: info.handle };
+      const other = await this.recordings.open(path);
       try {
         await this.learn(other, ascending(cpus), this.machine, this.filter);
       } catch (error) {
@@ -280,7 +337,7 @@ export class Session implements vscode.Disposable {
           ? new Error(`That recording has none of the threads that are shown (${filterWords(this.filter)}): show all threads to compare the two.`)
           : error;
       } finally {
-        await this.close(other);
+        await this.recordings.close(other);
       }
       return other;
     });
@@ -293,7 +350,7 @@ export class Session implements vscode.Disposable {
    * @throws Error for the user: no recording is shown, or what the daemon says.
    */
   async ask<T>(path: string | undefined, question: (client: DaemonClient, handle: bigint) => Promise<T>): Promise<T> {
-    const open = path === undefined || path === this.shown?.path ? this.shown : await this.opened(path);
+    const open = path === undefined || path === this.shown?.path ? this.shown : await this.recordings.other(path);
     return this.askOf(open, question);
   }
 
@@ -306,44 +363,23 @@ export class Session implements vscode.Disposable {
     if (open === undefined) {
       throw new Error('No recording is shown.');
     }
-    return this.persevere(async () => question(await this.clientFor(open), open.handle));
-  }
-
-  /** A daemon that died over a question is asked once more: most die of something else. */
-  private async persevere<T>(ask: () => Promise<T>): Promise<T> {
-    try {
-      const answer = await ask().catch(async (error: unknown) => {
-        if (!isGone(error)) {
-          throw error;
-        }
-        await this.daemon.noticeEnd();
-        return ask();
-      });
-      this.lastFailed = false;
-      return answer;
-    } catch (error) {
-      this.lastFailed = isGone(error);
-      throw error;
-    }
+    return this.recordings.ask(open, question);
   }
 
   /** Closes what `ask` opened. */
   release(): void {
-    for (const open of this.others.values()) {
-      void open.then((other) => this.close(other)).catch(() => undefined);
-    }
-    this.others.clear();
+    this.recordings.release();
   }
 
   clear(): void {
     const before = [this.shown, this.unchanged];
-    this.turn++;
+    this.shownAsked = ++this.asked;
     this.shown = undefined;
     this.unchanged = undefined;
     this.previewed = undefined;
     this.changed.fire();
     void this.memory.update(shownKey, undefined);
-    before.forEach((open) => void (open && this.close(open)));
+    before.forEach((open) => void (open && this.recordings.close(open)));
   }
 
   /** Shows another CPU count, for good. */
@@ -354,6 +390,7 @@ export class Session implements vscode.Disposable {
     const isShown = this.previewed === cpus;
     this.previewed = undefined;
     if (!isShown) {
+      await this.need([cpus]);
       this.changed.fire();
     }
     await kept;
@@ -361,21 +398,28 @@ export class Session implements vscode.Disposable {
 
   /** Shows another CPU count until the next call; `undefined` goes back to the chosen one. */
   async preview(cpus: number | undefined): Promise<void> {
-    const turn = ++this.turn;
+    const preview = ++this.previews;
     const wanted = cpus ?? this.chosenCpus;
-    const shown = this.shown;
-    if (shown !== undefined && !shown.weights.has(wanted)) {
-      await this.whileBusy(() => this.learn(shown, [wanted], this.machine, this.filter));
-      if (turn !== this.turn) {
+    let shown = this.shown;
+    while (shown !== undefined && !shown.weights.has(wanted)) {
+      const open = shown;
+      await this.whileBusy(() => this.learn(open, [wanted], this.machine, this.filter)).catch((error: unknown) => {
+        if (this.shown === open) {
+          throw error;
+        }
+      });
+      if (preview !== this.previews) {
         return;
       }
+      shown = this.shown;
     }
     this.previewed = cpus;
     this.changed.fire();
   }
 
   dispose(): void {
-    this.turn++;
+    this.shownAsked = Infinity;
+    this.previews++;
     this.changed.dispose();
     this.filterDropped.dispose();
   }
@@ -390,9 +434,12 @@ export class Session implements vscode.Disposable {
     return readMachine(this.memory.get<Record<string, unknown>>(machinesKey, {})[path]);
   }
 
-  /** As `learn`, under the filter; where that leaves no thread of the recording, without: then returns it. */
-  private async learnFirst(open: OpenRecording, cpus: readonly number[], machine: MachineSettings): Promise<ThreadFilter | undefined> {
+  /** What is drawn first of a recording, under the filter; where that leaves no thread of it, without: then returns it. */
+  private async learnFirst(open: OpenRecording): Promise<ThreadFilter | undefined> {
     const { filter } = this;
+    const machine = this.machineOf(open.path);
+    // On a machine each count is simulated by itself: the others follow once there is something to see.
+    const cpus = isUsual(machine) ? ascending([...this.choices, ...this.columns]) : [this.chosenCpus];
     try {
       await this.learn(open, cpus, machine, filter);
       return undefined;
@@ -405,61 +452,8 @@ export class Session implements vscode.Disposable {
     }
   }
 
-  /** Asks for everything there is to know at these CPU counts. */
-  private async learn(open: OpenRecording, cpus: readonly number[], machine: MachineSettings, filter: ThreadFilter | undefined): Promise<void> {
-    const ask = async (counts: readonly number[]): Promise<void> => {
-      const client = await this.clientFor(open);
-      const [predictions, lines, functions] = await Promise.all([
-        client.predict(open.handle, counts, machine),
-        client.getLines(open.handle, counts, machine, filter),
-        client.getFunctions(open.handle, counts, machine, filter),
-      ]);
-      open.weights.addPredictions(predictions.predictions);
-      open.weights.add(counts, lines, functions);
-    };
-    if (isUsual(machine)) {
-      await this.persevere(() => ask(cpus));
-      return;
-    }
-    // Parameters differ with the number of CPUs, and the daemon keeps few simulations: one after the other.
-    for (const count of cpus) {
-      await this.persevere(() => ask([count]));
-    }
-  }
-
-  private opened(path: string): Promise<OpenRecording> {
-    let open = this.others.get(path);
-    if (open === undefined) {
-      open = this.daemon.connection().then(async (connection) => {
-        const info = await connection.client.openRecording(path);
-        return { path, info, weights: new Weights(), change: '', connection, handle: info.handle };
-      });
-      // What could not be opened can be tried again.
-      open.catch(() => this.others.delete(path));
-      this.others.set(path, open);
-    }
-    return open;
-  }
-
-  /** The daemon may be another one since: then it is given the recording's file again. */
-  private async clientFor(open: OpenRecording): Promise<DaemonClient> {
-    const connection = await this.daemon.connection();
-    if (connection !== open.connection) {
-      const { handle } = await connection.client.openRecording(open.path);
-      if (open.changed === undefined) {
-        open.handle = handle;
-      } else {
-        open.handle = (await connection.client.keepChanged(handle, open.changed)).handle;
-        await connection.client.closeRecording(handle);
-      }
-      open.connection = connection;
-    }
-    return connection.client;
-  }
-
-  private async close(open: OpenRecording): Promise<void> {
-    // A daemon that is gone has forgotten the handle by itself.
-    await open.connection.client.closeRecording(open.handle).catch(() => undefined);
+  private learn(open: OpenRecording, cpus: readonly number[], machine: MachineSettings, filter: ThreadFilter | undefined): Promise<void> {
+    return this.recordings.learn(open, cpus, machine, filter);
   }
 
   private async whileBusy<T>(work: () => Promise<T>): Promise<T> {
@@ -475,10 +469,6 @@ export class Session implements vscode.Disposable {
 }
 
 /** Not by instanceof: the class is in a bundle of its own, which is loaded later than this one. */
-function isGone(error: unknown): boolean {
-  return (error as { isGone?: unknown } | undefined)?.isGone === true;
-}
-
 function isNotFound(error: unknown): boolean {
   return (error as { isNotFound?: unknown } | undefined)?.isNotFound === true;
 }
