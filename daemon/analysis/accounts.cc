@@ -55,24 +55,39 @@ void Accounts::open_accounts(const Schedule& schedule) {
       lineage = tree_.lineages().of(thread);
       first_of_lineage = static_cast<std::uint32_t>(all_.cpu.size());
     }
+    const auto account_of = [&](ProfileId profile) {
+      std::uint32_t& account =
+          account_of_profile[profile.known() ? profile.index() : recording_.profiles.size()];
+      if (account < first_of_lineage) {
+        account = static_cast<std::uint32_t>(all_.cpu.size());
+        open_account(lineage, profile);
+      }
+      return account;
+    };
     const std::vector<Event>& events = recording_.threads[thread].events;
+    std::size_t reached = 0;
     for (SegmentIndex s = schedule.thread_begin[thread]; s < schedule.thread_begin[thread + 1];
          ++s) {
       const Segment& segment = schedule.segments[s];
       const std::int64_t length = (segment.end - segment.start).count();
       const ProfileId profile = events[segment.event].profile;
-      if (segment.running && (length > 0 || profile.known())) {
-        std::uint32_t& account =
-            account_of_profile[profile.known() ? profile.index() : recording_.profiles.size()];
-        if (account < first_of_lineage) {
-          account = static_cast<std::uint32_t>(all_.cpu.size());
-          open_account(lineage, profile);
-        }
-        all_.account_of[s] = account;
-      }
+      reached += segment.running ? 1 : 0;
+      if (segment.running && (length > 0 || profile.known()))
+        all_.account_of[s] = account_of(profile);
       all_.cpu[all_.account_of[s]] += length;
     }
+    if (reached == events.size()) [[likely]]
+      continue;
+    std::vector<bool> is_reached(events.size(), false);
+    for (SegmentIndex s = schedule.thread_begin[thread]; s < schedule.thread_begin[thread + 1]; ++s)
+      is_reached[schedule.segments[s].event] = true;
+    for (std::uint32_t event = 0; event < events.size(); ++event) {
+      if (!is_reached[event] && events[event].cpu > Nanoseconds{})
+        unreached_.push_back({thread, event, account_of(events[event].profile)});
+    }
   }
+  std::stable_sort(unreached_.begin(), unreached_.end(),
+                   [](const Unreached& a, const Unreached& b) { return a.thread < b.thread; });
 }
 
 void Accounts::open_account(LineageIndex lineage, ProfileId profile) {
@@ -170,6 +185,7 @@ AccountSelection Accounts::select(const Schedule& schedule,
   AccountSelection selection;
   selection.account_of.resize(schedule.segments.size(), left_out);
   selection.cpu.assign(lineage_of_.size(), 0);
+  selection.is_selected = is_selected;
   for (std::size_t t = 0; t < is_selected.size(); ++t) {
     if (!is_selected[t])
       continue;

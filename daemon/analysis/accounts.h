@@ -30,6 +30,7 @@ struct AccountSelection {
       account_of;                 // by segment; of the threads that are left out:
                                   // the number of accounts, one more than there is
   std::vector<std::int64_t> cpu;  // what the threads computed, ns; by account
+  std::vector<bool> is_selected;  // by thread; empty: all are
 };
 
 // Account 0 is the waiting: segments off the CPU.
@@ -129,6 +130,13 @@ class Accounts {
     NodeIndex node;  // no_index: nothing is known
     double share;
   };
+  // Computing of a thread that the ideal execution does not come to, and a machine may: where the program exits, or
+  // the models differ.
+  struct Unreached {
+    std::uint32_t thread;
+    std::uint32_t event;
+    std::uint32_t account;
+  };
   struct Call {
     FunctionId function;
     simulation::SegmentIndex stretch;  // the computing that follows the entry at once
@@ -136,6 +144,10 @@ class Accounts {
 
   void open_accounts(const simulation::Schedule& schedule);
   void open_account(LineageIndex lineage, ProfileId profile);
+  // visit(part, account, segment) for each part of the run, with the segment that has its account; no_segment: none has.
+  template <typename Visit>
+  void for_each_part(const simulation::Schedule& schedule, const Execution& execution,
+                     const AccountSelection& selection, const Visit& visit) const;
   void find_calls(const simulation::Schedule& schedule);
   void find_lines();
   void find_shown_functions();
@@ -160,6 +172,7 @@ class Accounts {
   std::vector<std::size_t> entries_begin_;  // by account, and the end
   std::vector<LinePlace> lines_;
   std::vector<std::uint32_t> line_of_;  // by node; the last entry is for no node
+  std::vector<Unreached> unreached_;    // in order of the threads
   std::vector<Call> entered_;           // in order of the stretches
   std::vector<std::optional<std::uint64_t>> calls_;
   std::vector<std::uint64_t> samples_;

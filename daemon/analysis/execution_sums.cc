@@ -1,6 +1,6 @@
 // The sums of accounts.h over a run on a machine. A stretch of it is of the account of the ideal
-// execution's segment that computes towards the same call of the same thread; all of a thread that is
-// left out is of the one account behind the others, which is taken away in the end.
+// execution's segment that computes towards the same call of the same thread, or would if it came to it;
+// all of a thread that is left out is of the one account behind the others, which is taken away in the end.
 #include <algorithm>
 #include <cmath>
 #include <tuple>
@@ -16,44 +16,44 @@ using simulation::Schedule;
 using simulation::SegmentIndex;
 using simulation::TimesCpus;
 
-namespace {
-
-// visit(part, account, segment) for each part of the run, with the segment that has its account;
-// no_segment: it is of none that computes.
 template <typename Visit>
-void for_each_part(const Recording& recording, const Schedule& schedule, const Execution& execution,
-                   const AccountSelection& selection, const Visit& visit) {
+void Accounts::for_each_part(const Schedule& schedule, const Execution& execution,
+                             const AccountSelection& selection, const Visit& visit) const {
   const auto left_out = static_cast<std::uint32_t>(selection.cpu.size());
-  std::vector<SegmentIndex> segment_of;  // by event of the thread
+  std::vector<SegmentIndex> segment_of;   // by event of the thread
+  std::vector<std::uint32_t> account_of;  // likewise
+  auto unreached = unreached_.begin();
   for (std::uint32_t t = 0; t < execution.thread_count(); ++t) {
-    segment_of.assign(recording.threads[t].events.size(), no_segment);
+    const std::size_t events = recording_.threads[t].events.size();
+    segment_of.assign(events, no_segment);
+    account_of.assign(events, waiting);
     for (SegmentIndex s = schedule.thread_begin[t]; s < schedule.thread_begin[t + 1]; ++s) {
-      if (schedule.segments[s].running)
+      if (schedule.segments[s].running) {
         segment_of[schedule.segments[s].event] = s;
+        account_of[schedule.segments[s].event] = all_.account_of[s];
+      }
     }
-    const SegmentIndex first = schedule.thread_begin[t];
-    const bool is_left_out =
-        first < schedule.thread_begin[t + 1] && selection.account_of[first] == left_out;
+    for (; unreached != unreached_.end() && unreached->thread == t; ++unreached)
+      account_of[unreached->event] = unreached->account;
+    const bool is_left_out = !selection.is_selected.empty() && !selection.is_selected[t];
     for (PartIndex index = execution.begin(t); index < execution.end(t); ++index) {
-      const SegmentIndex segment =
-          execution.runs(index) ? segment_of[execution.event_number(index)] : no_segment;
+      const std::uint32_t event = execution.event_number(index);
+      const bool runs = execution.runs(index);
       visit(index,
-            is_left_out             ? left_out
-            : segment == no_segment ? Accounts::waiting
-                                    : selection.account_of[segment],
-            segment);
+            is_left_out ? left_out
+            : runs      ? account_of[event]
+                        : waiting,
+            runs ? segment_of[event] : no_segment);
     }
   }
 }
-
-}  // namespace
 
 AccountSums Accounts::sum(const Schedule& schedule, const Execution& execution,
                           const AccountSelection& selection) const {
   const std::size_t accounts = selection.cpu.size();
   AccountSums sums{execution.weights().scale(), std::vector<TimesCpus>(accounts + 1, 0), {}, {}};
   std::vector<bool> weighs(entered_.empty() ? 0 : schedule.segments.size(), false);
-  for_each_part(recording_, schedule, execution, selection,
+  for_each_part(schedule, execution, selection,
                 [&](PartIndex index, std::uint32_t account, SegmentIndex segment) {
                   // Whole numbers, as kept.
                   const std::int64_t weight = execution.weights().scaled(index);
@@ -78,7 +78,7 @@ void Accounts::add_normalized(const Schedule& schedule, const Execution& executi
     bool begins;
   };
   LargeArray<Change> changes;
-  for_each_part(recording_, schedule, execution, selection,
+  for_each_part(schedule, execution, selection,
                 [&](PartIndex index, std::uint32_t account, SegmentIndex /*segment*/) {
                   if (!execution.runs(index) || execution.length_of(index) == Nanoseconds{})
                     return;

@@ -140,7 +140,7 @@ void Study::State::add_rows(const AccountSums& sums, const SumsByCpus& of,
       if (!accounts.is_shown(row.function))
         continue;
     }
-    if (row.total_ns > 0 || row.normalized_total_ns > 0 || row.calls)
+    if (row.total_ns > 0 || row.normalized_total_ns > 0 || row.critical_total_ns != 0 || row.calls)
       table.rows.push_back(row);
   }
   std::stable_sort(table.rows.begin(), table.rows.end(), [&](const auto& a, const auto& b) {
@@ -278,7 +278,7 @@ void Study::State::add_rows(const AccountSums& sums, const SumsByCpus& of,
   const std::vector<LineTimes> times_of = accounts.lines(sums, of.selection());
   const std::vector<double> margins = accounts.line_margins(sums);
   for (std::size_t i = 0; i < times_of.size(); ++i) {
-    if (times_of[i].self <= 0)
+    if (times_of[i].self <= 0 && times_of[i].critical == 0)
       continue;
     const LinePlace& place = accounts.line_places()[i];
     const double share = table.total_ns > 0 ? times_of[i].critical / table.total_ns : 0;

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "analysis/accounts.h"
+#include "analysis/forecast.h"
 #include "programs.h"
 #include "random_program.h"
 #include "rows.h"
@@ -108,6 +109,45 @@ thread B
   ASSERT_EQ(segments.rows.size(), 4U);
   EXPECT_FALSE(segments.rows[1].running);
   EXPECT_FALSE(segments.rows[1].function.known());
+}
+
+// Ideally main exits at 10, in the third call of b; on one CPU bg, of higher priority, makes all ten before. The same of
+// lines, which are functions here.
+TEST(Study, WhatAMachineDoesBeforeAnExitThatIsIdeallyEarlierIsNoWaiting) {
+  std::string text = "thread main\n  create bg\n  run m 10\n  exit\nthread bg priority=1\n";
+  for (int i = 0; i < 10; ++i)
+    text += i < 3 ? "  run b 4\n" : "  run late 4\n";
+  const auto recording = std::make_shared<const Recording>(read_text(text));
+  const Study study(recording);
+  Computer computer = computer_named("fifo").value();
+  const auto run = Forecaster(recording).execute(computer, {}).value().execution;
+  const Table<FunctionRow> table = study.functions(*run);
+  EXPECT_EQ(table.total_ns, 50e6);
+  EXPECT_EQ(table.waiting_ns, 0);
+  EXPECT_EQ(row_of(study, table, "b").critical_self_ns, 12e6);
+  EXPECT_EQ(row_of(study, table, "late").critical_self_ns, 28e6);
+  EXPECT_EQ(row_of(study, table, "m").critical_self_ns, 10e6);
+  EXPECT_EQ(study.lines(*run).waiting_ns, 0);
+
+  const ThreadId main{0};
+  const Table<FunctionRow> of_main = study.functions(*run, *study.choose({&main, 1}));
+  ASSERT_EQ(of_main.rows.size(), 1U);
+  EXPECT_EQ(of_main.rows[0].critical_self_ns, 10e6);
+}
+
+// Ideally main exits before bg has begun; on one CPU bg goes first. It is not of the chosen threads all the same.
+TEST(Study, AThreadThatIdeallyDoesNothingIsChosenOrNot) {
+  const auto recording = std::make_shared<const Recording>(
+      read_text("thread main\n  create bg\n  exit\nthread bg priority=1\n  run b 4\n"));
+  const Study study(recording);
+  const auto run =
+      Forecaster(recording).execute(computer_named("fifo").value(), {}).value().execution;
+  for (const std::uint32_t chosen : {0U, 1U}) {
+    const ThreadId thread{chosen};
+    const Table<FunctionRow> table = study.functions(*run, *study.choose({&thread, 1}));
+    EXPECT_EQ(table.waiting_ns, 0);
+    EXPECT_EQ(table.rows.size(), chosen);
+  }
 }
 
 // Shares of all functions, or of all lines, and of waiting add up to the whole.
