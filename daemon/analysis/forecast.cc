@@ -77,6 +77,7 @@ Computer with_one_cpu(Computer computer) {
 
 // What is the same for all computers.
 struct Forecaster::Paired {
+  std::vector<std::uint32_t> key;
   std::once_flag once;
   std::optional<simulation::WaitFors> pairs;  // none: not to be had
   std::once_flag once_ideal;
@@ -90,10 +91,19 @@ std::shared_ptr<Forecaster::Paired> Forecaster::paired(const Models& models) con
   std::shared_ptr<Paired> found;
   {
     const std::scoped_lock lock(mutex_);
-    std::shared_ptr<Paired>& known = paired_[key_of(models)];
-    if (known == nullptr)
-      known = std::make_shared<Paired>();
-    found = known;
+    std::vector<std::uint32_t> key = key_of(models);
+    const auto known =
+        std::find_if(recent_.begin(), recent_.end(),
+                     [&](const std::shared_ptr<Paired>& one) { return one->key == key; });
+    if (known != recent_.end()) {
+      recent_.splice(recent_.begin(), recent_, known);
+    } else {
+      recent_.push_front(std::make_shared<Paired>());
+      recent_.front()->key = std::move(key);
+      if (recent_.size() > most_recent_models)
+        recent_.pop_back();
+    }
+    found = recent_.front();
   }
   // Outside the lock: others may ask for another model meanwhile.
   std::call_once(found->once, [&] { found->pairs = simulation::pair_waits(*recording_, models); });

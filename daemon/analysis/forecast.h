@@ -11,7 +11,7 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -77,6 +77,9 @@ struct ForecastOfFunctions {
 inline constexpr std::uint32_t courses_of_chance = 5;
 inline constexpr std::size_t most_events_for_chance = 30'000;
 
+// What is known of a choice of models takes memory as the recording does, and is kept for so many: `auto` asks for three.
+inline constexpr std::size_t most_recent_models = 6;
+
 // Safe for any number of threads. Holds the Recording, whose condition counts must be known
 // (simulation::with_known_condition_counts).
 class Forecaster {
@@ -113,7 +116,7 @@ class Forecaster {
 
   std::shared_ptr<const Recording> recording_;
   mutable std::mutex mutex_;
-  mutable std::map<std::vector<std::uint32_t>, std::shared_ptr<Paired>> paired_;
+  mutable std::list<std::shared_ptr<Paired>> recent_;  // the last that was asked for first
 };
 
 }  // namespace longpole::analysis

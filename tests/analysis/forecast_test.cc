@@ -2,6 +2,7 @@
 #include "analysis/forecast.h"
 
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <algorithm>
 #include <memory>
@@ -85,6 +86,25 @@ TEST(Forecast, OfALongRunIsOfTheFirstCourse) {
   const auto recording = short_run(most_events_for_chance);
   EXPECT_EQ(Forecaster(recording).on(two_cpus(), {})->total_ns,
             totals_of(*recording, two_cpus().machine).front());
+}
+
+// What a model was asked for knows as much as the recording holds, and clients may ask for any number of them.
+TEST(Forecast, KeepsNoMoreOfManyModelsThanOfSome) {
+  std::string text = "thread A\n";
+  for (int i = 0; i < 20'000; ++i)
+    text += "  lock M\n  run f 1us\n  unlock M\n";
+  const Forecaster forecaster(std::make_shared<const Recording>(read_text(text)));
+  ModelChoice choice{simulation::Model::strict, {}};
+  const auto grows_by = [&](int models) {
+    const auto before = static_cast<std::ptrdiff_t>(mallinfo2().uordblks);
+    for (int i = 0; i < models; ++i) {
+      choice.objects.push_back({ObjectId{0}, simulation::Model::direct});
+      EXPECT_EQ(forecaster.on(two_cpus(), choice)->total_ns, 20e6);
+    }
+    return static_cast<std::ptrdiff_t>(mallinfo2().uordblks) - before;
+  };
+  const std::ptrdiff_t of_some = grows_by(10);
+  EXPECT_LT(grows_by(30), of_some / 2 + 1);
 }
 
 }  // namespace
