@@ -12,7 +12,8 @@ constexpr std::uint32_t whole = 1000;
 constexpr std::uint64_t most_slowdown = 10;
 
 Nanoseconds up_to_twice(Nanoseconds cost, Random& random) {
-  return cost * static_cast<std::int64_t>(below(random, 2 * whole + 1)) / whole;
+  return std::min(cost * static_cast<std::int64_t>(below(random, 2 * whole + 1)) / whole,
+                  simulation::longest_cost);
 }
 
 }  // namespace
@@ -29,7 +30,7 @@ std::vector<Disturbance> disturbances(const simulation::Machine& machine,
     one.machine.speeds.resize(machine.cpus, simulation::recorded_speed);
     for (std::uint32_t& speed : one.machine.speeds) {
       const auto left = static_cast<std::uint32_t>(whole - below(random, most_slowdown + 1));
-      speed = speed * left / whole;
+      speed = std::max(speed * left / whole, simulation::slowest_speed);
       one.speed_left = std::min(one.speed_left, left);
     }
     simulation::Machine& costs = one.machine;

@@ -38,13 +38,16 @@ std::shared_ptr<const Recording> without_waits(const Recording& recording) {
 // What is not said of the machine is the recording's.
 Computer with_costs(Computer computer, const HostCosts& costs, int times) {
   simulation::Machine& machine = computer.machine;
-  machine.migration_cost = machine.migration_cost.value_or(costs.migration) * times;
-  machine.wake_up = machine.wake_up.value_or(costs.wake_up) * times;
-  machine.interrupt = machine.interrupt.value_or(costs.interrupt) * times;
-  machine.switch_cost = machine.switch_cost.value_or(costs.context_switch) * times;
-  machine.block_cost = machine.block_cost.value_or(costs.block) * times;
-  machine.release_cost = machine.release_cost.value_or(costs.release) * times;
-  machine.release_afar_cost = machine.release_afar_cost.value_or(costs.release_afar) * times;
+  const auto change = [&](std::optional<Nanoseconds>& cost, Nanoseconds recorded) {
+    cost = std::min(cost.value_or(recorded) * times, simulation::longest_cost);
+  };
+  change(machine.migration_cost, costs.migration);
+  change(machine.wake_up, costs.wake_up);
+  change(machine.interrupt, costs.interrupt);
+  change(machine.switch_cost, costs.context_switch);
+  change(machine.block_cost, costs.block);
+  change(machine.release_cost, costs.release);
+  change(machine.release_afar_cost, costs.release_afar);
   return computer;
 }
 

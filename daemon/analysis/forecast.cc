@@ -217,7 +217,9 @@ Expected<double> Forecaster::compensated_total(const Computer& computer, const M
   simulation::Machine& machine = slower.machine;
   machine.speeds.resize(machine.cpus, simulation::recorded_speed);
   for (std::uint32_t& speed : machine.speeds)
-    speed = static_cast<std::uint32_t>(std::lround(speed / cpu_time_ratio));
+    speed = static_cast<std::uint32_t>(std::clamp(std::round(speed / cpu_time_ratio),
+                                                  double{simulation::slowest_speed},
+                                                  double{simulation::fastest_speed}));
   const auto forecast = on(slower, choice);
   if (!forecast)
     return tl::unexpected(forecast.error());

@@ -11,10 +11,6 @@ constexpr std::array<std::string_view, scheduler_kind_count> names = {"linux", "
 constexpr std::int32_t heaviest_nice = -20;
 constexpr std::int32_t lightest_nice = 19;
 constexpr Nanoseconds shortest_tick = std::chrono::microseconds(100);
-// Whatever is added to a thread's time for each of its calls; keeps sums inside 64 bits.
-constexpr Nanoseconds longest_cost = std::chrono::seconds(1);
-constexpr std::uint32_t slowest = 1;
-constexpr std::uint32_t fastest = 1'000 * recorded_speed;
 
 bool is_cost(Nanoseconds time) {
   return time >= Nanoseconds{} && time <= longest_cost;
@@ -86,8 +82,9 @@ Expected<void> check(const Machine& machine, const Recording& recording) {
     return wrong(std::to_string(machine.speeds.size()) + " speeds for " +
                      std::to_string(machine.cpus) + " CPUs",
                  "name one for each CPU");
-  if (std::any_of(machine.speeds.begin(), machine.speeds.end(),
-                  [](std::uint32_t speed) { return speed < slowest || speed > fastest; }))
+  if (std::any_of(machine.speeds.begin(), machine.speeds.end(), [](std::uint32_t speed) {
+        return speed < slowest_speed || speed > fastest_speed;
+      }))
     return wrong("a CPU's speed is out of range", "choose 0.001 to 1000");
   if (!machine.nodes.empty() && machine.nodes.size() != machine.cpus)
     return wrong(std::to_string(machine.nodes.size()) + " CPUs are in nodes, of " +

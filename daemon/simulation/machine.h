@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -44,6 +45,11 @@ inline constexpr std::uint32_t no_cpu = most_cpus;
 
 // Speeds are in thousandths of the speed of the CPU that recorded.
 inline constexpr std::uint32_t recorded_speed = 1000;
+inline constexpr std::uint32_t slowest_speed = 1;
+inline constexpr std::uint32_t fastest_speed = 1'000 * recorded_speed;
+
+// Of a cost or a latency; keeps sums of a thread's time inside 64 bits.
+inline constexpr Nanoseconds longest_cost = std::chrono::seconds(1);
 
 inline constexpr std::uint32_t most_newly_idle_share = 1024;
 

@@ -69,6 +69,16 @@ TEST(Disturbances, AreSmallAndTheSameEachTime) {
     EXPECT_EQ(all[i].machine.speeds, again[i].machine.speeds);
 }
 
+TEST(Disturbances, AreMachinesThatThereCanBe) {
+  const Recording recording = read("thread A\n  run f 1\n");
+  Machine machine = machine_of(2);
+  machine.speeds = {1, 1000};
+  machine.switch_cost = std::chrono::milliseconds(600);
+  machine.primitive_cost.fill(std::chrono::seconds(1));
+  for (const Disturbance& one : disturbances(machine, {}))
+    EXPECT_TRUE(simulation::check(one.machine, recording).has_value());
+}
+
 TEST(Disturbances, EachOfTwoCpusIsTheSlowerOneSometimes) {
   bool first = false;
   bool second = false;

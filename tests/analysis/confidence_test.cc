@@ -142,6 +142,26 @@ TEST(Confidence, WaitsForNobodyKnownMayNotBeThere) {
   EXPECT_DOUBLE_EQ(shown.interval.high, found(recorded()).predicted);
 }
 
+// No machine has them twice as dear.
+TEST(Confidence, TheDearestCostsAreStillDoubted) {
+  const auto recording = std::make_shared<const Recording>(recorded());
+  Computer computer = computer_named("fifo").value();
+  computer.machine.cpus = 2;
+  computer.machine.switch_cost = std::chrono::milliseconds(600);
+  const double on_one = Forecaster(recording).on(with_one_cpu(computer), {})->total_ns;
+  const double total = Forecaster(recording).on(computer, {})->total_ns;
+  EXPECT_TRUE(Confidence::of(recording)->of_speedup(computer, {}, on_one, total).has_value());
+}
+
+// A thousandth of the recorded speed is the slowest that a CPU can be.
+TEST(Confidence, TheSlowestCpuIsCompensatedAsFarAsItCanBe) {
+  const Forecaster forecaster(
+      std::make_shared<const Recording>(read_text("thread main\n  run f 1\n")));
+  Computer computer{Computer::Kind::machine, {}};
+  computer.machine.speeds = {1};
+  EXPECT_DOUBLE_EQ(forecaster.compensated_total(computer, {}, 1e9, 3).value(), 1e9);
+}
+
 TEST(Confidence, CpuTimesOfRealRunsStretchOneEnd) {
   const Interval slower = with_cpu_times({1.8, 2}, 1.9, 1.9 * 0.8);
   EXPECT_DOUBLE_EQ(slower.low, 1.8 * 0.8);
