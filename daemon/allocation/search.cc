@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <string>
 #include <utility>
 
 #include "allocation/local_search.h"
@@ -72,7 +73,8 @@ class Search {
     for (std::size_t i = 0; i < order.size(); ++i)
       placed[order[i]] = static_cast<std::uint32_t>(cpus + order.size() - 1 - i);
     Trial trial;
-    for (const std::uint32_t thread : order) {
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      const std::uint32_t thread = order[i];
       if (options_.stop.stop_requested()) {
         result_.stopped = true;
         return test(bin_packed_binding(work_, cpus));
@@ -90,6 +92,15 @@ class Search {
         placed = choices.front();
         continue;
       }
+      const std::size_t left = order.size() - 1 - i;
+      if (cpus + left > simulation::most_cpus)
+        return over_limit(
+            "cannot bind the threads one after the other",
+            std::to_string(left) +
+                " threads that are not placed yet would run on CPUs of their own, beside " +
+                std::to_string(cpus) + "; a machine has at most " +
+                std::to_string(simulation::most_cpus),
+            "choose another algorithm than sga and c-sga");
       const auto trials = bench_.test(choices);
       if (!trials)
         return tl::unexpected(trials.error());

@@ -77,7 +77,7 @@ struct SearchResult {
   std::vector<Improvement> improvements;  // of the best so far, in order; the last is the result
 };
 
-// Errors: of the machine, as when there are more shadow CPUs than a machine may have.
+// Errors: of the machine; and more shadow CPUs than a machine may have.
 [[nodiscard]] Expected<SearchResult> search(TestBench& bench, Algorithm algorithm,
                                             const SearchOptions& options);
 

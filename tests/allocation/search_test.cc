@@ -309,7 +309,10 @@ TEST(Search, AStopRequestLeavesTheBestSoFar) {
 TEST(Search, SaysWhenThereAreTooManyShadowCpus) {
   Recording recording = read(paper_program(8, 1));
   TestBench bench(recording, machine_of(simulation::most_cpus - 2), 1);
-  EXPECT_FALSE(search(bench, Algorithm::sga, {}).has_value());
+  const auto found = search(bench, Algorithm::sga, {});
+  ASSERT_FALSE(found.has_value());
+  EXPECT_EQ(found.error().kind, ErrorKind::limit);
+  EXPECT_THAT(found.error().why, testing::HasSubstr("not placed yet"));
 }
 
 }  // namespace
