@@ -1,6 +1,7 @@
 // What launch.json says about starting a C or C++ program, whichever debugger it was written for: cppdbg of Microsoft's
 // C/C++ extension, lldb of CodeLLDB, lldb-dap of LLVM, gdb of the others. Variables are still in it.
 import { parseCommandLine } from './commandLine';
+import { wantedTask, type WantedTask } from './preLaunch';
 
 export interface LaunchConfiguration {
   readonly name: string;
@@ -11,8 +12,8 @@ export interface LaunchConfiguration {
   readonly env: Readonly<Record<string, string>>;
   /** A file of NAME=value lines, which `env` has the last word over; empty: none. */
   readonly envFile: string;
-  /** Empty: none. */
-  readonly preLaunchTask: string;
+  /** undefined: none. */
+  readonly preLaunchTask: WantedTask | undefined;
   /** What of it cannot be done here, in words for the user; empty: nothing. */
   readonly unsupported: string;
 }
@@ -43,7 +44,7 @@ export function nativeConfigurations(configurations: unknown): LaunchConfigurati
         cwd: typeof cwd === 'string' ? cwd : '',
         env: { ...environmentOf(environment), ...environmentOf(env) },
         envFile: typeof envFile === 'string' ? envFile : '',
-        preLaunchTask: typeof preLaunchTask === 'string' ? preLaunchTask : '',
+        preLaunchTask: wantedTask(preLaunchTask),
         unsupported: unsupported(type, argumentsOf(args), stdio),
       },
     ];

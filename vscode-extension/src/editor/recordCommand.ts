@@ -9,6 +9,7 @@ import { isStatic, mayHaveLines, mayHold } from '../core/programFile';
 import { forget, remember, targetKey, targetName, type Target } from '../core/targets';
 import { CorrectableError } from './correctableError';
 import type { MachineCheck } from './machineCheck';
+import { buildTask, runBefore, runTask } from './preLaunchTask';
 import type { RecordTasks, Recorded, Run } from './recordTask';
 import type { Session } from './session';
 import { directoryToRunIn, foundTargets, resolveTarget, type ResolvedTarget } from './targets';
@@ -146,7 +147,7 @@ export class Recorder {
 
   private async recordTarget(target: Target): Promise<void> {
     const run = await resolveTarget(target);
-    if (run === undefined || !(await runTaskCalled(run.preLaunchTask)) || !(await this.mayRun(run))) {
+    if (run === undefined || !(await runBefore(run.preLaunchTask, run.folder ?? '')) || !(await this.mayRun(run))) {
       return;
     }
     await this.save(remember(this.targets, target));
@@ -361,51 +362,4 @@ async function editedSinceBuilt(
     }
   }
   return undefined;
-}
-
-/** What Run Build Task would run without a question; undefined: nothing. */
-async function buildTask(): Promise<vscode.Task | undefined> {
-  const tasks = (await vscode.tasks.fetchTasks()).filter(({ group }) => group?.id === vscode.TaskGroup.Build.id);
-  const chosen = tasks.filter(({ group }) => group?.isDefault === true);
-  return chosen.length === 1 ? chosen[0] : tasks.length === 1 ? tasks[0] : undefined;
-}
-
-/** Runs the task that a launch configuration wants before; whether to go on. */
-async function runTaskCalled(name: string): Promise<boolean> {
-  if (name === '') {
-    return true;
-  }
-  const tasks = await vscode.tasks.fetchTasks();
-  const task = tasks.find((candidate) => candidate.name === name || `${candidate.source}: ${candidate.name}` === name);
-  if (task === undefined) {
-    throw new Error(`The preLaunchTask "${name}" of launch.json is not there.`);
-  }
-  return runTask(task);
-}
-
-/** Whether it went well, or the user wants to go on all the same. */
-async function runTask(task: vscode.Task): Promise<boolean> {
-  const status = await new Promise<number | undefined>((resolve, reject) => {
-    let execution: vscode.TaskExecution | undefined;
-    let exit: number | undefined;
-    const listeners = [
-      vscode.tasks.onDidEndTaskProcess((event) => {
-        if (event.execution === execution) {
-          exit = event.exitCode;
-        }
-      }),
-      vscode.tasks.onDidEndTask((event) => {
-        if (event.execution === execution) {
-          listeners.forEach((listener) => void listener.dispose());
-          resolve(exit);
-        }
-      }),
-    ];
-    vscode.tasks.executeTask(task).then((started) => (execution = started), reject);
-  });
-  if (status === 0) {
-    return true;
-  }
-  const go = 'Record Anyway';
-  return (await vscode.window.showWarningMessage(`The task "${task.name}" ended with status ${status ?? 'unknown'}.`, go)) === go;
 }

@@ -5,13 +5,16 @@ import { basename, dirname, extname, isAbsolute, join, relative, resolve, sep } 
 import * as vscode from 'vscode';
 import { parseCommandLine } from '../core/commandLine';
 import { nativeConfigurations, parseEnvFile, type LaunchConfiguration } from '../core/launchConfigurations';
+import type { WantedTask } from '../core/preLaunch';
 import type { Target } from '../core/targets';
 import { expandVariables } from '../core/variables';
 import type { Run } from './recordTask';
 
 export interface ResolvedTarget extends Run {
-  /** Empty: none. */
-  readonly preLaunchTask: string;
+  /** Runs before; undefined: nothing. */
+  readonly preLaunchTask?: WantedTask | undefined;
+  /** The URI of the folder whose launch.json says so. */
+  readonly folder?: string;
 }
 
 const cmakeExtension = 'ms-vscode.cmake-tools';
@@ -54,7 +57,7 @@ function resolveCommand(command: string, directory: string): ResolvedTarget {
     throw new Error(parsed.problem);
   }
   const [program = '', ...args] = parsed.words;
-  return { program, args, cwd: directory, env: {}, preLaunchTask: '' };
+  return { program, args, cwd: directory, env: {} };
 }
 
 function launchConfigurations(folder: vscode.WorkspaceFolder): LaunchConfiguration[] {
@@ -86,14 +89,28 @@ async function resolveLaunch(name: string, folderUri: string): Promise<ResolvedT
     for (const [key, value] of Object.entries(configuration.env)) {
       env[key] = await expand(value);
     }
-    const preLaunchTask = await expand(configuration.preLaunchTask);
-    return { program: isAbsolute(program) ? program : join(folder.uri.fsPath, program), args, cwd, env, preLaunchTask };
+    const preLaunchTask = await expandTask(configuration.preLaunchTask, expand);
+    return { program: isAbsolute(program) ? program : join(folder.uri.fsPath, program), args, cwd, env, preLaunchTask, folder: folderUri };
   } catch (error) {
     if (error instanceof NoInput) {
       return undefined;
     }
     throw new Error(`launch.json, "${name}": ${error instanceof Error ? error.message : String(error)}`, { cause: error });
   }
+}
+
+async function expandTask(task: WantedTask | undefined, expand: (text: string) => Promise<string>): Promise<WantedTask | undefined> {
+  if (task?.kind === 'named') {
+    return { ...task, name: await expand(task.name) };
+  }
+  if (task?.kind === 'defined') {
+    const definition: Record<string, unknown> = {};
+    for (const [key, value] of Object.entries(task.definition)) {
+      definition[key] = typeof value === 'string' ? await expand(value) : value;
+    }
+    return { ...task, definition };
+  }
+  return task;
 }
 
 /** @throws Error for the user when there is no such file. */
@@ -221,7 +238,7 @@ async function resolveCmake(): Promise<ResolvedTarget> {
   const directory = asText(await vscode.commands.executeCommand<unknown>('cmake.getLaunchTargetDirectory'));
   const configured = vscode.workspace.getConfiguration('cmake').get<{ args?: unknown; cwd?: unknown }>('debugConfig');
   const args = Array.isArray(configured?.args) ? configured.args.filter((arg) => typeof arg === 'string') : [];
-  return { program, args, cwd: directory ?? dirname(program), env: {}, preLaunchTask: '' };
+  return { program, args, cwd: directory ?? dirname(program), env: {} };
 }
 
 function asText(value: unknown): string | undefined {

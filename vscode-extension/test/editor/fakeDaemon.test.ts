@@ -332,17 +332,17 @@ void describe('with a daemon that works', () => {
     await progress.getByText('recording, 10 events').waitFor();
     await workbench.openRecording('run.lptrace');
     const page = workbench.webview();
-    await page.getByText('1.6× on 8 CPUs').waitFor();
+    await page.getByText('1.6× on 8 CPUs', { exact: true }).waitFor();
     // The program that ends beside the page takes its place in the window, until the page is asked for something.
     await progress.getByText('Cancel', { exact: true }).click();
     await workbench.toast('was stopped. What it did until then is kept: 12,345 events.').waitFor();
     await workbench.runCommand('Notifications: Clear All Notifications');
     await page.getByRole('row', { name: /^produce pipeline\.c:3 50% 67% 80% 80% 80% 80%$/ }).waitFor();
     await page.getByRole('button', { name: 'Show 2 CPUs' }).click();
-    await page.getByText('1.3× on 2 CPUs').waitFor();
+    await page.getByText('1.3× on 2 CPUs', { exact: true }).waitFor();
     await workbench.untilStatus('2 CPUs · 1.3×');
     await page.getByRole('button', { name: 'Show 8 CPUs' }).click();
-    await page.getByText('1.6× on 8 CPUs').waitFor();
+    await page.getByText('1.6× on 8 CPUs', { exact: true }).waitFor();
     await workbench.untilStatus('8 CPUs · 1.6×');
     await workbench.screenshot('page');
     await page.getByRole('link', { name: 'consume' }).click();
@@ -462,6 +462,6 @@ void describe('without trust', () => {
     await workbench.toast('Longpole runs no program until you trust this workspace.').waitFor();
     // Looking at what was recorded runs nothing of the workspace's.
     await workbench.openRecording('run.lptrace');
-    await workbench.webview().getByText('1.6× on 8 CPUs').waitFor();
+    await workbench.webview().getByText('1.6× on 8 CPUs', { exact: true }).waitFor();
   });
 });

@@ -196,7 +196,7 @@ void describe('a workspace of two folders', () => {
       await tree.filter({ hasText: name }).dblclick();
     };
     await opened.untilRecording(() => open('two', 'run.lptrace'), 'run.lptrace');
-    await opened.webview().getByText('1.6× on 8 CPUs').waitFor();
+    await opened.webview().getByText('1.6× on 8 CPUs', { exact: true }).waitFor();
     await opened.webview().getByRole('link', { name: 'produce' }).click();
     await page.locator('.tab.active[data-resource-name="pipeline.c"]').waitFor();
     await shown(2);

@@ -26,7 +26,7 @@ void describe('opening a recording', () => {
 
   /** Once all questions about what was opened are answered. */
   const untilAnswered = async (): Promise<void> => {
-    await workbench.webview().getByText('1.6× on 11 CPUs').waitFor();
+    await workbench.webview().getByText('1.6× on 11 CPUs', { exact: true }).waitFor();
     // The last is what a machine would take, and the sign says that it is there.
     await workbench.statusItem.locator('.codicon-info').waitFor();
     await eventually(() => Promise.resolve(calls().some((line) => line.startsWith('GetLeads'))), () => `who leads: ${calls().join(', ')}`);

@@ -43,7 +43,7 @@ async function make(folder: string): Promise<void> {
     const { page } = workbench;
     for (const { name, hasPart = false } of pictures) {
       await workbench.openRecording(`${name}.lptrace`);
-      await workbench.webview().getByText(/× on 8 CPUs/).waitFor();
+      await workbench.webview().getByText(/^[0-9.]+× on 8 CPUs/).waitFor();
       await workbench.runCommand('View: Close All Editors');
       await workbench.runCommand('Longpole: Show Timeline');
       const canvas = workbench.webview().locator('#canvas');

@@ -24,7 +24,7 @@ void describe('typing', () => {
     const workbench = await Workbench.start({ folder: source, settings: { ...fakeSettings('usual'), 'longpole.cpus': 11 } });
     opened = workbench;
     await workbench.openRecording('run.lptrace');
-    await workbench.webview().getByText('1.6× on 11 CPUs').waitFor();
+    await workbench.webview().getByText('1.6× on 11 CPUs', { exact: true }).waitFor();
     await workbench.openFile('pipeline.c');
     await workbench.untilAnnotations((found) => found.size === 2, 'annotations');
     const calls = (): string[] => readFileSync(join(workbench.folder, '..', 'calls'), 'utf8').split('\n');

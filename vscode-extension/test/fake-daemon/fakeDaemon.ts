@@ -245,7 +245,7 @@ function record(words: readonly string[]): void {
     tell({ recording: after('-o') });
     process.exit(0);
   };
-  process.on('SIGINT', stop);
+  process.on('SIGTERM', stop);
   if (command.includes('--short')) {
     stop();
   }

@@ -66,7 +66,48 @@ export const extensions = { getExtension: (): undefined => undefined };
 
 export const commands = { executeCommand: (): Promise<undefined> => Promise.resolve(undefined) };
 
-export const window = { activeTextEditor: undefined, tabGroups: { all: [] as unknown[] } };
+/** What the user was told and asked, and what is answered to that. */
+export const messages = { shown: [] as string[], answer: (_text: string, buttons: readonly string[]): string | undefined => buttons[0] };
+
+function say(text: string, ...buttons: string[]): Promise<string | undefined> {
+  messages.shown.push(text);
+  return Promise.resolve(messages.answer(text, buttons));
+}
+
+/** Presses Cancel on whatever waits. */
+export const cancelPressed = new EventEmitter<void>();
+
+export const window = {
+  activeTextEditor: undefined,
+  tabGroups: { all: [] as unknown[] },
+  showWarningMessage: say,
+  showInformationMessage: say,
+  showErrorMessage: say,
+  withProgress: (_options: unknown, work: (progress: { report: () => void }, token: object) => unknown): unknown => {
+    const token = { isCancellationRequested: false, onCancellationRequested: cancelPressed.event };
+    const { dispose } = cancelPressed.event(() => (token.isCancellationRequested = true));
+    return Promise.resolve(work({ report: () => undefined }, token)).finally(dispose);
+  },
+};
+
+export enum ProgressLocation {
+  Window,
+  Notification,
+}
+
+export const taskEvents = { ended: new EventEmitter<{ execution: unknown }>(), processEnded: new EventEmitter<{ execution: unknown; exitCode: number | undefined }>() };
+
+export const tasks = {
+  all: [] as unknown[],
+  taskExecutions: [] as unknown[],
+  fetchTasks: (): Promise<unknown[]> => Promise.resolve(tasks.all),
+  /** What happens is for the test to say. */
+  executeTask: (task: unknown): Promise<unknown> => Promise.reject(new Error(`nothing runs here: ${String(task)}`)),
+  onDidEndTask: taskEvents.ended.event,
+  onDidEndTaskProcess: taskEvents.processEnded.event,
+};
+
+export const TaskGroup = { Build: { id: 'build' } };
 
 /** What is kept, without a disk. */
 export class Memory {

@@ -7,7 +7,7 @@ import { forget, mostTargets, remember, targetName, type Target } from '../../sr
 import { expandVariables } from '../../src/core/variables';
 
 void test('configurations of every native debugger are understood', () => {
-  const usual = { name: 'run', program: '${workspaceFolder}/a.out', args: [], cwd: '', env: {}, envFile: '', preLaunchTask: '', unsupported: '' };
+  const usual = { name: 'run', program: '${workspaceFolder}/a.out', args: [], cwd: '', env: {}, envFile: '', preLaunchTask: undefined, unsupported: '' };
   const rows: [unknown, object | undefined][] = [
     [{ type: 'cppdbg', request: 'launch', name: 'run', program: '${workspaceFolder}/a.out' }, usual],
     [{ type: 'lldb', name: 'run', program: '${workspaceFolder}/a.out', args: "-n 'a b'" }, { ...usual, args: ['-n', 'a b'] }],
@@ -19,7 +19,7 @@ void test('configurations of every native debugger are understood', () => {
     [{ type: 'lldb', name: 'run', program: '${workspaceFolder}/a.out', env: { A: '1', B: {} } }, { ...usual, env: { A: '1' } }],
     [
       { type: 'gdb', name: 'run', program: '${workspaceFolder}/a.out', args: ['x', 3], cwd: '/tmp', preLaunchTask: 'make' },
-      { ...usual, args: ['x'], cwd: '/tmp', preLaunchTask: 'make' },
+      { ...usual, args: ['x'], cwd: '/tmp', preLaunchTask: { kind: 'named', name: 'make' } },
     ],
     [
       { type: 'cppdbg', name: 'run', program: 'a.exe', args: ['x'], linux: { program: '${workspaceFolder}/a.out', args: [] }, windows: { args: ['y'] } },
