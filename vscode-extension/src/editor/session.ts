@@ -2,21 +2,19 @@
 // are drawn from. They listen to onDidChange and read; only commands write.
 import { existsSync } from 'node:fs';
 import * as vscode from 'vscode';
-import { isUsual, readMachine, usualMachine, type MachineSettings } from '../core/machineSettings';
+import { isUsual, usualMachine, type MachineSettings } from '../core/machineSettings';
 import { countWords, filterWords, readFilter, type ShownThreads, type ThreadFilter } from '../core/threadFilter';
 import type { ProgramChange } from '../core/whatIf';
 import { pickerCpuCounts, usualCpuCounts, Weights } from '../core/weights';
 import type { DaemonClient } from '../daemon/client';
 import type { Daemon } from '../daemon/daemon';
 import { shownKey } from '../core/ids';
+import { KeptMachines } from './keptMachines';
 import { OpenRecordings, type OpenRecording, type ShownRecording } from './openRecordings';
 
 export type { ShownRecording } from './openRecordings';
 
 const chosenKey = 'longpole.chosenCpus';
-/** By path: the machine that a recording is simulated on, where it is not the usual one. */
-const machinesKey = 'longpole.machines';
-const mostMachines = 100;
 const filterKey = 'longpole.shownThreads';
 
 export class Session implements vscode.Disposable {
@@ -26,6 +24,9 @@ export class Session implements vscode.Disposable {
   private unchanged: OpenRecording | undefined;
   private previewed: number | undefined;
   private machineCpus = 1;
+  /** As `longpole.cpus` was when its numbers were asked for. */
+  private cpusSetting = readCpusSetting();
+  private readonly subscription: vscode.Disposable;
   private asking = 0;
   /** Each recording that is asked for has the next number; so has a wish to see none. */
   private asked = 0;
@@ -42,6 +43,7 @@ export class Session implements vscode.Disposable {
   /** Questions on their way, by what their answers are for and by CPUs. */
   private readonly underway = new WeakMap<Weights, Map<number, Promise<void>>>();
   private readonly recordings: OpenRecordings;
+  private readonly machines: KeptMachines;
   private readonly filterDropped = new vscode.EventEmitter<ThreadFilter>();
 
   readonly onDidChange = this.changed.event;
@@ -53,6 +55,12 @@ export class Session implements vscode.Disposable {
     private readonly memory: vscode.Memento,
   ) {
     this.recordings = new OpenRecordings(daemon);
+    this.machines = new KeptMachines(memory);
+    this.subscription = vscode.workspace.onDidChangeConfiguration((event) => {
+      if (event.affectsConfiguration('longpole.cpus')) {
+        void this.followSetting();
+      }
+    });
   }
 
   get recording(): ShownRecording | undefined {
@@ -61,7 +69,7 @@ export class Session implements vscode.Disposable {
 
   /** The machine that the shown recording is simulated on. */
   get machine(): MachineSettings {
-    return this.shown === undefined ? usualMachine : this.machineOf(this.shown.path);
+    return this.shown === undefined ? usualMachine : this.machines.of(this.shown.path);
   }
 
   /** The threads whose part of the numbers is shown, in whatever recording, until that is taken back; undefined: all. */
@@ -216,7 +224,7 @@ export class Session implements vscode.Disposable {
     await this.settle(
       (open) => open.path === path,
       () => [settings, this.filter],
-      () => this.keepMachine(path, settings),
+      () => this.machines.keep(path, settings),
     );
   }
 
@@ -274,12 +282,6 @@ export class Session implements vscode.Disposable {
     return this.shown === shown ? next : undefined;
   }
 
-  private async keepMachine(path: string, settings: MachineSettings): Promise<void> {
-    const kept = Object.entries(this.memory.get<Record<string, unknown>>(machinesKey, {}));
-    const latest = kept.filter(([other]) => other !== path).slice(-mostMachines);
-    await this.memory.update(machinesKey, Object.fromEntries(isUsual(settings) ? latest : [...latest, [path, settings]]));
-  }
-
   /**
    * Shows what is known of a recording as soon as that is enough to be drawn; closes it when it is not wanted any more by then.
    * `makeRoom` returns what has to be closed for it.
@@ -319,7 +321,7 @@ export class Session implements vscode.Disposable {
 
   /** The same as long as the numbers of this recording are to be learnt under the same settings. */
   private settingsOf(path: string): string {
-    return JSON.stringify([this.machineOf(path), this.filter]);
+    return JSON.stringify([this.machines.of(path), this.filter]);
   }
 
   /**
@@ -420,24 +422,36 @@ export class Session implements vscode.Disposable {
   dispose(): void {
     this.shownAsked = Infinity;
     this.previews++;
+    this.subscription.dispose();
     this.changed.dispose();
     this.filterDropped.dispose();
   }
 
   private get chosenCpus(): number {
-    const setting = vscode.workspace.getConfiguration('longpole').get<number>('cpus', 0);
-    const fallback = setting > 0 ? setting : this.machineCpus;
-    return this.memory.get<number>(chosenKey) ?? fallback;
+    return this.memory.get<number>(chosenKey) ?? this.cpusBySetting(this.cpusSetting);
   }
 
-  private machineOf(path: string): MachineSettings {
-    return readMachine(this.memory.get<Record<string, unknown>>(machinesKey, {})[path]);
+  private cpusBySetting(setting: number): number {
+    return setting > 0 ? setting : this.machineCpus;
+  }
+
+  /** Another CPU count is drawn once it is known, as when it is chosen. */
+  private async followSetting(): Promise<void> {
+    const setting = readCpusSetting();
+    if (this.memory.get<number>(chosenKey) === undefined) {
+      // What the daemon cannot tell is asked for again by what needs it, which says so.
+      await this.need([this.cpusBySetting(setting)]).catch(() => undefined);
+    }
+    if (setting === readCpusSetting()) {
+      this.cpusSetting = setting;
+      this.changed.fire();
+    }
   }
 
   /** What is drawn first of a recording, under the filter; where that leaves no thread of it, without: then returns it. */
   private async learnFirst(open: OpenRecording): Promise<ThreadFilter | undefined> {
     const { filter } = this;
-    const machine = this.machineOf(open.path);
+    const machine = this.machines.of(open.path);
     // On a machine each count is simulated by itself: the others follow once there is something to see.
     const cpus = isUsual(machine) ? ascending([...this.choices, ...this.columns]) : [this.chosenCpus];
     try {
@@ -466,6 +480,10 @@ export class Session implements vscode.Disposable {
       this.changed.fire();
     }
   }
+}
+
+function readCpusSetting(): number {
+  return vscode.workspace.getConfiguration('longpole').get<number>('cpus', 0);
 }
 
 /** Not by instanceof: the class is in a bundle of its own, which is loaded later than this one. */

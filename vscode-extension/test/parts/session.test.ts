@@ -7,7 +7,7 @@ import type { Daemon } from '../../src/daemon/daemon';
 import { Session } from '../../src/editor/session';
 import { GetFunctionsResponse, GetLinesResponse } from '../../src/protocol/longpole/v1/lines';
 import { Recording } from '../../src/protocol/longpole/v1/recording';
-import { Memory, settings } from './standIn';
+import { change as changeSetting, Memory, settings } from './standIn';
 
 settings['longpole.cpus'] = 8;
 
@@ -231,4 +231,24 @@ void test('a what-if gives way to a new recording and to its end, and closes wha
   unread.answer();
   assert.equal(await answers.until(opened), true);
   assert.equal(shown(session), 'three');
+});
+
+void test('another CPU count in the settings is shown once it is known, unless one was chosen', async () => {
+  const { answers, session } = await started();
+  let [changes, cpusThen] = [0, 0];
+  session.onDidChange(() => {
+    changes++;
+    cpusThen = session.cpus;
+    assert.ok(session.recording?.weights.has(session.cpus), `${session.cpus} is drawn before it is known`);
+  });
+  changeSetting('longpole.cpus', 5);
+  await answers.answer('learn one at 5');
+  await new Promise(setImmediate);
+  assert.ok(changes > 0);
+  assert.equal(cpusThen, 5);
+  await session.choose(2);
+  changeSetting('longpole.cpus', 8);
+  await new Promise(setImmediate);
+  assert.equal(session.cpus, 2);
+  assert.deepEqual(answers.questions, []);
 });
