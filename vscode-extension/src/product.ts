@@ -64,7 +64,7 @@ export class Product implements vscode.Disposable {
     const machineCheck = new MachineCheck(session);
     const documents = new Documents(session, new Sources(context, log), log);
     const annotations = new Annotations(session, documents, context.workspaceState);
-    const recordings = new Recordings(context);
+    const recordings = new Recordings(context, () => session.openPaths);
     const recorder = new Recorder(context.workspaceState, session, machineCheck, log);
     const report = (error: unknown): void => void showError(error, log);
     const analyses = new Analyses(session);

@@ -55,6 +55,10 @@ export class OpenRecordings {
     await open.connection.client.closeRecording(open.handle).catch(() => undefined);
   }
 
+  get otherPaths(): string[] {
+    return [...this.others.keys()];
+  }
+
   /** One that is not shown; it stays open for the next question, until `release`. */
   other(path: string): Promise<OpenRecording> {
     let open = this.others.get(path);

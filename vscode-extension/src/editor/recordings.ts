@@ -35,21 +35,32 @@ export class Recordings implements vscode.Disposable {
   readonly onDidChange = this.changed.event;
   readonly folder: string;
 
-  constructor(private readonly context: vscode.ExtensionContext) {
+  /** `inUse`: what the window shows, by path, besides in tabs. */
+  constructor(
+    private readonly context: vscode.ExtensionContext,
+    private readonly inUse: () => readonly string[],
+  ) {
     this.folder = join((context.storageUri ?? context.globalStorageUri).fsPath, 'recordings');
   }
 
   /** Moves a finished recording here. Returns where it is. */
   async add(from: string, { program, args, directory }: { program: string; args: readonly string[]; directory: string }): Promise<string> {
     await mkdir(this.folder, { recursive: true });
-    const own = (await this.list()).filter(({ path }) => ownName.test(basename(path)));
-    await Promise.all(own.slice(keptRecordings - 1).map(({ path }) => rm(path, { force: true })));
+    await this.removeOldest();
     const path = this.freePath(basename(program), new Date());
     await rename(from, path);
     const folder = vscode.workspace.getWorkspaceFolder(vscode.Uri.file(directory))?.name ?? '';
     await this.keepOrigin(path, { folder, command: [program, ...args] });
     this.changed.fire();
     return path;
+  }
+
+  /** What is looked at stays, however old it is, until another one is added. */
+  private async removeOldest(): Promise<void> {
+    const own = (await this.list()).filter(({ path }) => ownName.test(basename(path)));
+    const used = new Set([...this.inUse(), ...openInTabs()]);
+    const old = own.slice(keptRecordings - 1).filter(({ path }) => !used.has(path));
+    await Promise.all(old.map(({ path }) => rm(path, { force: true })));
   }
 
   /** Two of one second have a number besides. */
@@ -110,6 +121,11 @@ export class Recordings implements vscode.Disposable {
   dispose(): void {
     this.changed.dispose();
   }
+}
+
+function openInTabs(): string[] {
+  const inputs = vscode.window.tabGroups.all.flatMap(({ tabs }) => tabs.map(({ input }) => input));
+  return inputs.flatMap((input) => (input instanceof vscode.TabInputCustom ? [input.uri.fsPath] : []));
 }
 
 /** What a person calls it: its program, or the name it was given. */

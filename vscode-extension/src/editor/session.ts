@@ -67,6 +67,11 @@ export class Session implements vscode.Disposable {
     return this.shown;
   }
 
+  /** The files of all recordings that are looked at, or about to be. */
+  get openPaths(): string[] {
+    return [this.shown?.path, this.opening?.path, ...this.recordings.otherPaths].filter((path) => path !== undefined);
+  }
+
   /** The machine that the shown recording is simulated on. */
   get machine(): MachineSettings {
     return this.shown === undefined ? usualMachine : this.machines.of(this.shown.path);

@@ -90,6 +90,10 @@ export const window = {
   },
 };
 
+export class TabInputCustom {
+  constructor(readonly uri: Uri) {}
+}
+
 export enum ProgressLocation {
   Window,
   Notification,
