@@ -1,5 +1,6 @@
 // The recordings that the daemon holds open for this window, and what it is asked about them. A daemon that was started again is given
 // their files anew; one that dies over a question is asked once more.
+import { isGone } from '../core/daemonErrors';
 import { isUsual, type MachineSettings } from '../core/machineSettings';
 import type { ThreadFilter } from '../core/threadFilter';
 import { Weights } from '../core/weights';
@@ -138,9 +139,4 @@ export class OpenRecordings {
     }
     return connection.client;
   }
-}
-
-/** Not by instanceof: the class is in a bundle of its own, which is loaded later than this one. */
-function isGone(error: unknown): boolean {
-  return (error as { isGone?: unknown } | undefined)?.isGone === true;
 }

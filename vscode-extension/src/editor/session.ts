@@ -2,6 +2,7 @@
 // are drawn from. They listen to onDidChange and read; only commands write.
 import { existsSync } from 'node:fs';
 import * as vscode from 'vscode';
+import { isNotFound } from '../core/daemonErrors';
 import { isUsual, usualMachine, type MachineSettings } from '../core/machineSettings';
 import { countWords, filterWords, readFilter, type ShownThreads, type ThreadFilter } from '../core/threadFilter';
 import type { ProgramChange } from '../core/whatIf';
@@ -489,11 +490,6 @@ export class Session implements vscode.Disposable {
 
 function readCpusSetting(): number {
   return vscode.workspace.getConfiguration('longpole').get<number>('cpus', 0);
-}
-
-/** Not by instanceof: the class is in a bundle of its own, which is loaded later than this one. */
-function isNotFound(error: unknown): boolean {
-  return (error as { isNotFound?: unknown } | undefined)?.isNotFound === true;
 }
 
 function ascending(cpus: readonly number[]): number[] {

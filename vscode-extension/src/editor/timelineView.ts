@@ -4,6 +4,7 @@
 // to: of other CPUs, another scheduler, or another recording. The page holds what its pixels need and no more.
 import { writeFile } from 'node:fs/promises';
 import * as vscode from 'vscode';
+import { isNotFound } from '../core/daemonErrors';
 import { formatCpus, formatSpeedup } from '../core/format';
 import { shortName } from '../core/functionNames';
 import { boundThreads, isMachine, machineSummary, schedulerOf, schedulers, withBinding } from '../core/machineSettings';
@@ -50,6 +51,8 @@ export class TimelineView implements vscode.WebviewViewProvider, vscode.Disposab
   private shown = '';
   private other: LaneChoice | undefined;
   private search: Search | undefined;
+  /** It was there: should it be so no more, on another machine or in another recording, that is no failure of anything. */
+  private wasFound = false;
   /** A thread to be selected as soon as there is a page. */
   private wanted: number | undefined;
   private readonly subscriptions: vscode.Disposable[];
@@ -74,6 +77,10 @@ export class TimelineView implements vscode.WebviewViewProvider, vscode.Disposab
     const folder = vscode.Uri.joinPath(this.context.extensionUri, 'dist');
     webview.options = { enableScripts: true, localResourceRoots: [folder] };
     webview.onDidReceiveMessage((message: FromPanel) => void this.take(message).catch(this.report));
+    view.onDidChangeVisibility(() => {
+      // Its page is gone, and begins anew when it is shown again: what is told to it meanwhile nobody hears.
+      this.isReady &&= view.visible;
+    });
     view.onDidDispose(() => {
       this.view = undefined;
       this.isReady = false;
@@ -93,9 +100,10 @@ export class TimelineView implements vscode.WebviewViewProvider, vscode.Disposab
   async showLine(file: string, line: number, name = ''): Promise<void> {
     const where = `${file.slice(file.lastIndexOf('/') + 1)}:${line}`;
     this.search = { title: name === '' ? where : shortName(name), file: name === '' ? file : '', line: name === '' ? line : 0, function: name };
+    this.wasFound = false;
     await this.show();
     if (this.isReady) {
-      await this.find(0, { fromNs: 0, toNs: 0 }, 0, true);
+      await this.findAnew(0);
     }
   }
 
@@ -187,7 +195,7 @@ export class TimelineView implements vscode.WebviewViewProvider, vscode.Disposab
       this.post({ kind: 'show', generation: this.generation, title, lanes, remark: this.remark(lanes) });
       this.tellBounds().catch(this.report);
       if (this.search !== undefined) {
-        this.lanes().forEach((_lane, index) => void this.find(index, { fromNs: 0, toNs: 0 }, 0, true).catch(this.report));
+        this.lanes().forEach((_lane, index) => void this.findAnew(index).catch(this.report));
       }
     }
   }
@@ -296,6 +304,27 @@ export class TimelineView implements vscode.WebviewViewProvider, vscode.Disposab
       .ask(lane.path, (client, handle) => client.getTimelineItem(handle, this.simulation(lane), thread, { timeNs }, 'here', following))
       .then(timelineCalls, () => []);
     this.post({ kind: 'calls', generation, lane: index, thread, view, calls });
+  }
+
+  /** In the whole run. What is not there is told to whoever has just asked for it, and then forgotten. */
+  private async findAnew(index: number): Promise<void> {
+    const { search } = this;
+    try {
+      await this.find(index, { fromNs: 0, toNs: 0 }, 0, true);
+      this.wasFound ||= index === 0;
+    } catch (error) {
+      if (!isNotFound(error) || search !== this.search) {
+        throw error;
+      }
+      const isNew = index === 0 && !this.wasFound;
+      if (index === 0) {
+        this.search = undefined;
+      }
+      this.post({ kind: 'found', generation: this.generation, lane: index, found: undefined, jump: false });
+      if (isNew) {
+        throw error;
+      }
+    }
   }
 
   /** A view of length 0 is the whole run. */

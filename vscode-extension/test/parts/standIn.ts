@@ -1,6 +1,6 @@
 // Stands in for the editor where a test is of one part of src/editor: what that reads of `vscode`, and no more. Nothing happens
 // in it by itself, so a test decides what comes first, which in a real editor nobody can.
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 
 export class EventEmitter<T> {
   private readonly listeners = new Set<(value: T) => unknown>();
@@ -23,6 +23,9 @@ export class Uri {
   ) {}
   static file(path: string): Uri {
     return new Uri('file', path);
+  }
+  static joinPath(base: Uri, ...parts: string[]): Uri {
+    return Uri.file(join(base.fsPath, ...parts));
   }
   toString(): string {
     return `${this.scheme}://${this.fsPath}`;
