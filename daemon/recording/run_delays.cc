@@ -15,6 +15,17 @@ RunDelayRecorder::RunDelayRecorder(pid_t pid, const std::filesystem::path& run_d
       file_(::open((run_directory / run_delays_file).c_str(),
                    O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC, 0600)) {}
 
+RunDelayRecorder::~RunDelayRecorder() {
+  std::string lines;
+  for (const auto& [tid, last] : seen_)
+    lines += last_line(tid, last);
+  static_cast<void>(write_all(file_.get(), lines.data(), lines.size()));
+}
+
+std::string RunDelayRecorder::last_line(std::int32_t tid, const Seen& seen) {
+  return seen.written ? "" : fmt::format("{} {} {}\n", seen.last_ns, tid, seen.waited);
+}
+
 void RunDelayRecorder::snapshot(std::int64_t now_ns) {
   std::string lines;
   std::map<std::int32_t, Seen> now;
@@ -30,12 +41,15 @@ void RunDelayRecorder::snapshot(std::int64_t now_ns) {
     const std::int32_t tid = std::stoi(task->path().filename().string());
     const auto before = seen_.find(tid);
     const bool changed = before == seen_.end() || before->second.waited != waited;
-    if (changed && before != seen_.end() && !before->second.written)
-      lines += fmt::format("{} {} {}\n", before->second.last_ns, tid, before->second.waited);
+    if (changed && before != seen_.end())
+      lines += last_line(tid, before->second);
     if (changed)
       lines += fmt::format("{} {} {}\n", now_ns, tid, waited);
     now.emplace(tid, Seen{waited, now_ns, changed});
   }
+  for (const auto& [tid, last] : seen_)
+    if (!now.contains(tid))
+      lines += last_line(tid, last);
   seen_ = std::move(now);
   static_cast<void>(write_all(file_.get(), lines.data(), lines.size()));
 }

@@ -20,9 +20,15 @@ class RunDelayRecorder {
  public:
   RunDelayRecorder(pid_t pid, const std::filesystem::path& run_directory);
 
+  // Writes what no line says yet: up to which snapshot threads had not waited any longer.
+  ~RunDelayRecorder();
+  RunDelayRecorder(const RunDelayRecorder&) = delete;
+  RunDelayRecorder& operator=(const RunDelayRecorder&) = delete;
+
   // Appends a line "TIME TID DELAY" (ns) for every thread that has waited since the snapshot before, or is
-  // seen for the first time; where it had not waited for longer, one for the last snapshot before as well, so that
-  // straight lines between them say when it waited. Kernels without scheduler statistics give none.
+  // seen for the first time; where it had not waited for longer, and where it is seen no more, one for the last snapshot
+  // before as well, so that straight lines between them say when it waited. Kernels without scheduler statistics give
+  // none.
   void snapshot(std::int64_t now_ns);
 
  private:
@@ -31,6 +37,7 @@ class RunDelayRecorder {
     std::int64_t last_ns;  // snapshot that saw it
     bool written;          // that one is in the file
   };
+  [[nodiscard]] static std::string last_line(std::int32_t tid, const Seen& seen);
 
   std::filesystem::path tasks_;
   Descriptor file_;
