@@ -119,7 +119,7 @@ void test('a thread is selected also where the panel was hidden before', async (
 void test('what was looked for and is not in another recording is forgotten without a word', async () => {
   const setting = new Setting();
   await setting.isReady();
-  await setting.timeline.showLine('/work/a.c', 5);
+  await setting.timeline.showLine('/home/me/a.c', 5);
   assert.equal(setting.heard('found').length, 1);
   setting.hasLine = false;
   await setting.opens('/two.lptrace');
@@ -136,12 +136,12 @@ void test('whoever asks for what is not there is told, once', async () => {
   const setting = new Setting();
   setting.hasLine = false;
   await setting.isReady();
-  await assert.rejects(setting.timeline.showLine('/work/a.c', 5), /no code of that line/);
+  await assert.rejects(setting.timeline.showLine('/home/me/a.c', 5), /no code of that line/);
   await setting.opens('/two.lptrace');
   assert.deepEqual(setting.reported, []);
   // Also where the panel is not there yet.
   setting.panel.show(false);
-  await setting.timeline.showLine('/work/a.c', 5);
+  await setting.timeline.showLine('/home/me/a.c', 5);
   setting.panel.show(true);
   await setting.isReady();
   assert.deepEqual(setting.reported, ['Error: no code of that line']);
