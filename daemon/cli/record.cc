@@ -354,7 +354,8 @@ void add_record(CLI::App& app, Chosen& chosen) {
   command->add_option("PROGRAM", options->command, "The program and its arguments")
       ->type_name("[ARGS...]");
   command->footer(
-      "The program has the terminal as if it were run alone, Ctrl-C included; Ctrl-\\ ends it, and\n"
+      "The program has the terminal as if it were run alone, Ctrl-C included; Ctrl-\\ ends it, "
+      "and\n"
       "what was recorded is kept. The exit status is 0 once there is a recording, whatever the\n"
       "program's own.\n\n"
       "Examples:\n"
