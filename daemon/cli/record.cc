@@ -354,10 +354,9 @@ void add_record(CLI::App& app, Chosen& chosen) {
   command->add_option("PROGRAM", options->command, "The program and its arguments")
       ->type_name("[ARGS...]");
   command->footer(
-      "The program has the terminal as if it were run alone, Ctrl-C included; Ctrl-\\ ends it, "
-      "and\n"
-      "what was recorded is kept. The exit status is 0 once there is a recording, whatever the\n"
-      "program's own.\n\n"
+      "The program has the terminal as if it were run alone, Ctrl-C included; Ctrl-\\ ends it,\n"
+      "and what was recorded is kept. The exit status is 0 once there is a recording, whatever\n"
+      "the program's own.\n\n"
       "Examples:\n"
       "  longpole record -- ./program its arguments\n"
       "  longpole record -o run.lptrace -- pigz -p 4 -k big-file");
