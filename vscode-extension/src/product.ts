@@ -10,7 +10,7 @@ import { formatCpus } from './core/format';
 import { hottestLine } from './core/hottest';
 import { recordingViewType, timelineViewId } from './core/ids';
 import { filterWords } from './core/threadFilter';
-import { Daemon } from './daemon/daemon';
+import { Daemon, GivenUp } from './daemon/daemon';
 import { Analyses } from './editor/analyses';
 import { Annotations } from './editor/annotations';
 import { findBinding } from './editor/binding';
@@ -77,7 +77,7 @@ export class Product implements vscode.Disposable {
     this.session = session;
     this.functions = new FunctionTree(session, shell.functions);
     this.recordings = recordingTree;
-    this.recordingEditor = new RecordingEditor(session, report);
+    this.recordingEditor = new RecordingEditor(session, log, report);
     this.tasks = recorder.tasks = new RecordTasks(
       recordings,
       () => daemon.findProgram(),
@@ -304,10 +304,13 @@ async function showError(error: unknown, log: vscode.LogOutputChannel): Promise<
   const message = error instanceof Error ? error.message : String(error);
   log.error(error instanceof Error && error.stack !== undefined ? error.stack : message, ...(error instanceof Error && error.cause !== undefined ? [error.cause] : []));
   const show = 'Show Log';
-  const remedies = error instanceof CorrectableError ? [error.remedy] : [];
+  const restart = 'Restart Daemon';
+  const remedies = error instanceof CorrectableError ? [error.remedy] : error instanceof GivenUp ? [restart] : [];
   const answer = await vscode.window.showErrorMessage(message, ...remedies, show);
   if (answer === show) {
     log.show();
+  } else if (answer === restart) {
+    await vscode.commands.executeCommand('longpole.restartDaemon');
   } else if (answer !== undefined && error instanceof CorrectableError) {
     await error.correct().catch((next: unknown) => showError(next, log));
   }

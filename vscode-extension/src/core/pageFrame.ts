@@ -98,7 +98,18 @@ addEventListener('message', ({ data }) => {
     const text = document.createElement('p');
     text.className = 'problem';
     text.textContent = data.problem;
-    main.replaceChildren(text);
+    const ways = document.createElement('p');
+    for (const [action, words] of [['again', 'Try Again'], ['log', 'Show Log']]) {
+      const button = document.createElement('button');
+      button.dataset.action = action;
+      button.textContent = words;
+      ways.append(button);
+    }
+    const pressed = document.activeElement?.dataset.action;
+    main.replaceChildren(text, ways);
+    if (pressed !== undefined) {
+      ways.querySelector('[data-action=' + pressed + ']').focus();
+    }
     tell(data.problem);
     return;
   }
@@ -112,6 +123,11 @@ addEventListener('message', ({ data }) => {
   tell(main.querySelector('h1')?.textContent ?? '');
 });
 document.addEventListener('click', (event) => {
+  const action = event.target.closest('[data-action]')?.dataset.action;
+  if (action !== undefined) {
+    editor.postMessage({ action });
+    return;
+  }
   const target = event.target.closest(targets);
   if (target !== null) {
     event.preventDefault();

@@ -18,6 +18,14 @@ export interface Connection {
 /** A process that was killed is gone well within this; one that only closed its socket is asked again all the same. */
 const noticeEndMs = 5_000;
 
+/** What ends again and again, or does not start, is left alone until the user asks for it: a hover is no reason to try once more. */
+export class GivenUp extends Error {
+  readonly isGivenUp = true;
+  constructor(readonly why: string) {
+    super(`${why}\nIt has failed several times within a minute and is not started by itself any more. Once what stands in its way is put right, restart it.`);
+  }
+}
+
 export type DaemonState = 'stopped' | 'starting' | 'running' | 'failed';
 
 export class Daemon implements vscode.Disposable {
@@ -27,6 +35,9 @@ export class Daemon implements vscode.Disposable {
   private connecting: Promise<Connection> | undefined;
   private running: { process: DaemonProcess; client: DaemonClient } | undefined;
   private disposed = false;
+  private lastProblem = '';
+  private givenUp: GivenUp | undefined;
+  private readonly subscription: vscode.Disposable;
 
   private readonly restarted = new vscode.EventEmitter<string>();
 
@@ -37,10 +48,21 @@ export class Daemon implements vscode.Disposable {
   constructor(
     private readonly context: vscode.ExtensionContext,
     private readonly log: vscode.LogOutputChannel,
-  ) {}
+  ) {
+    this.subscription = vscode.workspace.onDidChangeConfiguration((event) => {
+      if (event.affectsConfiguration('longpole.daemon.path')) {
+        this.forgive();
+      }
+    });
+  }
 
   get state(): DaemonState {
     return this.current;
+  }
+
+  /** Why it is `failed`, in words for the user. */
+  get problem(): string {
+    return this.lastProblem;
   }
 
   /**
@@ -48,15 +70,33 @@ export class Daemon implements vscode.Disposable {
    *
    * Looking at recordings needs it also where the workspace is not trusted; it runs nothing of the workspace's for that.
    *
-   * @throws Error for the user: no daemon, another protocol.
+   * @throws Error for the user: no daemon, another protocol, or it was given up.
    */
   connection(): Promise<Connection> {
+    if (this.givenUp !== undefined) {
+      return Promise.reject(this.givenUp);
+    }
     this.connecting ??= this.connect().catch((error: unknown) => {
       this.connecting = undefined;
-      this.setState('failed');
+      const why = error instanceof Error ? error.message : String(error);
+      if (!this.restarts.mayRestart(Date.now())) {
+        this.givenUp = new GivenUp(why);
+      }
+      this.fail(why);
       throw error;
     });
     return this.connecting;
+  }
+
+  private fail(why: string): void {
+    this.lastProblem = why;
+    this.setState('failed');
+  }
+
+  /** The next question starts it again. */
+  private forgive(): void {
+    this.restarts.forget();
+    this.givenUp = undefined;
   }
 
   /** To be called when a call found no daemon: resolves once its process is seen to have ended, which is told later than the call. */
@@ -66,7 +106,7 @@ export class Daemon implements vscode.Disposable {
   }
 
   async restart(): Promise<void> {
-    this.restarts.forget();
+    this.forgive();
     await this.stop();
     await this.connection();
   }
@@ -87,6 +127,7 @@ export class Daemon implements vscode.Disposable {
 
   dispose(): void {
     this.disposed = true;
+    this.subscription.dispose();
     void this.stop();
     this.stateChanged.dispose();
     this.restarted.dispose();
@@ -141,7 +182,8 @@ export class Daemon implements vscode.Disposable {
         (error: unknown) => this.log.error(String(error)),
       );
     } else {
-      this.setState('failed');
+      this.givenUp = new GivenUp(`Longpole's daemon ${how} again and again.`);
+      this.fail(this.givenUp.why);
       void this.offerRestart(how);
     }
   }

@@ -3,14 +3,15 @@ import * as vscode from 'vscode';
 
 const cLanguages: vscode.DocumentSelector = ['c', 'cpp'];
 
-export function drawIdle(item: vscode.StatusBarItem, icon = '$(pulse)', failed = false): void {
+export function drawIdle(item: vscode.StatusBarItem, icon = '$(pulse)', problem = ''): void {
   if (!vscode.window.visibleTextEditors.some((editor) => vscode.languages.match(cLanguages, editor.document) > 0)) {
     item.hide();
     return;
   }
   item.text = `${icon} Longpole`;
+  const failed = problem !== '';
   item.tooltip = failed
-    ? "Longpole's daemon does not run: select to start it again."
+    ? `Longpole's daemon does not run. ${problem}\nSelect to start it again.`
     : 'Record a program and see what holds it back.';
   item.command = failed ? 'longpole.restartDaemon' : 'longpole.record';
   item.accessibilityInformation = { label: failed ? 'Longpole: start the daemon again' : 'Longpole: record a program' };

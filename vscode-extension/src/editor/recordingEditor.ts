@@ -16,11 +16,14 @@ interface PageMessage {
   readonly file?: string;
   readonly line?: number;
   readonly cpus?: number;
+  /** Of those that are offered where there is nothing to be read. */
+  readonly action?: 'again' | 'log';
 }
 
 export class RecordingEditor {
   constructor(
     private readonly session: Session,
+    private readonly log: vscode.LogOutputChannel,
     private readonly report: (error: unknown) => void,
   ) {}
 
@@ -28,6 +31,8 @@ export class RecordingEditor {
     const path = document.uri.fsPath;
     const { webview } = panel;
     let last = '';
+    /** Why there is nothing to be read. */
+    let problem: string | undefined;
     let asked: Weights | undefined;
     let leads: { of: Weights; stretches: Stretch[] } | undefined;
     const draw = (): void => {
@@ -52,6 +57,7 @@ export class RecordingEditor {
         Date.now(),
         leads?.of === weights ? leads.stretches : undefined,
       );
+      problem = undefined;
       if (body !== last) {
         last = body;
         void webview.postMessage({ body });
@@ -95,8 +101,26 @@ export class RecordingEditor {
     const showAgain = (): void => {
       draw();
       if (!isShowing) {
-        guarded(show());
+        void begin();
       }
+    };
+    const tellProblem = (): void => {
+      if (problem !== undefined) {
+        void webview.postMessage({ problem });
+      }
+    };
+    // What the page already shows is worth more than the reason why nothing new came.
+    const begin = async (): Promise<void> => {
+      const isRead = this.session.recording?.path === path;
+      await show().catch((error: unknown) => {
+        if (isRead) {
+          this.report(error);
+          return;
+        }
+        this.log.error(`${path}: ${String(error)}`);
+        problem = error instanceof Error ? error.message : String(error);
+        tellProblem();
+      });
     };
     const choose = async (cpus: number): Promise<void> => {
       await bringBack();
@@ -122,6 +146,11 @@ export class RecordingEditor {
         if (message.ready === true) {
           last = '';
           draw();
+          tellProblem();
+        } else if (message.action === 'again') {
+          showAgain();
+        } else if (message.action === 'log') {
+          guarded(Promise.resolve(vscode.commands.executeCommand('longpole.showLog')));
         } else if (message.cpus !== undefined) {
           guarded(choose(message.cpus));
         } else if (message.file !== undefined) {
@@ -132,12 +161,6 @@ export class RecordingEditor {
     panel.onDidDispose(() => listeners.forEach((listener) => void listener.dispose()));
     webview.options = { enableScripts: true, localResourceRoots: [] };
     webview.html = pageFrame();
-    try {
-      await show();
-    } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
-      void webview.postMessage({ problem: message });
-      throw error;
-    }
+    await begin();
   }
 }

@@ -46,11 +46,12 @@ export class StatusBar implements vscode.Disposable {
 
   private draw(): void {
     const recording = this.session.recording;
-    const failed = this.daemon.state === 'failed';
+    const problem = this.daemon.state === 'failed' ? this.daemon.problem : '';
+    const failed = problem !== '';
     this.item.backgroundColor = failed ? new vscode.ThemeColor('statusBarItem.warningBackground') : undefined;
     const icon = this.session.busy ? '$(loading~spin)' : failed ? '$(warning)' : '$(pulse)';
     if (recording === undefined) {
-      drawIdle(this.item, icon, failed);
+      drawIdle(this.item, icon, problem);
       return;
     }
     const { cpus } = this.session;
@@ -73,9 +74,11 @@ export class StatusBar implements vscode.Disposable {
     }
     const words = parts.join(' · ');
     this.item.text = `${icon} ${words}${remark === '' ? '' : ' $(info)'}`;
-    this.item.tooltip = tooltip(recording, cpus, stale, this.session.machine, this.session.threadWords, remark);
-    this.item.command = 'longpole.setCpuCount';
-    this.item.accessibilityInformation = { label: `Longpole: ${words}${remark === '' ? '' : `. ${remark}`}` };
+    this.item.tooltip = tooltip(recording, cpus, stale, this.session.machine, this.session.threadWords, remark, problem);
+    // What is shown stays right without a daemon; but nothing else can be asked for.
+    this.item.command = failed ? 'longpole.restartDaemon' : 'longpole.setCpuCount';
+    const remarks = [failed ? 'The daemon does not run: start it again' : '', remark].filter((text) => text !== '');
+    this.item.accessibilityInformation = { label: ['Longpole: ' + words, ...remarks].join('. ') };
     this.item.show();
   }
 
@@ -100,11 +103,16 @@ function tooltip(
   settings: MachineSettings,
   threads: string,
   machineRemark: string,
+  problem: string,
 ): vscode.MarkdownString {
   const { info, weights } = recording;
   const name = info.command[0] === undefined ? basename(recording.path) : basename(info.command[0]);
   const when = info.startedAtUnixNs > 0n ? `, recorded ${formatAge(Date.now() - Number(info.startedAtUnixNs / 1_000_000n))}` : '';
   const lines = [`**${escapeMarkdown(name)}**${escapeMarkdown(when)}`];
+  if (problem !== '') {
+    const why = problem.split('\n').map(escapeMarkdown).join('  \n');
+    lines.push(`$(warning) Longpole's daemon does not run. ${why}  \n[Restart Daemon](command:longpole.restartDaemon) · [Show Log](command:longpole.showLog)`);
+  }
   if (recording.change !== '') {
     lines.push(`$(beaker) As if: ${escapeMarkdown(recording.change)}. [Take back](command:longpole.takeBackWhatIf)`);
   }
@@ -159,6 +167,7 @@ function tooltip(
   markdown.isTrusted = {
     enabledCommands: [
       'longpole.record',
+      'longpole.restartDaemon',
       'longpole.showOverview',
       'longpole.showTimeline',
       'longpole.setCpuCount',

@@ -98,10 +98,55 @@ void describe('when something is wrong', () => {
     await workbench.toast('pipeline would take').waitFor();
   });
 
+  const inThemes = async (name: string): Promise<void> => {
+    for (const [theme, kind] of [['Default Light Modern', 'vs'], ['Default Dark Modern', 'vs-dark']] as const) {
+      workbench.server.settings = { ...fakeSettings('as-the-file-says'), 'workbench.colorTheme': theme };
+      await workbench.page.locator(`.monaco-workbench.${kind}`).waitFor();
+      await workbench.screenshot(`${name}-${kind}`);
+    }
+  };
+
+  void test('a damaged recording opens as a page that says so, and can be tried again', async () => {
+    behave('usual');
+    const path = join(workbench.folder, 'damaged.lptrace');
+    writeFileSync(path, 'nothing');
+    await workbench.openRecording('damaged.lptrace');
+    const page = workbench.webview();
+    const words = page.getByRole('main').getByText('damaged.lptrace: it is damaged from its first byte on; record again');
+    await words.waitFor();
+    await inThemes('damaged');
+    // It is said once, where it was asked for.
+    assert.equal(await workbench.toast('it is damaged').count(), 0);
+    await page.getByRole('button', { name: 'Show Log' }).click();
+    await workbench.page.locator('.part.panel .view-line', { hasText: 'damaged.lptrace: Error: cannot open' }).first().waitFor();
+    await page.getByRole('button', { name: 'Try Again' }).click();
+    await words.waitFor();
+    writeFileSync(path, JSON.stringify({ file: 'pipeline.c', args: [] }));
+    await page.getByRole('button', { name: 'Try Again' }).click();
+    await page.getByText('1.6× on 8 CPUs', { exact: true }).waitFor();
+    await workbench.runCommand('View: Close Editor');
+  });
+
   void test('a daemon that does not start is shown with its last words', async () => {
     behave('crash-on-start');
     await workbench.runCommand('Longpole: Restart Daemon');
     await workbench.toast(/ended with status 3\.[^]*there is no room on this machine/).waitFor();
     await workbench.statusItem.locator('.codicon-warning').waitFor();
+    // The status bar says it as long as it is so, and is the way out.
+    await workbench.untilStatus('8 CPUs · 1.6×');
+    await workbench.statusItem.hover();
+    const tooltip = workbench.page.locator('.monaco-hover:not(.hidden)', { hasText: "Longpole's daemon does not run." });
+    await tooltip.getByText('there is no room on this machine').waitFor();
+    await tooltip.getByRole('link', { name: 'Restart Daemon' }).waitFor();
+    await workbench.screenshot('daemon-failed-vs-dark');
+    workbench.server.settings = { ...fakeSettings('as-the-file-says'), 'workbench.colorTheme': 'Default Light Modern' };
+    await workbench.page.locator('.monaco-workbench.vs').waitFor();
+    await workbench.page.mouse.move(700, 300);
+    await workbench.statusItem.hover();
+    await tooltip.waitFor();
+    await workbench.screenshot('daemon-failed-vs');
+    behave('usual');
+    await workbench.statusItem.click();
+    await workbench.statusItem.locator('.codicon-pulse').waitFor();
   });
 });

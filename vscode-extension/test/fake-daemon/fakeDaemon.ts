@@ -54,7 +54,13 @@ function answer<Request, Response>(make: (request: Request) => Response) {
   return (call: ServerUnaryCall<Request, Response>, done: sendUnaryData<Response>): void => {
     const { cpus } = call.request as { readonly cpus?: number | readonly number[] };
     appendFileSync(callsFile, `${call.getPath().replace(/.*\//, '')}${cpus === undefined ? '' : ` ${String(cpus)}`}\n`);
-    const made = make(call.request);
+    let made: Response;
+    try {
+      made = make(call.request);
+    } catch (error) {
+      done({ code: status.INVALID_ARGUMENT, details: error instanceof Error ? error.message : String(error) });
+      return;
+    }
     if (takesItsTime) {
       setTimeout(() => done(null, made), 300);
     } else {
@@ -81,6 +87,14 @@ interface Made {
   readonly lockstep?: string;
 }
 
+function readRecording(path: string): Made {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as Made;
+  } catch {
+    throw new Error(`cannot open ${path}: it is damaged from its first byte on; record again`);
+  }
+}
+
 const notAskedFor = { code: status.UNIMPLEMENTED, details: 'not asked for' };
 const unasked = (_call: unknown, done: sendUnaryData<never>): void => done(notAskedFor);
 
@@ -90,7 +104,7 @@ const service: LongpoleServer = {
   record: (call) => void call.emit('error', notAskedFor),
   stopRecording: answer(() => ({})),
   openRecording: answer((request) => {
-    const made = JSON.parse(readFileSync(request.path, 'utf8')) as Made;
+    const made = readRecording(request.path);
     file = resolve(dirname(request.path), made.file);
     otherVersion = made.args.includes('--other-version');
     oneProducer = made.args.includes('--one-producer');
