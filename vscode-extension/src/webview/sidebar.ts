@@ -100,9 +100,5 @@ export function tableOf({ caption, head, rows, words = [] }: Table, selected: nu
       return cell;
     }),
   );
-  const table = element('table', [element('caption', caption), element('thead', [headRow]), element('tbody', body)]);
-  if (choose !== undefined) {
-    table.setAttribute('role', 'grid'); // of which rows can be selected
-  }
-  return table;
+  return element('table', [element('caption', caption), element('thead', [headRow]), element('tbody', body)]);
 }
