@@ -59,9 +59,16 @@ export function activate(context: vscode.ExtensionContext): void {
       }),
     ),
   );
-  if (vscode.workspace.isTrusted && context.workspaceState.get(shownKey) !== undefined) {
-    // Nobody asked for it just now, and it starts a process: after what is waited for.
-    setImmediate(() => void load().then((loaded) => loaded.restore()));
+  const restore = (): void => {
+    if (context.workspaceState.get(shownKey) !== undefined) {
+      // Nobody asked for it just now, and it starts a process: after what is waited for.
+      setImmediate(() => void load().then((loaded) => loaded.restore()));
+    }
+  };
+  if (vscode.workspace.isTrusted) {
+    restore();
+  } else {
+    context.subscriptions.push(vscode.workspace.onDidGrantWorkspaceTrust(restore));
   }
 }
 

@@ -9,6 +9,7 @@ import * as vscode from 'vscode';
 import { LineMap } from '../core/lineMap';
 import { hasSameFiles } from '../core/sourcePaths';
 import type { SourceFile } from '../protocol/longpole/v1/recording';
+import { isSameFile } from './realPaths';
 import type { Session, ShownRecording } from './session';
 import { hashOf, localPath, type Sources } from './sources';
 
@@ -103,6 +104,7 @@ export class Documents implements vscode.Disposable {
     const hash = hashOf(bytes);
     const file =
       candidates.find((candidate) => localPath(candidate.path) === document.fileName) ??
+      candidates.find((candidate) => isSameFile(localPath(candidate.path), document.fileName)) ??
       candidates.find((candidate) => candidate.sha256 === hash);
     if (file === undefined || this.known !== recording || document.isClosed) {
       return;

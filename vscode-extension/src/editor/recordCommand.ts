@@ -10,6 +10,7 @@ import { forget, remember, targetKey, targetName, type Target } from '../core/ta
 import { CorrectableError } from './correctableError';
 import type { MachineCheck } from './machineCheck';
 import { buildTask, runBefore, runTask } from './preLaunchTask';
+import { pathInWorkspace, realPath } from './realPaths';
 import type { RecordTasks, Recorded, Run } from './recordTask';
 import type { Session } from './session';
 import { directoryToRunIn, foundTargets, resolveTarget, type ResolvedTarget } from './targets';
@@ -297,8 +298,8 @@ export class Recorder {
       // A script holds none, and what it starts is not known before it was recorded.
       const late =
         known === undefined
-          ? await editedSinceBuilt((source) => (isInWorkspace(source) ? [path] : []), (source) => mayHold(read, basename(source)))
-          : await editedSinceBuilt((source) => known.get(source) ?? [], () => Promise.resolve(true));
+          ? await editedSinceBuilt((source) => (pathInWorkspace(source) === undefined ? [] : [path]), (source) => mayHold(read, basename(source)))
+          : await editedSinceBuilt((source) => known.get(realPath(source)) ?? [], () => Promise.resolve(true));
       if (late !== undefined) {
         warnings.push({
           kind: 'built',
@@ -315,7 +316,7 @@ export class Recorder {
   private sourcesOf(program: string): ReadonlyMap<string, readonly string[]> | undefined {
     const info = this.session.recording?.info;
     return info !== undefined && info.command[0] !== undefined && basename(info.command[0]) === basename(program)
-      ? new Map(info.files.map((file) => [file.path, file.modules]))
+      ? new Map(info.files.map((file) => [realPath(file.path), file.modules]))
       : undefined;
   }
 }
@@ -333,10 +334,6 @@ function item(target: Target, remembered: boolean): TargetItem {
     case 'cmake':
       return { label: `$(tools) ${targetName(target)}`, description: 'CMake Tools', target, buttons };
   }
-}
-
-function isInWorkspace(path: string): boolean {
-  return vscode.workspace.getWorkspaceFolder(vscode.Uri.file(path)) !== undefined;
 }
 
 /**

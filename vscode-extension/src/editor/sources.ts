@@ -9,6 +9,7 @@ import { gunzip, gzip } from 'node:zlib';
 import * as vscode from 'vscode';
 import { bestCandidate, mapPath, type SourceFileMap } from '../core/sourcePaths';
 import type { SourceFile } from '../protocol/longpole/v1/recording';
+import { pathInEditor } from './realPaths';
 
 /** Kept texts; the oldest go. */
 const mostKept = 1000;
@@ -97,7 +98,7 @@ function mapOf(folder: vscode.Uri | undefined): SourceFileMap {
 export async function findSource(path: string): Promise<string | undefined> {
   const mapped = localPath(path);
   if (existsSync(mapped)) {
-    return mapped;
+    return pathInEditor(mapped);
   }
   const name = basename(path).replace(/[[\]{}*?]/g, '?');
   const found = await vscode.workspace.findFiles(`**/${name}`, undefined, 100);

@@ -463,5 +463,15 @@ void describe('without trust', () => {
     // Looking at what was recorded runs nothing of the workspace's.
     await workbench.openRecording('run.lptrace');
     await workbench.webview().getByText('1.6× on 8 CPUs', { exact: true }).waitFor();
+    await workbench.runCommand('View: Close All Editors');
+    // Nothing is started by itself before there is trust, and what was shown is there again once there is.
+    await page.reload();
+    await page.locator('.monaco-workbench').waitFor();
+    await workbench.openFile('pipeline.c');
+    await workbench.untilStatus('Longpole');
+    await workbench.runCommand('Workspaces: Manage Workspace Trust');
+    await page.locator('.workspace-trust-editor').getByRole('button', { name: 'Trust', exact: true }).click();
+    await workbench.openFile('pipeline.c');
+    await workbench.untilStatus('8 CPUs · 1.6×');
   });
 });

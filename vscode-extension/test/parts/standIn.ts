@@ -58,6 +58,7 @@ export const workspace = {
   }),
   getWorkspaceFolder: (uri: Uri): Folder | undefined =>
     workspace.workspaceFolders?.find((folder) => resolve(uri.fsPath).startsWith(`${folder.uri.fsPath}/`)),
+  decode: (bytes: Uint8Array): Promise<string> => Promise.resolve(Buffer.from(bytes).toString()),
   findFiles: (): Promise<Uri[]> => Promise.resolve([]),
   onDidChangeConfiguration: settingsChanged.event,
   onDidChangeTextDocument: documentEvents.changed.event,
