@@ -11,7 +11,7 @@ import { CorrectableError } from './correctableError';
 import type { MachineCheck } from './machineCheck';
 import { buildTask, runBefore, runTask } from './preLaunchTask';
 import { pathInWorkspace, realPath } from './realPaths';
-import type { RecordTasks, Recorded, Run } from './recordTask';
+import { stopRecording, type RecordTasks, type Recorded, type Run, type RunningRecording } from './recordTask';
 import type { Session } from './session';
 import { directoryToRunIn, foundTargets, resolveTarget, type ResolvedTarget } from './targets';
 
@@ -148,6 +148,11 @@ export class Recorder {
 
   private async recordTarget(target: Target): Promise<void> {
     const run = await resolveTarget(target);
+    const running = run && this.tasks?.running(run);
+    if (running !== undefined) {
+      await tellRunning(basename(run?.program ?? ''), running);
+      return;
+    }
     if (run === undefined || !(await runBefore(run.preLaunchTask, run.folder ?? '')) || !(await this.mayRun(run))) {
       return;
     }
@@ -318,6 +323,17 @@ export class Recorder {
     return info !== undefined && info.command[0] !== undefined && basename(info.command[0]) === basename(program)
       ? new Map(info.files.map((file) => [realPath(file.path), file.modules]))
       : undefined;
+  }
+}
+
+async function tellRunning(name: string, running: RunningRecording): Promise<void> {
+  const [show, stop] = ['Show', 'Stop It'];
+  const answer = await vscode.window.showWarningMessage(`Longpole: ${name} is being recorded already, with the same arguments in the same folder.`, show, stop);
+  if (answer === stop) {
+    stopRecording(running);
+  } else if (answer === show) {
+    const processes = await Promise.all(vscode.window.terminals.map(async (terminal) => ({ terminal, id: await terminal.processId })));
+    processes.find(({ id }) => id === running.processId)?.terminal.show();
   }
 }
 

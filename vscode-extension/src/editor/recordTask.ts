@@ -6,10 +6,12 @@ import { mkdirSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import * as vscode from 'vscode';
 import { parseRecordStatus, progressText, type RecordStatus } from '../core/recordStatus';
 import { taskType } from '../core/ids';
 import type { Recordings } from './recordings';
+import { whatRan } from './whatRan';
 
 export interface Run {
   readonly program: string;
@@ -26,6 +28,18 @@ export interface Recorded {
   /** The user stopped the program. */
   readonly stopped: boolean;
   readonly run: Run;
+}
+
+export interface RunningRecording {
+  /** undefined: it has not begun. */
+  readonly processId: number | undefined;
+}
+
+/** Ends the program; what was recorded is kept. */
+export function stopRecording({ processId }: RunningRecording): void {
+  if (processId !== undefined) {
+    signal(processId, 'SIGTERM');
+  }
 }
 
 /** How often the status is looked at. */
@@ -68,6 +82,7 @@ function inStep({ lockstep }: Run): string[] {
 
 export class RecordTasks implements vscode.TaskProvider, vscode.Disposable {
   private readonly subscription: vscode.Disposable;
+  private readonly processes = new WeakMap<vscode.TaskExecution, number>();
   /** Those that this class started itself hear of the end here; the others are told by `onRecorded`. */
   private readonly waiting = new Map<string, (followed: Promise<Recorded>) => void>();
 
@@ -115,12 +130,21 @@ export class RecordTasks implements vscode.TaskProvider, vscode.Disposable {
     return resolved;
   }
 
+  /** The recording of just this that goes on; undefined: none. The editor runs a task once at a time, and says nothing of a second. */
+  running(run: Run): RunningRecording | undefined {
+    const same = vscode.tasks.taskExecutions.find(({ task }) => task.definition.type === taskType && isDeepStrictEqual(partsOf(placesOf(task)?.run), partsOf(run)));
+    return same && { processId: this.processes.get(same) };
+  }
+
   /**
    * Runs a program in a terminal and records it.
    *
    * @throws Error for the user, in the words of `longpole record`, when nothing was recorded.
    */
   async record(run: Run): Promise<Recorded> {
+    if (this.running(run) !== undefined) {
+      throw new Error(`${basename(run.program)} is being recorded already, with the same arguments in the same folder: wait for its end, or stop it in its terminal.`);
+    }
     const task = this.make(run);
     const status = placesOf(task)?.status ?? '';
     let listener: vscode.Disposable | undefined;
@@ -153,6 +177,7 @@ export class RecordTasks implements vscode.TaskProvider, vscode.Disposable {
     if (places === undefined) {
       return;
     }
+    this.processes.set(event.execution, event.processId);
     const followed = follow(event, places, this.recordings);
     const waiting = this.waiting.get(places.status);
     if (waiting !== undefined) {
@@ -161,6 +186,11 @@ export class RecordTasks implements vscode.TaskProvider, vscode.Disposable {
       this.onRecorded(followed);
     }
   }
+}
+
+/** What makes two runs the same. */
+function partsOf(run: Run | undefined): unknown {
+  return run && [run.program, run.args, run.cwd, run.env, run.lockstep];
 }
 
 interface Places {
@@ -190,8 +220,6 @@ function placesOf(task: vscode.Task): Places | undefined {
 
 /** Shows how far a recording is, with a Cancel that keeps what there is, and puts the result among the others. */
 async function follow(event: vscode.TaskProcessStartEvent, places: Places, recordings: Recordings): Promise<Recorded> {
-  const { run } = places;
-  const name = basename(run.program);
   let running = true;
   const listener = vscode.tasks.onDidEndTaskProcess((end) => {
     if (end.execution === event.execution) {
@@ -199,6 +227,8 @@ async function follow(event: vscode.TaskProcessStartEvent, places: Places, recor
     }
   });
   try {
+    const run = await whatRan(event.processId, places.status, places.run);
+    const name = basename(run.program);
     return await vscode.window.withProgress(
       { location: vscode.ProgressLocation.Notification, title: `Longpole: ${name}`, cancellable: true },
       async (progress, cancelled) => {

@@ -67,7 +67,7 @@ void describe('ways to a recording', () => {
   void test('a task of tasks.json records, and what it recorded is shown', async () => {
     file('tasks.json', {
       version: '2.0.0',
-      tasks: [{ type: 'longpole', program: './pipeline', args: ['--short', 'by a task'], env: { PIPELINE_MODE: 'task' }, label: 'record it' }],
+      tasks: [{ type: 'longpole', program: '${workspaceFolder}/pipeline', args: ['--short', 'by a task'], env: { PIPELINE_MODE: 'task' }, label: 'record it' }],
     });
     await workbench.runCommand('Longpole: Clear');
     await workbench.untilAnnotations((found) => found.size === 0, 'no annotations');
@@ -85,8 +85,28 @@ void describe('ways to a recording', () => {
       },
       () => 'the task in the list',
     );
-    await workbench.untilPrinted('asked to run: ./pipeline|--short|by a task in a terminal mode=task');
+    await workbench.untilPrinted(`asked to run: ${workbench.folder}/pipeline|--short|by a task in a terminal mode=task`);
     await untilRecorded();
+  });
+
+  void test('the same once more, while it is recorded, is refused with a way to it and one to its end', async () => {
+    await workbench.recordAnother('./pipeline --long');
+    const progress = workbench.toast('Longpole: pipeline');
+    await progress.getByText('recording, 10 events').waitFor();
+    await workbench.recordAnother('./pipeline --long');
+    const refusal = workbench.toast('pipeline is being recorded already, with the same arguments in the same folder.');
+    await refusal.waitFor();
+    for (const [theme, kind] of [['Default Light Modern', 'vs'], ['Default Dark Modern', 'vs-dark']] as const) {
+      workbench.server.settings = { ...fakeSettings('usual'), 'workbench.colorTheme': theme };
+      await workbench.page.locator(`.monaco-workbench.${kind}`).waitFor();
+      await workbench.screenshot(`recorded-already-${kind}`);
+    }
+    await refusal.getByRole('button', { name: 'Show' }).click();
+    await workbench.untilPrinted('asked to run: ./pipeline|--long in a terminal');
+    await workbench.recordAnother('./pipeline --long');
+    await refusal.getByRole('button', { name: 'Stop It' }).click();
+    await workbench.toast('pipeline would take').waitFor();
+    await workbench.runCommand('Notifications: Clear All Notifications');
   });
 
   void test("launch.json's envFile is read, and env has the last word", async () => {

@@ -1,0 +1,32 @@
+// What really ran in a task's terminal. A task of tasks.json has variables in it, which the editor replaces as it starts the process
+// and tells nobody of; the system knows.
+import { readFile, readlink } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Run } from './recordTask';
+
+/** Until a process that was just started is the program that it is to be. */
+const attempts = 10;
+const pauseMs = 20;
+
+/** `mark`: a word of its command line that no other process has. A process that is gone by now ran as the task says. */
+export async function whatRan(process: number, mark: string, asked: Run): Promise<Run> {
+  const place = `/proc/${process}`;
+  for (let left = attempts; left > 0; left--) {
+    const words = await listOf(`${place}/cmdline`);
+    const own = words.indexOf('--', words.indexOf(mark));
+    const [program, ...args] = words.slice(own + 1);
+    if (words.includes(mark) && own >= 0 && program !== undefined) {
+      const environment = new Map((await listOf(`${place}/environ`)).map((entry) => [entry.slice(0, entry.indexOf('=')), entry.slice(entry.indexOf('=') + 1)]));
+      const env = Object.fromEntries(Object.entries(asked.env).map(([name, value]) => [name, environment.get(name) ?? value]));
+      return { ...asked, program, args, cwd: await readlink(`${place}/cwd`).catch(() => asked.cwd), env };
+    }
+    await sleep(pauseMs);
+  }
+  return asked;
+}
+
+/** Each of its entries ends with a zero byte, and any may be empty. */
+async function listOf(path: string): Promise<string[]> {
+  const text = await readFile(path, 'utf8').catch(() => '');
+  return text.split('\0').slice(0, -1);
+}
