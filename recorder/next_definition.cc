@@ -2,6 +2,7 @@
 
 #include <elf.h>
 #include <link.h>
+#include <sys/syscall.h>
 
 #include <cerrno>
 #include <cstddef>
@@ -169,6 +170,16 @@ int always_thrd_busy(mtx_t* /*mutex*/) {
   return thrd_busy;
 }
 
+// As libaio has it. A library that is loaded later may bring that, and calls ours for it.
+int get_events(void* context, long least, long most, void* events, timespec* timeout) {
+  const int errno_before = errno;
+  const long result =
+      resolved_next.syscall(SYS_io_getevents, context, least, most, events, timeout);
+  const int error = errno;
+  errno = errno_before;
+  return result < 0 ? -error : static_cast<int>(result);
+}
+
 #define LONGPOLE_FOUND_IN(name) search.found_in[offsetof(NextDefinitions, name) / sizeof(void*)]
 
 void choose_attempts(const Search& search) {
@@ -203,6 +214,9 @@ bool resolve_next_definitions() {
   auto* slots = reinterpret_cast<void**>(&resolved_next);
   for (std::size_t i = 0; i < kCount; ++i) {
     __atomic_store_n(&slots[i], search.found[i], __ATOMIC_RELAXED);
+  }
+  if (resolved_next.io_getevents == nullptr) {
+    resolved_next.io_getevents = &get_events;
   }
   choose_attempts(search);
   const bool resolved = resolved_next.pthread_create != nullptr;

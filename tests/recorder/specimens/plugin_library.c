@@ -1,5 +1,9 @@
-// The library that plugins.c loads: it starts threads of its own while it is being loaded.
+// The library that plugins.c loads: it starts threads of its own while it is being loaded, and brings another one, which has a
+// function that is not libc's.
 #include <pthread.h>
+#include <time.h>
+
+int io_getevents(void* context, long least, long most, void* events, struct timespec* timeout);
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static __thread int calls;
@@ -25,4 +29,9 @@ int plugin_total(void);
 int plugin_total(void) {
   start();
   return total;
+}
+
+int plugin_events(void);
+int plugin_events(void) {
+  return io_getevents(NULL, 0, 0, NULL, NULL);
 }

@@ -11,7 +11,9 @@ int main(void) {
     }
     int (*total)(void);
     *(void**)&total = dlsym(library, "plugin_total");
-    printf("total %d\n", total());
+    int (*events)(void);
+    *(void**)&events = dlsym(library, "plugin_events");
+    printf("total %d, events %d\n", total(), events());
     dlclose(library);
   }
   return 0;
