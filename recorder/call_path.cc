@@ -9,6 +9,7 @@
 
 #include "next_definition.h"
 #include "process.h"
+#include "program_memory.h"
 #include "thread_log.h"
 
 namespace longpole::recorder {
@@ -38,14 +39,6 @@ bool ends_with_call(std::uintptr_t address, const unsigned char (&code)[kLongest
          ((instruction & 0xfc000000u) == 0x94000000u || (instruction & 0xfffffc1fu) == 0xd63f0000u);
 }
 #endif
-
-// Some of the program's memory; what is not there cannot be read, and does no harm.
-std::size_t read_memory(std::uintptr_t address, void* to, std::size_t bytes) {
-  const iovec there{reinterpret_cast<void*>(address), bytes};
-  const iovec here{to, bytes};
-  const ssize_t read = process_vm_readv(control().pid, &here, 1, &there, 1, 0);
-  return read > 0 ? static_cast<std::size_t>(read) : 0;
-}
 
 struct Range {
   std::uintptr_t start;

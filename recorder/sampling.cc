@@ -1,7 +1,6 @@
 #include "sampling.h"
 
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <ucontext.h>
 #include <unistd.h>
 #include <cerrno>
@@ -15,6 +14,7 @@
 #include "next_definition.h"
 #include "own_signals.h"
 #include "process.h"
+#include "program_memory.h"
 #include "thread_log.h"
 
 namespace longpole::recorder {
@@ -39,9 +39,9 @@ std::uint64_t caller_of(std::uintptr_t stack_pointer, std::uintptr_t frame_point
     return 0;
   }
   std::uint64_t address = 0;
-  const iovec to{&address, sizeof(address)};
-  const iovec from{reinterpret_cast<void*>(frame_pointer + sizeof(void*)), sizeof(address)};
-  return process_vm_readv(control().pid, &to, 1, &from, 1, 0) == sizeof(address) ? address : 0;
+  const bool is_there =
+      read_memory(frame_pointer + sizeof(void*), &address, sizeof(address)) == sizeof(address);
+  return is_there ? address : 0;
 }
 
 // What the calling thread has blocked for the call that it is in; 0: nothing. One that a longjmp left behind may be there

@@ -32,21 +32,6 @@ Expected<void> check_thread(const ThreadSettings& settings, const std::string& n
   return {};
 }
 
-}  // namespace
-
-std::string_view name_of(SchedulerKind scheduler) {
-  return names[static_cast<std::size_t>(scheduler)];
-}
-
-std::optional<SchedulerKind> scheduler_named(std::string_view name) {
-  const auto* const found = std::find(names.begin(), names.end(), name);
-  if (found == names.end())
-    return std::nullopt;
-  return static_cast<SchedulerKind>(found - names.begin());
-}
-
-namespace {
-
 HandOff hand_off_of(SchedulerKind scheduler) {
   switch (scheduler) {
     case SchedulerKind::linux_fair:
@@ -61,6 +46,17 @@ HandOff hand_off_of(SchedulerKind scheduler) {
 }
 
 }  // namespace
+
+std::string_view name_of(SchedulerKind scheduler) {
+  return names[static_cast<std::size_t>(scheduler)];
+}
+
+std::optional<SchedulerKind> scheduler_named(std::string_view name) {
+  const auto* const found = std::find(names.begin(), names.end(), name);
+  if (found == names.end())
+    return std::nullopt;
+  return static_cast<SchedulerKind>(found - names.begin());
+}
 
 Rules rules_of(const Machine& machine) {
   const HandOff hand_off = machine.hand_off.value_or(hand_off_of(machine.scheduler));

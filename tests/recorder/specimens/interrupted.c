@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "handled_signals.h"
+
 static volatile sig_atomic_t handled;
 
 static void on_alarm(int signal) {
@@ -29,18 +31,6 @@ static void* wait_for_posts(void* argument) {
   for (int i = 0; i < ROUNDS; ++i)
     surprises_without_deadline += sem_wait(&posted) != 0;
   return argument;
-}
-
-// As the kernel has it, and not as a library would have us believe.
-static int is_handled(int signal) {
-  struct {
-    void (*handler)(int);
-    unsigned long flags;
-    void (*restorer)(void);
-    unsigned long mask;
-  } present = {0};
-  return syscall(SYS_rt_sigaction, signal, NULL, &present, sizeof present.mask) == 0 &&
-         present.handler != SIG_DFL && present.handler != SIG_IGN;
 }
 
 static void disturb_a_wait(void) {

@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "handled_signals.h"
+
 sighandler_t __sysv_signal(int number, sighandler_t handler);
 
 static volatile int handled;
@@ -20,18 +22,6 @@ static int is_over;
 static void on_signal(int signal) {
   (void)signal;
   ++handled;
-}
-
-// As the kernel has it.
-static int is_handled(int signal) {
-  struct {
-    void (*handler)(int);
-    unsigned long flags;
-    void (*restorer)(void);
-    unsigned long mask;
-  } present = {0};
-  return syscall(SYS_rt_sigaction, signal, NULL, &present, sizeof present.mask) == 0 &&
-         present.handler != SIG_DFL && present.handler != SIG_IGN;
 }
 
 static void send_all_that_are_handled_to(int thread) {

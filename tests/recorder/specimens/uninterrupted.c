@@ -15,6 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "handled_signals.h"
+
 int io_getevents(void* context, long least, long most, void* events, struct timespec* timeout);
 int __ppoll_chk(struct pollfd* files, nfds_t count, const struct timespec* timeout,
                 const sigset_t* signals, size_t room);
@@ -33,18 +35,6 @@ static int is_over;
 static int needed;
 static int queue;
 static int semaphores;
-
-// As the kernel has it.
-static int is_handled(int signal) {
-  struct {
-    void (*handler)(int);
-    unsigned long flags;
-    void (*restorer)(void);
-    unsigned long mask;
-  } present = {0};
-  return syscall(SYS_rt_sigaction, signal, NULL, &present, sizeof present.mask) == 0 &&
-         present.handler != SIG_DFL && present.handler != SIG_IGN;
-}
 
 static void say(const char* what, long result) {
   printf("%s: %s\n", what, result < 0 ? strerror(errno) : "ok");

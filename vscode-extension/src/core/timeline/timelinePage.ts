@@ -109,8 +109,7 @@ dialog .row > kbd { min-width: 38px; text-align: center; line-height: 13px; }
 dialog .row > span { min-width: 0; }
 dialog .row > canvas { width: 26px; height: 14px; align-self: center; }
 dialog .close { position: absolute; top: 8px; right: 16px; background: inherit; padding-left: 8px; }
-kbd { font: inherit; border: 1px solid var(--vscode-widget-border, var(--vscode-contrastBorder, #8886)); border-radius: 3px; padding: 0 4px; }
-.visually-hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }`;
+kbd { font: inherit; border: 1px solid var(--vscode-widget-border, var(--vscode-contrastBorder, #8886)); border-radius: 3px; padding: 0 4px; }`;
 
 const body = `<header class="bar" role="toolbar" aria-label="Timeline">
 <h1 id="title"></h1>
