@@ -66,6 +66,7 @@ td.chosen, .speedups td.chosen { color: var(--vscode-foreground); font-weight: 6
 .bar { height: 8px; }
 .bar rect { fill: var(--vscode-longpole-heat8); }
 button { font: inherit; color: var(--vscode-textLink-foreground); background: none; border: 0; padding: 2px 4px; cursor: pointer; border-radius: 3px; }
+.ways { margin-left: -4px; }
 button[aria-pressed=true] { color: var(--vscode-foreground); font-weight: 600; }
 .curve.before { stroke: var(--vscode-descriptionForeground); stroke-width: 1.6; }
 .remark { border-left: 3px solid var(--vscode-longpole-heat8); padding: 2px 10px; margin: 10px 0; }`;
@@ -99,6 +100,7 @@ addEventListener('message', ({ data }) => {
     text.className = 'problem';
     text.textContent = data.problem;
     const ways = document.createElement('p');
+    ways.className = 'ways';
     for (const [action, words] of [['again', 'Try Again'], ['log', 'Show Log']]) {
       const button = document.createElement('button');
       button.dataset.action = action;

@@ -11,7 +11,7 @@ import { CorrectableError } from './correctableError';
 import type { MachineCheck } from './machineCheck';
 import { buildTask, runBefore, runTask } from './preLaunchTask';
 import { pathInWorkspace, realPath } from './realPaths';
-import { stopRecording, type RecordTasks, type Recorded, type Run, type RunningRecording } from './recordTask';
+import type { RecordTasks, Recorded, Run, RunningRecording } from './recordTask';
 import type { Session } from './session';
 import { directoryToRunIn, foundTargets, resolveTarget, type ResolvedTarget } from './targets';
 
@@ -330,7 +330,7 @@ async function tellRunning(name: string, running: RunningRecording): Promise<voi
   const [show, stop] = ['Show', 'Stop It'];
   const answer = await vscode.window.showWarningMessage(`Longpole: ${name} is being recorded already, with the same arguments in the same folder.`, show, stop);
   if (answer === stop) {
-    stopRecording(running);
+    running.stop();
   } else if (answer === show) {
     const processes = await Promise.all(vscode.window.terminals.map(async (terminal) => ({ terminal, id: await terminal.processId })));
     processes.find(({ id }) => id === running.processId)?.terminal.show();

@@ -33,13 +33,8 @@ export interface Recorded {
 export interface RunningRecording {
   /** undefined: it has not begun. */
   readonly processId: number | undefined;
-}
-
-/** Ends the program; what was recorded is kept. */
-export function stopRecording({ processId }: RunningRecording): void {
-  if (processId !== undefined) {
-    signal(processId, 'SIGTERM');
-  }
+  /** Ends the program; what was recorded is kept. */
+  stop(): void;
 }
 
 /** How often the status is looked at. */
@@ -82,7 +77,7 @@ function inStep({ lockstep }: Run): string[] {
 
 export class RecordTasks implements vscode.TaskProvider, vscode.Disposable {
   private readonly subscription: vscode.Disposable;
-  private readonly processes = new WeakMap<vscode.TaskExecution, number>();
+  private readonly begun = new WeakMap<vscode.TaskExecution, RunningRecording>();
   /** Those that this class started itself hear of the end here; the others are told by `onRecorded`. */
   private readonly waiting = new Map<string, (followed: Promise<Recorded>) => void>();
 
@@ -133,7 +128,7 @@ export class RecordTasks implements vscode.TaskProvider, vscode.Disposable {
   /** The recording of just this that goes on; undefined: none. The editor runs a task once at a time, and says nothing of a second. */
   running(run: Run): RunningRecording | undefined {
     const same = vscode.tasks.taskExecutions.find(({ task }) => task.definition.type === taskType && isDeepStrictEqual(partsOf(placesOf(task)?.run), partsOf(run)));
-    return same && { processId: this.processes.get(same) };
+    return same && (this.begun.get(same) ?? { processId: undefined, stop: () => same.terminate() });
   }
 
   /**
@@ -177,8 +172,9 @@ export class RecordTasks implements vscode.TaskProvider, vscode.Disposable {
     if (places === undefined) {
       return;
     }
-    this.processes.set(event.execution, event.processId);
-    const followed = follow(event, places, this.recordings);
+    const stopping = new AbortController();
+    this.begun.set(event.execution, { processId: event.processId, stop: () => stopping.abort() });
+    const followed = follow(event, places, this.recordings, stopping);
     const waiting = this.waiting.get(places.status);
     if (waiting !== undefined) {
       waiting(followed);
@@ -219,7 +215,7 @@ function placesOf(task: vscode.Task): Places | undefined {
 }
 
 /** Shows how far a recording is, with a Cancel that keeps what there is, and puts the result among the others. */
-async function follow(event: vscode.TaskProcessStartEvent, places: Places, recordings: Recordings): Promise<Recorded> {
+async function follow(event: vscode.TaskProcessStartEvent, places: Places, recordings: Recordings, stopping: AbortController): Promise<Recorded> {
   let running = true;
   const listener = vscode.tasks.onDidEndTaskProcess((end) => {
     if (end.execution === event.execution) {
@@ -232,13 +228,17 @@ async function follow(event: vscode.TaskProcessStartEvent, places: Places, recor
     return await vscode.window.withProgress(
       { location: vscode.ProgressLocation.Notification, title: `Longpole: ${name}`, cancellable: true },
       async (progress, cancelled) => {
-        let stopped = false;
-        cancelled.onCancellationRequested(() => {
-          stopped = true;
+        const stop = (): void => {
           progress.report({ message: 'stopping the program; what was recorded is kept …' });
           signal(event.processId, 'SIGTERM');
-        });
+        };
         progress.report({ message: 'starting …' });
+        stopping.signal.addEventListener('abort', stop);
+        cancelled.onCancellationRequested(() => stopping.abort());
+        // Before there was this to say it.
+        if (stopping.signal.aborted) {
+          stop();
+        }
         let said = '';
         for (let left = lastWordsMs / lookMs; left > 0; left -= running || isAlive(event.processId) ? 0 : 10) {
           const status = await readStatus(places.status);
@@ -246,9 +246,9 @@ async function follow(event: vscode.TaskProcessStartEvent, places: Places, recor
             if ('error' in status.result) {
               throw new Error(status.result.error);
             }
-            return { path: await recordings.add(places.output, { program: run.program, args: run.args, directory: run.cwd }), stopped, run };
+            return { path: await recordings.add(places.output, { program: run.program, args: run.args, directory: run.cwd }), stopped: stopping.signal.aborted, run };
           }
-          const text = progressText(status, stopped);
+          const text = progressText(status, stopping.signal.aborted);
           if (text !== said && text !== '') {
             said = text;
             progress.report({ message: text });

@@ -105,7 +105,8 @@ void describe('ways to a recording', () => {
     await workbench.untilPrinted('asked to run: ./pipeline|--long in a terminal');
     await workbench.recordAnother('./pipeline --long');
     await refusal.getByRole('button', { name: 'Stop It' }).click();
-    await workbench.toast('pipeline would take').waitFor();
+    // Told as after a Cancel.
+    await workbench.toast('pipeline was stopped. What it did until then is kept').waitFor();
     await workbench.runCommand('Notifications: Clear All Notifications');
   });
 

@@ -1,6 +1,6 @@
 // Tasks that launch.json wants to be run before the program.
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { eventually } from './eventually';
@@ -10,8 +10,6 @@ import { Workbench } from './workbench';
 void describe('a task before the recording', () => {
   let workbench: Workbench;
   before(async () => {
-    workbench = await Workbench.start({ folder: 'test/editor/fixture', settings: fakeSettings('usual') });
-    mkdirSync(join(workbench.folder, '.vscode'), { recursive: true });
     const task = (label: string, command: string, more: object = {}): object => ({ type: 'shell', label, command, problemMatcher: [], ...more });
     const tasks = [
       task('build', 'echo yes > built', { group: { kind: 'build', isDefault: true } }),
@@ -28,8 +26,11 @@ void describe('a task before the recording', () => {
       configuration('after a watch', 'watch'),
       configuration('after none', 'not there'),
     ];
-    writeFileSync(join(workbench.folder, '.vscode', 'tasks.json'), JSON.stringify({ version: '2.0.0', tasks }));
-    writeFileSync(join(workbench.folder, '.vscode', 'launch.json'), JSON.stringify({ version: '0.2.0', configurations }));
+    workbench = await Workbench.start({
+      folder: 'test/editor/fixture',
+      files: { '.vscode/tasks.json': { version: '2.0.0', tasks }, '.vscode/launch.json': { version: '0.2.0', configurations } },
+      settings: fakeSettings('usual'),
+    });
     await workbench.openFile('pipeline.c');
   });
   after(() => workbench.stop());

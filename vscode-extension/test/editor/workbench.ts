@@ -1,8 +1,8 @@
 // A real VS Code for a test: code-server with the packed extension, shown by Chromium. Each one has its own home, and
 // everything it started is gone after stop().
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { chromium, type BrowserContext, type FrameLocator, type Locator, type Page } from 'playwright-core';
 import { EditorServer, type ServerOptions } from './editorServer';
@@ -11,6 +11,8 @@ import { eventually, patience } from './eventually';
 export interface WorkbenchOptions extends ServerOptions {
   /** Copied into the home, so that tests may edit. */
   readonly folder: string;
+  /** JSON files that the copy has more, by their paths in it: one written later is news to the editor only when its watcher says so. */
+  readonly files?: Readonly<Record<string, unknown>>;
   /** A .code-workspace file of the folder to open in place of the folder. */
   readonly workspace?: string;
   /** false: a window without a folder. */
@@ -38,6 +40,10 @@ export class Workbench {
     const home = mkdtempSync(join(tmpdir(), 'lp-'));
     const folder = join(home, 'workspace');
     cpSync(options.folder, folder, { recursive: true });
+    for (const [path, content] of Object.entries(options.files ?? {})) {
+      mkdirSync(dirname(join(folder, path)), { recursive: true });
+      writeFileSync(join(folder, path), JSON.stringify(content));
+    }
     const server = await EditorServer.start(home, options);
     const browser = await chromium.launchPersistentContext(join(home, 'browser'), {
       executablePath: '/usr/bin/chromium',
