@@ -7,6 +7,7 @@ import { recordingViewType, shownKey, taskType } from './core/ids';
 import { drawIdle } from './editor/idleStatus';
 import { LateTree } from './editor/lateTree';
 import type { KeptRecording } from './editor/recordings';
+import { hasUnfinished, recordingsFolder } from './editor/unfinished';
 import type { Product } from './product';
 
 let product: Promise<Product> | undefined;
@@ -59,16 +60,17 @@ export function activate(context: vscode.ExtensionContext): void {
       }),
     ),
   );
-  const restore = (): void => {
-    if (context.workspaceState.get(shownKey) !== undefined) {
-      // Nobody asked for it just now, and it starts a process: after what is waited for.
-      setImmediate(() => void load().then((loaded) => loaded.restore()));
+  const restore = async (): Promise<void> => {
+    if (context.workspaceState.get(shownKey) !== undefined || (await hasUnfinished(recordingsFolder(context)))) {
+      await (await load()).restore();
     }
   };
+  // Nobody asked for it just now, and it starts a process: after what is waited for.
+  const restoreLater = (): void => void setImmediate(() => void restore());
   if (vscode.workspace.isTrusted) {
-    restore();
+    restoreLater();
   } else {
-    context.subscriptions.push(vscode.workspace.onDidGrantWorkspaceTrust(restore));
+    context.subscriptions.push(vscode.workspace.onDidGrantWorkspaceTrust(restoreLater));
   }
 }
 

@@ -161,12 +161,17 @@ export class Product implements vscode.Disposable {
     }
   }
 
-  /** Shows again what was shown when this window was last open. */
+  /** Shows again what was shown when this window was last open, and goes on with what was recorded then. */
   async restore(): Promise<void> {
     try {
       await this.session.restore();
     } catch (error) {
       this.log.warn(`the last recording was not opened again: ${String(error)}`);
+    }
+    try {
+      await this.tasks.takeUp();
+    } catch (error) {
+      this.log.warn(`what was being recorded when the window was closed was not taken up: ${String(error)}`);
     }
   }
 

@@ -11,7 +11,8 @@ import { CorrectableError } from './correctableError';
 import type { MachineCheck } from './machineCheck';
 import { buildTask, runBefore, runTask } from './preLaunchTask';
 import { pathInWorkspace, realPath } from './realPaths';
-import type { RecordTasks, Recorded, Run, RunningRecording } from './recordTask';
+import type { Recorded, Run } from './followRecording';
+import type { RecordTasks, RunningRecording } from './recordTask';
 import type { Session } from './session';
 import { directoryToRunIn, foundTargets, resolveTarget, type ResolvedTarget } from './targets';
 
@@ -91,8 +92,9 @@ export class Recorder {
     const events = `${formatCount(info.events)} events`;
     this.log.info(`recorded ${events} to ${path} (${info.source} source)`);
     info.notices.forEach((notice) => this.log.info(notice.text));
+    const cutShort = info.notices.find(({ code }) => code === 'cut-short')?.text ?? '';
     // Nothing waits for the answer.
-    void this.tellOutcome(name, run, stopped ? `${name} was stopped. What it did until then is kept: ${events}.` : '');
+    void this.tellOutcome(name, run, stopped ? `${name} was stopped. What it did until then is kept: ${events}.` : cutShort);
   }
 
   /** What came out, and the way to the line that matters most; what the user must know is said in any case. */

@@ -1,34 +1,18 @@
 // A recording is a task: `longpole record` in a real terminal, where the program has its colours and its input, and which neither
 // a crash of the daemon nor of this extension takes away. So the same thing starts from our commands, from tasks.json and
-// from Run Task; whichever it was, it is followed here until there is a recording.
+// from Run Task; whichever it was, it is followed from here until there is a recording, by the next window where this one is closed.
 import { randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
-import { readFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import * as vscode from 'vscode';
-import { parseRecordStatus, progressText, type RecordStatus } from '../core/recordStatus';
 import { taskType } from '../core/ids';
+import { follow, hasResult, isAlive, type Recorded, type Recording, type Run } from './followRecording';
 import type { Recordings } from './recordings';
-import { whatRan } from './whatRan';
-
-export interface Run {
-  readonly program: string;
-  readonly args: readonly string[];
-  readonly cwd: string;
-  readonly env: Readonly<Record<string, string>>;
-  /** Its threads advance together as on so many CPUs; undefined: on the one that there is. */
-  readonly lockstep?: number | undefined;
-}
-
-export interface Recorded {
-  /** The recording, among the others of this workspace. */
-  readonly path: string;
-  /** The user stopped the program. */
-  readonly stopped: boolean;
-  readonly run: Run;
-}
+import { dropUnfinished, keepUnfinished, listUnfinished, type Unfinished } from './unfinished';
+import { isStill, whatRan } from './whatRan';
 
 export interface RunningRecording {
   /** undefined: it has not begun. */
@@ -37,10 +21,8 @@ export interface RunningRecording {
   stop(): void;
 }
 
-/** How often the status is looked at. */
-const lookMs = 200;
-/** How long a process that is no task any more, for its terminal was closed, may take to write what was recorded. */
-const lastWordsMs = 60_000;
+/** How often it is looked whether another window still follows what it began. */
+const otherWindowMs = 500;
 
 /** What runs in the terminal, with the places of its results; made anew for each task. */
 export function recordTask(run: Run, recordings: Recordings, longpole: string): vscode.Task {
@@ -174,12 +156,56 @@ export class RecordTasks implements vscode.TaskProvider, vscode.Disposable {
     }
     const stopping = new AbortController();
     this.begun.set(event.execution, { processId: event.processId, stop: () => stopping.abort() });
-    const followed = follow(event, places, this.recordings, stopping);
+    const followed = this.follow(event, places, stopping);
     const waiting = this.waiting.get(places.status);
     if (waiting !== undefined) {
       waiting(followed);
     } else {
       this.onRecorded(followed);
+    }
+  }
+
+  private async follow({ execution, processId }: vscode.TaskProcessStartEvent, { run: asked, status, output }: Places, stopping: AbortController): Promise<Recorded> {
+    let hasTerminal = true;
+    const listener = vscode.tasks.onDidEndTaskProcess((end) => {
+      hasTerminal &&= end.execution !== execution;
+    });
+    try {
+      const run = await whatRan(processId, status, asked);
+      return await this.untilRecorded({ processId, status, output, run }, stopping, () => hasTerminal);
+    } finally {
+      listener.dispose();
+    }
+  }
+
+  private async untilRecorded(recording: Recording, stopping = new AbortController(), hasTerminal = () => false): Promise<Recorded> {
+    await keepUnfinished(this.recordings.folder, recording);
+    try {
+      return await follow(recording, this.recordings, stopping, hasTerminal);
+    } finally {
+      await dropUnfinished(recording);
+    }
+  }
+
+  /** Goes on with what was being recorded when this window, or another of the workspace, was closed. */
+  async takeUp(): Promise<void> {
+    const left = (await listUnfinished(this.recordings.folder)).filter(({ follower }) => follower !== process.pid);
+    await Promise.all(left.map((recording) => this.takeUpOne(recording)));
+  }
+
+  private async takeUpOne(recording: Unfinished): Promise<void> {
+    const isLeft = async (): Promise<boolean> => (await listUnfinished(this.recordings.folder)).some(({ status }) => status === recording.status);
+    // A window that was loaded anew ends a little later than the next one begins.
+    while (isAlive(recording.follower)) {
+      await sleep(otherWindowMs);
+    }
+    if (!(await isLeft())) {
+      return;
+    }
+    if ((await isStill(recording.processId, recording.status)) || (await hasResult(recording))) {
+      this.onRecorded(this.untilRecorded(recording));
+    } else {
+      await Promise.all([dropUnfinished(recording), rm(recording.output, { force: true })]);
     }
   }
 }
@@ -189,11 +215,7 @@ function partsOf(run: Run | undefined): unknown {
   return run && [run.program, run.args, run.cwd, run.env, run.lockstep];
 }
 
-interface Places {
-  readonly run: Run;
-  readonly status: string;
-  readonly output: string;
-}
+type Places = Omit<Recording, 'processId'>;
 
 function placesOf(task: vscode.Task): Places | undefined {
   if (!(task.execution instanceof vscode.ProcessExecution)) {
@@ -213,70 +235,3 @@ function placesOf(task: vscode.Task): Places | undefined {
   const run = { program, args: itsArgs, cwd: options?.cwd ?? '/', env: options?.env ?? {}, lockstep: lockstep === undefined ? undefined : Number(lockstep) };
   return { run, status, output };
 }
-
-/** Shows how far a recording is, with a Cancel that keeps what there is, and puts the result among the others. */
-async function follow(event: vscode.TaskProcessStartEvent, places: Places, recordings: Recordings, stopping: AbortController): Promise<Recorded> {
-  let running = true;
-  const listener = vscode.tasks.onDidEndTaskProcess((end) => {
-    if (end.execution === event.execution) {
-      running = false;
-    }
-  });
-  try {
-    const run = await whatRan(event.processId, places.status, places.run);
-    const name = basename(run.program);
-    return await vscode.window.withProgress(
-      { location: vscode.ProgressLocation.Notification, title: `Longpole: ${name}`, cancellable: true },
-      async (progress, cancelled) => {
-        const stop = (): void => {
-          progress.report({ message: 'stopping the program; what was recorded is kept …' });
-          signal(event.processId, 'SIGTERM');
-        };
-        progress.report({ message: 'starting …' });
-        stopping.signal.addEventListener('abort', stop);
-        cancelled.onCancellationRequested(() => stopping.abort());
-        // Before there was this to say it.
-        if (stopping.signal.aborted) {
-          stop();
-        }
-        let said = '';
-        for (let left = lastWordsMs / lookMs; left > 0; left -= running || isAlive(event.processId) ? 0 : 10) {
-          const status = await readStatus(places.status);
-          if (status.result !== undefined) {
-            if ('error' in status.result) {
-              throw new Error(status.result.error);
-            }
-            return { path: await recordings.add(places.output, { program: run.program, args: run.args, directory: run.cwd }), stopped: stopping.signal.aborted, run };
-          }
-          const text = progressText(status, stopping.signal.aborted);
-          if (text !== said && text !== '') {
-            said = text;
-            progress.report({ message: text });
-          }
-          await sleep(lookMs);
-        }
-        throw new Error(`Recording ${name} ended without a result. Its terminal may say why.`);
-      },
-    );
-  } finally {
-    listener.dispose();
-    await rm(places.status, { force: true });
-  }
-}
-
-async function readStatus(path: string): Promise<RecordStatus> {
-  return parseRecordStatus(await readFile(path, 'utf8').catch(() => ''));
-}
-
-function isAlive(pid: number): boolean {
-  return signal(pid, 0);
-}
-
-function signal(pid: number, which: 'SIGTERM' | 0): boolean {
-  try {
-    return process.kill(pid, which);
-  } catch {
-    return false;
-  }
-}
-

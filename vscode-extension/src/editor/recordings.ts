@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import * as vscode from 'vscode';
+import { recordingsFolder } from './unfinished';
 
 /** Enough to compare with, few enough for the disk. A recording that the user named is kept besides. */
 const keptRecordings = 10;
@@ -40,7 +41,7 @@ export class Recordings implements vscode.Disposable {
     private readonly context: vscode.ExtensionContext,
     private readonly inUse: () => readonly string[],
   ) {
-    this.folder = join((context.storageUri ?? context.globalStorageUri).fsPath, 'recordings');
+    this.folder = recordingsFolder(context);
   }
 
   /** Moves a finished recording here. Returns where it is. */

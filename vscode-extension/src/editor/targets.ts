@@ -8,7 +8,7 @@ import { nativeConfigurations, parseEnvFile, type LaunchConfiguration } from '..
 import type { WantedTask } from '../core/preLaunch';
 import type { Target } from '../core/targets';
 import { expandVariables } from '../core/variables';
-import type { Run } from './recordTask';
+import type { Run } from './followRecording';
 
 export interface ResolvedTarget extends Run {
   /** Runs before; undefined: nothing. */

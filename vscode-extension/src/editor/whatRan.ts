@@ -2,7 +2,7 @@
 // and tells nobody of; the system knows.
 import { readFile, readlink } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Run } from './recordTask';
+import type { Run } from './followRecording';
 
 /** Until a process that was just started is the program that it is to be. */
 const attempts = 10;
@@ -23,6 +23,11 @@ export async function whatRan(process: number, mark: string, asked: Run): Promis
     await sleep(pauseMs);
   }
   return asked;
+}
+
+/** Whether that process is the one of that mark, and not another one that has its number by now. */
+export async function isStill(process: number, mark: string): Promise<boolean> {
+  return (await listOf(`/proc/${process}/cmdline`)).includes(mark);
 }
 
 /** Each of its entries ends with a zero byte, and any may be empty. */

@@ -29,7 +29,8 @@ void describe('what was recorded', () => {
     await workbench.runCommand('Longpole: Record and Simulate');
     await workbench.answer('Longpole: Program to Record', './pipeline --short --one-thread');
     await toast.filter({ hasText: 'If you expected threads' }).waitFor();
-    assert.equal(await workbench.page.locator('.notification-toast').count(), 1);
+    // How far the recording is may still be seen to go.
+    assert.equal(await workbench.page.locator('.notification-toast').filter({ hasNotText: 'Cancel' }).count(), 1);
     await inThemes('one-thread');
     await workbench.runCommand('Notifications: Clear All Notifications');
     await workbench.runCommand('Longpole: Record and Simulate');
@@ -96,5 +97,21 @@ void describe('what was recorded', () => {
     utimesSync(join(data, kept), Date.now() / 1000 - hours, Date.now() / 1000 - hours);
     // Nobody tells the list: it looks again each minute.
     await workbench.page.locator('.pane .monaco-list-row', { hasText: '3 hours ago' }).waitFor({ timeout: 3 * patience });
+  });
+
+  void test('what was being recorded when the window was loaded anew is followed to its end', async () => {
+    await workbench.recordAnother('./pipeline --long --stands-still');
+    const progress = workbench.toast('Longpole: pipeline');
+    await progress.getByText('recording, 10 events').waitFor();
+    await workbench.page.reload();
+    await workbench.page.locator('.monaco-workbench').waitFor();
+    await progress.getByText('recording, 10 events').waitFor();
+    await progress.getByText('Cancel', { exact: true }).click();
+    await workbench.toast('pipeline was stopped. What it did until then is kept: 12,345 events. Noticed: deadlocked.').waitFor();
+    await workbench.page.locator('.pane .monaco-list-row', { hasText: 'shown · just now · --long --stands-still' }).waitFor();
+    // Of how far it was nothing is left.
+    const hidden = (): string[] => readdirSync(join(workbench.folder, '..', 'ud', 'User'), { recursive: true, encoding: 'utf8' }).filter((name) => /recordings\/\./.test(name));
+    await eventually(() => Promise.resolve(hidden().length === 0), () => `none of ${hidden().join(', ')}`);
+    await workbench.runCommand('Notifications: Clear All Notifications');
   });
 });

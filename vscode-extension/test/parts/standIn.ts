@@ -103,7 +103,11 @@ export enum ProgressLocation {
   Notification,
 }
 
-export const taskEvents = { ended: new EventEmitter<{ execution: unknown }>(), processEnded: new EventEmitter<{ execution: unknown; exitCode: number | undefined }>() };
+export const taskEvents = {
+  ended: new EventEmitter<{ execution: unknown }>(),
+  processEnded: new EventEmitter<{ execution: unknown; exitCode: number | undefined }>(),
+  processStarted: new EventEmitter<{ execution: unknown; processId: number }>(),
+};
 
 export const tasks = {
   all: [] as unknown[],
@@ -113,6 +117,7 @@ export const tasks = {
   executeTask: (task: unknown): Promise<unknown> => Promise.reject(new Error(`nothing runs here: ${String(task)}`)),
   onDidEndTask: taskEvents.ended.event,
   onDidEndTaskProcess: taskEvents.processEnded.event,
+  onDidStartTaskProcess: taskEvents.processStarted.event,
 };
 
 export const TaskGroup = { Build: { id: 'build' } };
