@@ -16,7 +16,11 @@ constexpr std::int64_t second = 1'000'000'000;
 constexpr Batches batches{.of_each = 5, .longest_ns = 60'000'000};
 // Twenty samples or more in a batch, so that one more or less is a twentieth.
 constexpr std::uint32_t measuring_rate_hz = 10'000;
-constexpr int steps = 1'500'000;  // of a batch: two milliseconds
+// As large as a cache of one CPU. Where a program has its data in the caches, the kernel has to fetch its own for each sample,
+// and the program its own again: with nothing in them a sample of 23 to 29 us was taken to be one of 14.
+constexpr std::size_t working_set_words = (1U << 20U) / sizeof(std::uint64_t);
+constexpr std::size_t words_of_a_line = 8;
+constexpr int passes = 360;  // of a batch: two milliseconds
 
 std::int64_t own_cpu_time() {
   timespec used{};
@@ -24,14 +28,12 @@ std::int64_t own_cpu_time() {
   return std::int64_t{used.tv_sec} * second + used.tv_nsec;
 }
 
-// Each step needs the one before, so that nothing but an interrupt makes it longer.
-std::int64_t time_of_batch() {
+std::int64_t time_of_batch(std::vector<std::uint64_t>& working_set) {
   const std::int64_t before = own_cpu_time();
-  volatile double result = 1;
-  double x = result;
-  for (int i = 0; i < steps; ++i)
-    x = x * 1.0000001 + 1e-9;
-  result = x;
+  volatile std::uint64_t* const words = working_set.data();
+  for (int pass = 0; pass < passes; ++pass)
+    for (std::size_t i = 0; i < working_set_words; i += words_of_a_line)
+      words[i] = words[i] + 1;
   return own_cpu_time() - before;
 }
 
@@ -42,13 +44,15 @@ std::int64_t cost_of_sample(std::uint32_t cpu, const std::filesystem::path& dire
   if (!events)
     return 0;
   const OnOneCpu here(cpu);
+  std::vector<std::uint64_t> working_set(working_set_words);
+  const auto without_events = [&] { return time_of_batch(working_set); };
   const auto with_events = [&] {
     events->record_at_once(true);
-    const std::int64_t time = time_of_batch();
+    const std::int64_t time = time_of_batch(working_set);
     events->record_at_once(false);
     return time;
   };
-  const std::vector<BatchTimes> times = alternate_batches(batches, time_of_batch, with_events);
+  const std::vector<BatchTimes> times = alternate_batches(batches, without_events, with_events);
   if (times.empty())
     return 0;
   BatchTimes least = times.front();

@@ -1,6 +1,7 @@
-// What it takes the kernel to sample a thread: an interrupt, and a record of where the thread was. Nearly all of it is the
-// interrupt. On a machine of its own that is a microsecond or two; a virtual one has to have each timer set and each
-// interrupt delivered by its hypervisor, and a thousand samples a second made programs 1.5 to 2.5% longer on one.
+// What it takes the kernel to sample a thread: an interrupt, a record of where the thread was, and what they push out of the
+// thread's caches. Nearly all of it is the interrupt. On a machine of its own that is a microsecond or two; a virtual one
+// has to have each timer set and each interrupt delivered by its hypervisor, and a thousand samples a second made programs
+// 1.5 to 2.5% longer on one.
 #pragma once
 
 #include <cstdint>
