@@ -95,8 +95,14 @@ void describe('what was recorded', () => {
     assert.ok(kept);
     const hours = 3 * 3600;
     utimesSync(join(data, kept), Date.now() / 1000 - hours, Date.now() / 1000 - hours);
-    // Nobody tells the list: it looks again each minute.
+    // Nobody tells the list: it looks again each minute. That row is the last now; below what can be seen it would not be there.
     await workbench.page.locator('.pane .monaco-list-row', { hasText: '3 hours ago' }).waitFor({ timeout: 3 * patience });
+  });
+
+  void test('of a program that did not come to its end the message says so', async () => {
+    await workbench.recordAnother('./pipeline --short --is-killed');
+    await workbench.toast('Longpole: Noticed: cut-short. It would take').waitFor();
+    await workbench.runCommand('Notifications: Clear All Notifications');
   });
 
   void test('what was being recorded when the window was loaded anew is followed to its end', async () => {

@@ -112,6 +112,7 @@ const service: LongpoleServer = {
       ...(made.args.includes('--one-thread') ? ['no-threads-created'] : []),
       ...(made.args.includes('--spins') && !made.lockstep ? ['waiting-loops'] : []),
       ...(made.args.includes('--stands-still') ? ['deadlocked'] : []),
+      ...(made.args.includes('--is-killed') ? ['cut-short'] : []),
     ];
     takesItsTime = made.args.includes('--slow');
     contentPath = made.content === undefined ? '' : resolve(dirname(request.path), made.content);
