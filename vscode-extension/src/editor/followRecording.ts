@@ -94,7 +94,7 @@ async function readStatus(path: string): Promise<RecordStatus> {
   return parseRecordStatus(await readFile(path, 'utf8').catch(() => ''));
 }
 
-export function isAlive(processId: number): boolean {
+function isAlive(processId: number): boolean {
   return signal(processId, 0);
 }
 

@@ -9,9 +9,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import * as vscode from 'vscode';
 import { taskType } from '../core/ids';
-import { follow, hasResult, isAlive, type Recorded, type Recording, type Run } from './followRecording';
+import { follow, hasResult, type Recorded, type Recording, type Run } from './followRecording';
 import type { Recordings } from './recordings';
-import { dropUnfinished, keepUnfinished, listUnfinished, type Unfinished } from './unfinished';
+import { dropUnfinished, isFollowed, keepUnfinished, listUnfinished, type Unfinished } from './unfinished';
 import { isStill, whatRan } from './whatRan';
 
 export interface RunningRecording {
@@ -179,7 +179,8 @@ export class RecordTasks implements vscode.TaskProvider, vscode.Disposable {
   }
 
   private async untilRecorded(recording: Recording, stopping = new AbortController(), hasTerminal = () => false): Promise<Recorded> {
-    await keepUnfinished(this.recordings.folder, recording);
+    // On a full disk say: then it is followed all the same, as long as this window is there.
+    await keepUnfinished(this.recordings.folder, recording).catch(() => undefined);
     try {
       return await follow(recording, this.recordings, stopping, hasTerminal);
     } finally {
@@ -196,7 +197,7 @@ export class RecordTasks implements vscode.TaskProvider, vscode.Disposable {
   private async takeUpOne(recording: Unfinished): Promise<void> {
     const isLeft = async (): Promise<boolean> => (await listUnfinished(this.recordings.folder)).some(({ status }) => status === recording.status);
     // A window that was loaded anew ends a little later than the next one begins.
-    while (isAlive(recording.follower)) {
+    while (await isFollowed(recording)) {
       await sleep(otherWindowMs);
     }
     if (!(await isLeft())) {

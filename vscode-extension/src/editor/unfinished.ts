@@ -4,10 +4,12 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ExtensionContext } from 'vscode';
 import type { Recording } from './followRecording';
+import { startOf } from './whatRan';
 
-/** A recording, and the process of the window that follows it. */
+/** A recording, and the process of the window that follows it: its number, and what tells it from a later one of that number. */
 export interface Unfinished extends Recording {
   readonly follower: number;
+  readonly followerStart: string | undefined;
 }
 
 const ending = '.run';
@@ -35,9 +37,15 @@ export async function listUnfinished(folder: string): Promise<Unfinished[]> {
 
 /** To be called once it has begun. */
 export async function keepUnfinished(folder: string, recording: Recording): Promise<void> {
-  const kept: Unfinished = { ...recording, follower: process.pid };
+  const kept: Unfinished = { ...recording, follower: process.pid, followerStart: await startOf(process.pid) };
   await mkdir(folder, { recursive: true });
   await writeFile(fileOf(recording), JSON.stringify(kept));
+}
+
+/** Whether the window that began it is there still. */
+export async function isFollowed({ follower, followerStart }: Unfinished): Promise<boolean> {
+  const start = await startOf(follower);
+  return start !== undefined && start === followerStart;
 }
 
 /** Forgets a recording whose end was seen. */

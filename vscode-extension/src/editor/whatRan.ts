@@ -30,6 +30,14 @@ export async function isStill(process: number, mark: string): Promise<boolean> {
   return (await listOf(`/proc/${process}/cmdline`)).includes(mark);
 }
 
+/** Tells a process from another one that has its number later; undefined: there is none of that number. */
+export async function startOf(process: number): Promise<string | undefined> {
+  const text = await readFile(`/proc/${process}/stat`, 'utf8').catch(() => '');
+  // Behind the name, which may have anything in it (proc_pid_stat(5)): the state is the third field, the start the twenty-second.
+  const behindName = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  return behindName[22 - 3];
+}
+
 /** Each of its entries ends with a zero byte, and any may be empty. */
 async function listOf(path: string): Promise<string[]> {
   const text = await readFile(path, 'utf8').catch(() => '');

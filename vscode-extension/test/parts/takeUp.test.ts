@@ -10,6 +10,7 @@ import type { Recorded, Recording } from '../../src/editor/followRecording';
 import { Recordings } from '../../src/editor/recordings';
 import { RecordTasks } from '../../src/editor/recordTask';
 import { hasUnfinished } from '../../src/editor/unfinished';
+import { startOf } from '../../src/editor/whatRan';
 import { Memory, Uri } from './standIn';
 
 const home = mkdtempSync(join(tmpdir(), 'taken-'));
@@ -41,8 +42,8 @@ const gone = async (): Promise<number> => {
 
 const run = { program: '/somewhere/sorter', args: ['8'], cwd: home, env: {} };
 const placed = (name: string): Pick<Recording, 'status' | 'output' | 'run'> => ({ status: join(recordings.folder, `.${name}.status`), output: join(recordings.folder, `.${name}.lptrace`), run });
-const left = (follower: number, recording: Recording): void => {
-  writeFileSync(recording.status.replace('.status', '.run'), JSON.stringify({ ...recording, follower }));
+const left = async (follower: number, recording: Recording, followerStart?: string): Promise<void> => {
+  writeFileSync(recording.status.replace('.status', '.run'), JSON.stringify({ ...recording, follower, followerStart: followerStart ?? (await startOf(follower)) }));
 };
 const finish = ({ status, output }: Pick<Recording, 'status' | 'output'>): void => {
   writeFileSync(output, 'recorded');
@@ -60,7 +61,7 @@ beforeEach(() => {
 
 void test('what was recorded to its end while there was no window is taken up', async () => {
   const places = placed('1');
-  left(await gone(), { ...places, processId: await gone() });
+  await left(await gone(), { ...places, processId: await gone() });
   finish(places);
   assert.equal(await hasUnfinished(recordings.folder), true);
   await tasks.takeUp();
@@ -75,7 +76,7 @@ void test('what was recorded to its end while there was no window is taken up', 
 void test('what still goes on is followed to its end', async () => {
   const places = placed('2');
   const child = await goesOn('record', '--status', places.status);
-  left(await gone(), { ...places, processId: child.pid });
+  await left(await gone(), { ...places, processId: child.pid });
   await tasks.takeUp();
   assert.equal(recorded.length, 1);
   finish(places);
@@ -86,7 +87,7 @@ void test('what still goes on is followed to its end', async () => {
 
 void test('what failed says why', async () => {
   const places = placed('3');
-  left(await gone(), { ...places, processId: await gone() });
+  await left(await gone(), { ...places, processId: await gone() });
   writeFileSync(places.status, JSON.stringify({ error: 'the disk is full' }) + '\n');
   await tasks.takeUp();
   await assert.rejects(Promise.all(recorded), /the disk is full/);
@@ -96,7 +97,7 @@ void test('what failed says why', async () => {
 void test('of what ended without a word nothing is left, though its number is that of another process by now', async () => {
   const places = placed('4');
   const other = await goesOn();
-  left(await gone(), { ...places, processId: other.pid });
+  await left(await gone(), { ...places, processId: other.pid });
   writeFileSync(places.status, '');
   await tasks.takeUp();
   assert.equal(recorded.length, 0);
@@ -107,7 +108,7 @@ void test('of what ended without a word nothing is left, though its number is th
 void test('what another window follows is left to it as long as it lives', async () => {
   const places = placed('5');
   const window = await goesOn();
-  left(window.pid, { ...places, processId: await gone() });
+  await left(window.pid, { ...places, processId: await gone() });
   finish(places);
   const taken = tasks.takeUp();
   await new Promise((resolve) => setTimeout(resolve, 300));
@@ -115,4 +116,14 @@ void test('what another window follows is left to it as long as it lives', async
   await end(window);
   await taken;
   assert.equal((await Promise.all(recorded)).length, 1);
+});
+
+void test('a window whose number is that of another process by now is gone', async () => {
+  const places = placed('6');
+  const other = await goesOn();
+  await left(other.pid, { ...places, processId: await gone() }, '1');
+  finish(places);
+  await tasks.takeUp();
+  assert.equal((await Promise.all(recorded)).length, 1);
+  await end(other);
 });
