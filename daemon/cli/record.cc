@@ -239,7 +239,7 @@ Expected<Recording> run(const Request& request, StatusFile& status, Children& ch
     const bool running = now.phase <= recording::Phase::running;
     const char* const doing = running ? "recording" : recording::phase_name(now.phase);
     if (progress)
-      progress->set(running ? fmt::format("{}, {}", doing, count_text(now.events, "event"))
+      progress->set(running ? fmt::format("{}, {}", doing, count_text(now.events, "record"))
                             : doing);
     status.write({{"doing", doing}, {"events", now.events}});
   };

@@ -31,7 +31,7 @@ export function progressText({ doing, events }: RecordStatus, stopped: boolean):
     case '':
       return '';
     case 'recording': {
-      const count = events > 0 ? `, ${formatCount(events)} events` : '';
+      const count = events > 0 ? `, ${formatCount(events)} records` : '';
       return stopped ? '' : `recording${count}. Cancel stops the program and keeps what was recorded.`;
     }
     default:

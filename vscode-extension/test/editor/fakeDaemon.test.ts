@@ -69,7 +69,7 @@ void describe('with a daemon that works', () => {
     const progress = workbench.toast('Longpole: pipeline');
     await progress.waitFor();
     await workbench.page.locator('.terminal-wrapper.active .xterm').waitFor();
-    await progress.getByText('recording, 10 events').waitFor();
+    await progress.getByText('recording, 10 records').waitFor();
     await progress.getByText('Cancel', { exact: true }).click();
     await workbench.toast('was stopped. What it did until then is kept: 12,345 events.').waitFor();
     await workbench.untilAnnotations((annotations) => annotations.get(5)?.text.startsWith('80%') ?? false, '80% on line 5');
@@ -329,7 +329,7 @@ void describe('with a daemon that works', () => {
     await workbench.page.locator('.quick-input-list .monaco-list-row', { hasText: 'Another program…' }).click();
     await workbench.answer(programTitle, "./pipeline 'two words'");
     const progress = workbench.toast('Longpole: pipeline');
-    await progress.getByText('recording, 10 events').waitFor();
+    await progress.getByText('recording, 10 records').waitFor();
     await workbench.openRecording('run.lptrace');
     const page = workbench.webview();
     await page.getByText('1.6× on 8 CPUs', { exact: true }).waitFor();

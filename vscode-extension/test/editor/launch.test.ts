@@ -92,7 +92,7 @@ void describe('ways to a recording', () => {
   void test('the same once more, while it is recorded, is refused with a way to it and one to its end', async () => {
     await workbench.recordAnother('./pipeline --long');
     const progress = workbench.toast('Longpole: pipeline');
-    await progress.getByText('recording, 10 events').waitFor();
+    await progress.getByText('recording, 10 records').waitFor();
     await workbench.recordAnother('./pipeline --long');
     const refusal = workbench.toast('pipeline is being recorded already, with the same arguments in the same folder.');
     await refusal.waitFor();

@@ -108,10 +108,10 @@ void describe('what was recorded', () => {
   void test('what was being recorded when the window was loaded anew is followed to its end', async () => {
     await workbench.recordAnother('./pipeline --long --stands-still');
     const progress = workbench.toast('Longpole: pipeline');
-    await progress.getByText('recording, 10 events').waitFor();
+    await progress.getByText('recording, 10 records').waitFor();
     await workbench.page.reload();
     await workbench.page.locator('.monaco-workbench').waitFor();
-    await progress.getByText('recording, 10 events').waitFor();
+    await progress.getByText('recording, 10 records').waitFor();
     await progress.getByText('Cancel', { exact: true }).click();
     await workbench.toast('pipeline was stopped. What it did until then is kept: 12,345 events. Noticed: deadlocked.').waitFor();
     await workbench.page.locator('.pane .monaco-list-row', { hasText: 'shown · just now · --long --stands-still' }).waitFor();

@@ -301,7 +301,7 @@ void describe('recording the sorter', () => {
     await workbench.runCommand('Longpole: Clear');
     await workbench.untilAnnotations((found) => found.size === 0, 'no annotations');
     await workbench.recordAnother(`${workbench.folder}/sorter many`);
-    const progress = workbench.toast(/recording, [1-9][\d,]* events/);
+    const progress = workbench.toast(/recording, [1-9][\d,]* records/);
     await progress.waitFor();
     // The daemon has no part in a recording: its death takes nothing away.
     daemons().forEach(({ pid }) => process.kill(pid, 'SIGKILL'));

@@ -32,7 +32,7 @@ void test('events are counted while they are recorded, and never fewer than befo
     { doing: 'symbolizing', events: 701 },
   ];
   const cancel = 'Cancel stops the program and keeps what was recorded.';
-  assert.deepEqual(said(lines), [`recording. ${cancel}`, `recording, 12,345 events. ${cancel}`, 'merging …', 'symbolizing …']);
+  assert.deepEqual(said(lines), [`recording. ${cancel}`, `recording, 12,345 records. ${cancel}`, 'merging …', 'symbolizing …']);
   assert.deepEqual(said(lines, true), ['', '', 'merging …', 'symbolizing …'], 'that it is being stopped is said already');
   assert.equal(progressText(parseRecordStatus(''), false), '');
 });
