@@ -5,6 +5,7 @@ import { formatCount } from './format';
 export interface RecordStatus {
   /** "recording", "merging", "symbolizing"; empty: not begun. */
   readonly doing: string;
+  /** Records, of which several may be one event, in spite of its name in the file. */
   readonly events: number;
   readonly result: { readonly recording: string } | { readonly error: string } | undefined;
 }
@@ -35,7 +36,7 @@ export function progressText({ doing, events }: RecordStatus, stopped: boolean):
       return stopped ? '' : `recording${count}. Cancel stops the program and keeps what was recorded.`;
     }
     default:
-      // What is counted here are other things: several records may be one event.
+      // There are no more of them by now.
       return `${doing} …`;
   }
 }

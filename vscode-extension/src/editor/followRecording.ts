@@ -5,6 +5,7 @@ import { basename } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import { parseRecordStatus, progressText, type RecordStatus } from '../core/recordStatus';
+import { isAlive, signal } from './processes';
 import type { Recordings } from './recordings';
 
 export interface Run {
@@ -17,7 +18,7 @@ export interface Run {
 }
 
 /** A process of `longpole record`. */
-export interface Recording {
+export interface RecordProcess {
   readonly processId: number;
   /** The file that it writes how far it is to. */
   readonly status: string;
@@ -45,7 +46,7 @@ const lastWordsMs = 60_000;
  * @param hasTerminal whether the editor says that its process goes on.
  * @throws Error for the user, in the words of `longpole record`, when nothing was recorded.
  */
-export async function follow(recording: Recording, recordings: Recordings, stopping: AbortController, hasTerminal: () => boolean): Promise<Recorded> {
+export async function follow(recording: RecordProcess, recordings: Recordings, stopping: AbortController, hasTerminal: () => boolean): Promise<Recorded> {
   const { processId, run } = recording;
   const name = basename(run.program);
   return vscode.window.withProgress(
@@ -85,23 +86,11 @@ export async function follow(recording: Recording, recordings: Recordings, stopp
 }
 
 /** Whether it has come to an end, good or bad, that nobody has taken up. */
-export async function hasResult({ status, output }: Recording): Promise<boolean> {
+export async function hasResult({ status, output }: RecordProcess): Promise<boolean> {
   const { result } = await readStatus(status);
   return result !== undefined && ('error' in result || existsSync(output));
 }
 
 async function readStatus(path: string): Promise<RecordStatus> {
   return parseRecordStatus(await readFile(path, 'utf8').catch(() => ''));
-}
-
-function isAlive(processId: number): boolean {
-  return signal(processId, 0);
-}
-
-function signal(processId: number, which: 'SIGTERM' | 0): boolean {
-  try {
-    return process.kill(processId, which);
-  } catch {
-    return false;
-  }
 }

@@ -9,10 +9,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import * as vscode from 'vscode';
 import { taskType } from '../core/ids';
-import { follow, hasResult, type Recorded, type Recording, type Run } from './followRecording';
+import { follow, hasResult, type Recorded, type RecordProcess, type Run } from './followRecording';
+import { commandLineOf } from './processes';
 import type { Recordings } from './recordings';
-import { dropUnfinished, isFollowed, keepUnfinished, listUnfinished, type Unfinished } from './unfinished';
-import { isStill, whatRan } from './whatRan';
+import { dropUnfinished, isFollowed, isUnfinished, keepUnfinished, listUnfinished, type Unfinished } from './unfinished';
+import { whatRan } from './whatRan';
 
 export interface RunningRecording {
   /** undefined: it has not begun. */
@@ -178,7 +179,7 @@ export class RecordTasks implements vscode.TaskProvider, vscode.Disposable {
     }
   }
 
-  private async untilRecorded(recording: Recording, stopping = new AbortController(), hasTerminal = () => false): Promise<Recorded> {
+  private async untilRecorded(recording: RecordProcess, stopping = new AbortController(), hasTerminal = () => false): Promise<Recorded> {
     // On a full disk say: then it is followed all the same, as long as this window is there.
     await keepUnfinished(this.recordings.folder, recording).catch(() => undefined);
     try {
@@ -195,15 +196,16 @@ export class RecordTasks implements vscode.TaskProvider, vscode.Disposable {
   }
 
   private async takeUpOne(recording: Unfinished): Promise<void> {
-    const isLeft = async (): Promise<boolean> => (await listUnfinished(this.recordings.folder)).some(({ status }) => status === recording.status);
     // A window that was loaded anew ends a little later than the next one begins.
     while (await isFollowed(recording)) {
       await sleep(otherWindowMs);
     }
-    if (!(await isLeft())) {
+    if (!isUnfinished(recording)) {
       return;
     }
-    if ((await isStill(recording.processId, recording.status)) || (await hasResult(recording))) {
+    // Another process may have its number by now.
+    const goesOn = (await commandLineOf(recording.processId)).includes(recording.status);
+    if (goesOn || (await hasResult(recording))) {
       this.onRecorded(this.untilRecorded(recording));
     } else {
       await Promise.all([dropUnfinished(recording), rm(recording.output, { force: true })]);
@@ -216,7 +218,7 @@ function partsOf(run: Run | undefined): unknown {
   return run && [run.program, run.args, run.cwd, run.env, run.lockstep];
 }
 
-type Places = Omit<Recording, 'processId'>;
+type Places = Omit<RecordProcess, 'processId'>;
 
 function placesOf(task: vscode.Task): Places | undefined {
   if (!(task.execution instanceof vscode.ProcessExecution)) {

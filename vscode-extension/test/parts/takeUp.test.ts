@@ -6,11 +6,11 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { after, beforeEach, test } from 'node:test';
 import type { ExtensionContext } from 'vscode';
-import type { Recorded, Recording } from '../../src/editor/followRecording';
+import type { Recorded, RecordProcess } from '../../src/editor/followRecording';
+import { startOf } from '../../src/editor/processes';
 import { Recordings } from '../../src/editor/recordings';
 import { RecordTasks } from '../../src/editor/recordTask';
 import { hasUnfinished } from '../../src/editor/unfinished';
-import { startOf } from '../../src/editor/whatRan';
 import { Memory, Uri } from './standIn';
 
 const home = mkdtempSync(join(tmpdir(), 'taken-'));
@@ -41,11 +41,11 @@ const gone = async (): Promise<number> => {
 };
 
 const run = { program: '/somewhere/sorter', args: ['8'], cwd: home, env: {} };
-const placed = (name: string): Pick<Recording, 'status' | 'output' | 'run'> => ({ status: join(recordings.folder, `.${name}.status`), output: join(recordings.folder, `.${name}.lptrace`), run });
-const left = async (follower: number, recording: Recording, followerStart?: string): Promise<void> => {
+const placed = (name: string): Pick<RecordProcess, 'status' | 'output' | 'run'> => ({ status: join(recordings.folder, `.${name}.status`), output: join(recordings.folder, `.${name}.lptrace`), run });
+const left = async (follower: number, recording: RecordProcess, followerStart?: string): Promise<void> => {
   writeFileSync(recording.status.replace('.status', '.run'), JSON.stringify({ ...recording, follower, followerStart: followerStart ?? (await startOf(follower)) }));
 };
-const finish = ({ status, output }: Pick<Recording, 'status' | 'output'>): void => {
+const finish = ({ status, output }: Pick<RecordProcess, 'status' | 'output'>): void => {
   writeFileSync(output, 'recorded');
   writeFileSync(status, JSON.stringify({ recording: output }) + '\n');
 };
@@ -126,4 +126,16 @@ void test('a window whose number is that of another process by now is gone', asy
   await tasks.takeUp();
   assert.equal((await Promise.all(recorded)).length, 1);
   await end(other);
+});
+
+void test('a damaged note of a recording keeps no other from being taken up', async () => {
+  const places = placed('7');
+  const whole = { ...places, processId: await gone(), follower: await gone(), followerStart: '1' };
+  const elsewhere = { ...whole, status: join(home, 'elsewhere', '.7.status') };
+  const damaged = ['', '{', 'null', '[]', '{}', JSON.stringify({ ...whole, run: undefined }), JSON.stringify({ ...whole, processId: '7' }), JSON.stringify(elsewhere)];
+  damaged.forEach((text, index) => writeFileSync(join(recordings.folder, `.damaged-${index}.run`), text));
+  await left(whole.follower, whole);
+  finish(places);
+  await tasks.takeUp();
+  assert.equal((await Promise.all(recorded)).length, 1);
 });
