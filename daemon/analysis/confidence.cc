@@ -1,6 +1,7 @@
 #include "analysis/confidence.h"
 
 #include <algorithm>
+#include <cmath>
 #include <initializer_list>
 #include <utility>
 
@@ -87,8 +88,7 @@ Expected<Interval> Confidence::of_speedup(const Computer& computer, const ModelC
   Interval out{predicted, predicted};
   // As far as the furthest of what one doubt lets it be, to either side.
   const auto shift = [&](std::initializer_list<double> speedups) {
-    out.low += std::min(std::min(speedups) - predicted, 0.0);
-    out.high += std::max(std::max(speedups) - predicted, 0.0);
+    out = with_doubt(out, predicted, {std::min(speedups), std::max(speedups)});
   };
   const auto over = [&](const Forecaster& forecaster, double other_on_one_ns,
                         const Computer& other) -> Expected<double> {
@@ -135,18 +135,15 @@ Expected<Interval> Confidence::of_speedup(const Computer& computer, const ModelC
   return out;
 }
 
-Interval with_cpu_times(Interval interval, double predicted, double compensated) {
-  const double ratio = compensated / predicted;
-  return {interval.low * std::min(ratio, 1.0), interval.high * std::max(ratio, 1.0)};
+Interval with_doubt(Interval interval, double predicted, Interval otherwise) {
+  return {
+      predicted - std::hypot(predicted - interval.low, std::max(predicted - otherwise.low, 0.0)),
+      predicted + std::hypot(interval.high - predicted, std::max(otherwise.high - predicted, 0.0))};
 }
 
-Interval with_caches_kept(Interval interval, double share) {
-  return {interval.low, interval.high / (1 - std::clamp(share, 0.0, most_refilling))};
-}
-
-Interval with_spread_of_runs(Interval interval, const Real& real) {
-  return {interval.low * real.range.low / real.speedup,
-          interval.high * real.range.high / real.speedup};
+Interval with_caches_kept(Interval interval, double predicted, double share) {
+  return with_doubt(interval, predicted,
+                    {predicted, predicted / (1 - std::clamp(share, 0.0, most_refilling))});
 }
 
 }  // namespace longpole::analysis

@@ -11,17 +11,20 @@
 //   waits for nobody known (external_wait)          simulated again with none
 //   CPU time that changes with the number of CPUs   where real runs on 1 and on P CPUs say so (thesis,
 //                                                   Paper III section 4.3): the prediction compensated
-//                                                   for it, and anything between; a simulation alone
+//                                                   for it, as far as the rounds leave open how large
+//                                                   it is, and anything between; a simulation alone
 //                                                   knows nothing of it
 //   CPU time that goes into loading caches anew     where real runs on one CPU with longer time slices say
 //                                                   how much, and there are none on P CPUs: the speed-up as
 //                                                   if it were saved, and anything between
 //   that the recording is of a single run           where real runs say how far one differs from another:
 //                                                   as much as the speed-ups of single rounds lie below
-//                                                   and above their median
-//
-// Each shifts an end of the interval by as much as it can alone; the shifts of an end add up. Nothing is
-// assumed of how they are distributed.
+//                                                   and above their median when their CPU times are
+//                                                   taken out, that is the speed of the machine
+// Each shifts an end of the interval by as much as it can alone. They have nothing to do with each other, and seldom
+// all err to the same side at once by all they can: the shifts of an end add up as independent uncertainties do, the
+// root of the sum of their squares (JCGM 100:2008, Guide to the expression of uncertainty in measurement, 5.1.2).
+// How often the real value then lies within: tests/validation/RESULTS.md.
 #pragma once
 
 #include <memory>
@@ -57,13 +60,12 @@ class Confidence {
   std::unique_ptr<Forecaster> without_unknown_waits_;  // null: there are next to none
 };
 
-// Both speed-ups of the same number of CPUs: as it was predicted, and compensated.
-[[nodiscard]] Interval with_cpu_times(Interval interval, double predicted, double compensated);
+// `interval` of a speed-up that is `predicted`, and one thing more that can be wrong: with that alone it would lie
+// between the ends of `otherwise`.
+[[nodiscard]] Interval with_doubt(Interval interval, double predicted, Interval otherwise);
 
 // `share`: of the CPU time on one CPU, that goes into loading caches anew after switches. On enough CPUs
 // nobody switches, and it is saved.
-[[nodiscard]] Interval with_caches_kept(Interval interval, double share);
-
-[[nodiscard]] Interval with_spread_of_runs(Interval interval, const Real& real);
+[[nodiscard]] Interval with_caches_kept(Interval interval, double predicted, double share);
 
 }  // namespace longpole::analysis

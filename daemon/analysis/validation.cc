@@ -16,6 +16,23 @@ Nanoseconds harmonic_mean(std::span<const RealRun> runs, Nanoseconds RealRun::*m
   return Nanoseconds{std::llround(static_cast<double>(runs.size()) / sum)};
 }
 
+std::optional<double> cpu_time_ratio_of(const RealRun& on_one, const RealRun& on_many) {
+  const auto one = static_cast<double>(on_one.cpu_time.count());
+  const auto many = static_cast<double>(on_many.cpu_time.count());
+  if (one <= 0 || many <= 0)
+    return std::nullopt;
+  return many / one;
+}
+
+double speedup(const RealRun& on_one, const RealRun& on_many) {
+  return static_cast<double>(on_one.elapsed.count()) / static_cast<double>(on_many.elapsed.count());
+}
+
+Interval least_and_largest(std::span<const double> values) {
+  const auto [least, largest] = std::ranges::minmax(values);
+  return {least, largest};
+}
+
 }  // namespace
 
 RealRun on_average_cpu(std::span<const RealRun> runs) {
@@ -59,15 +76,28 @@ std::optional<Interval> median_interval(std::vector<double> values) {
   return Interval{values[rank - 1], values[count - rank]};
 }
 
-double cpu_time_ratio(std::span<const RealRun> on_one, std::span<const RealRun> on_many) {
+CpuTimeRatio cpu_time_ratio(std::span<const RealRun> on_one, std::span<const RealRun> on_many) {
   std::vector<double> ratios;
   for (std::size_t round = 0; round < on_many.size(); ++round) {
-    const auto one = static_cast<double>(on_one[round].cpu_time.count());
-    const auto many = static_cast<double>(on_many[round].cpu_time.count());
-    if (one > 0 && many > 0)
-      ratios.push_back(many / one);
+    if (const auto ratio = cpu_time_ratio_of(on_one[round], on_many[round]))
+      ratios.push_back(*ratio);
   }
-  return ratios.empty() ? 1 : median(std::move(ratios));
+  if (ratios.empty())
+    return {};
+  const auto interval = median_interval(ratios);
+  return {median(ratios), interval.value_or(least_and_largest(ratios))};
+}
+
+Interval spread_of_schedules(std::span<const RealRun> on_one, std::span<const RealRun> on_many,
+                             double computing) {
+  std::vector<double> speedups;
+  for (std::size_t round = 0; round < on_many.size(); ++round) {
+    const double ratio = cpu_time_ratio_of(on_one[round], on_many[round]).value_or(1);
+    speedups.push_back(speedup(on_one[round], on_many[round]) * std::pow(ratio, computing));
+  }
+  const double middle = median(speedups);
+  const Interval all = least_and_largest(speedups);
+  return {all.low / middle, all.high / middle};
 }
 
 Real real_speedup(std::span<const RealRun> on_one, std::span<const RealRun> on_many,
@@ -80,15 +110,14 @@ Real real_speedup(std::span<const RealRun> on_one, std::span<const RealRun> on_m
     elapsed.push_back(static_cast<double>(on_many[round].elapsed.count()));
     others += static_cast<double>(on_many[round].others.count());
     cpu_time.push_back(static_cast<double>(on_many[round].cpu_time.count()));
-    speedups.push_back(static_cast<double>(on_one[round].elapsed.count()) / elapsed.back());
+    speedups.push_back(speedup(on_one[round], on_many[round]));
   }
   Real real;
   real.elapsed_ns = median(elapsed);
   real.cpu_time_ns = median(cpu_time);
   real.others_share = others / (std::accumulate(elapsed.begin(), elapsed.end(), 0.0) * cpus);
   real.speedup = median(speedups);
-  const auto [least, most] = std::minmax_element(speedups.begin(), speedups.end());
-  real.range = {*least, *most};
+  real.range = least_and_largest(speedups);
   real.confidence = median_interval(speedups);
   return real;
 }

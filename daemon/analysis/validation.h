@@ -50,10 +50,20 @@ inline constexpr std::size_t fewest_for_confidence = 6;
 // Practical Nonparametric Statistics, section 3.2). None: too few values.
 [[nodiscard]] std::optional<Interval> median_interval(std::vector<double> values);
 
-// CPU time of the run on many CPUs over that on one, of the same round: its median over the rounds
-// that took any; 1 where none did. `on_one` and `on_many` as for real_speedup().
-[[nodiscard]] double cpu_time_ratio(std::span<const RealRun> on_one,
-                                    std::span<const RealRun> on_many);
+// CPU time of the run on many CPUs over that on one, of the same round; 1 where no round took any.
+struct CpuTimeRatio {
+  double median = 1;
+  Interval interval{1, 1};  // median_interval(); of too few rounds, the least and the largest
+};
+// `on_one` and `on_many` as for real_speedup().
+[[nodiscard]] CpuTimeRatio cpu_time_ratio(std::span<const RealRun> on_one,
+                                          std::span<const RealRun> on_many);
+
+// How the speed-ups of single rounds would differ if all had taken the same CPU time: how the threads happened to
+// run, not how fast the CPUs did. The least and the largest, as factors of their median. `computing`: how far the
+// elapsed time follows the CPU time, from 0, not at all, to 1. `on_one` and `on_many` as for real_speedup().
+[[nodiscard]] Interval spread_of_schedules(std::span<const RealRun> on_one,
+                                           std::span<const RealRun> on_many, double computing);
 
 struct Real {
   double elapsed_ns = 0;  // medians over the rounds

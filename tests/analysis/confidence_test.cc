@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <memory>
 #include <string>
 
@@ -119,10 +120,10 @@ TEST(Confidence, CpusThatFallIdleMayHaveLearntToLookOrNotTo) {
   const double at_once = speedup(128, 0) - shown.predicted;
   const double late = speedup(128, 2) - shown.predicted;
   ASSERT_NE(never, always);
-  EXPECT_NEAR(shown.interval.low - shown.predicted,
-              std::min({never, always, 0.0}) + std::min({at_once, late, 0.0}), 1e-9);
+  EXPECT_NEAR(shown.predicted - shown.interval.low,
+              std::hypot(std::min({never, always, 0.0}), std::min({at_once, late, 0.0})), 1e-9);
   EXPECT_NEAR(shown.interval.high - shown.predicted,
-              std::max({never, always, 0.0}) + std::max({at_once, late, 0.0}), 1e-9);
+              std::hypot(std::max({never, always, 0.0}), std::max({at_once, late, 0.0})), 1e-9);
 }
 
 TEST(Confidence, AsMuchOfTheCostOfRecordingAsWasTakenOutMayBeLeftIn) {
@@ -162,29 +163,30 @@ TEST(Confidence, TheSlowestCpuIsCompensatedAsFarAsItCanBe) {
   EXPECT_DOUBLE_EQ(forecaster.compensated_total(computer, {}, 1e9, 3).value(), 1e9);
 }
 
-TEST(Confidence, CpuTimesOfRealRunsStretchOneEnd) {
-  const Interval slower = with_cpu_times({1.8, 2}, 1.9, 1.9 * 0.8);
-  EXPECT_DOUBLE_EQ(slower.low, 1.8 * 0.8);
-  EXPECT_DOUBLE_EQ(slower.high, 2);
-  const Interval faster = with_cpu_times({1.8, 2}, 1.9, 1.9 * 1.25);
-  EXPECT_DOUBLE_EQ(faster.low, 1.8);
+// 3, 4 and 5.
+TEST(Confidence, IndependentDoubtsAddUpAsSquaresDo) {
+  const Interval first = with_doubt({2, 2}, 2, {1.7, 2.3});
+  EXPECT_DOUBLE_EQ(first.low, 1.7);
+  EXPECT_DOUBLE_EQ(first.high, 2.3);
+  const Interval both = with_doubt(first, 2, {1.6, 2.4});
+  EXPECT_DOUBLE_EQ(both.low, 1.5);
+  EXPECT_DOUBLE_EQ(both.high, 2.5);
+}
+
+TEST(Confidence, ADoubtToOneSideLeavesTheOtherEnd) {
+  const Interval slower = with_doubt({1.7, 2.3}, 2, {1.6, 1.8});
+  EXPECT_DOUBLE_EQ(slower.low, 1.5);
+  EXPECT_DOUBLE_EQ(slower.high, 2.3);
+  const Interval faster = with_doubt({1.7, 2.3}, 2, {2.1, 2.4});
+  EXPECT_DOUBLE_EQ(faster.low, 1.7);
   EXPECT_DOUBLE_EQ(faster.high, 2.5);
 }
 
 TEST(Confidence, CachesThatAreKeptStretchTheUpperEnd) {
-  const Interval kept = with_caches_kept({1.8, 2}, 0.2);
+  const Interval kept = with_caches_kept({1.8, 2}, 2, 0.2);
   EXPECT_DOUBLE_EQ(kept.low, 1.8);
   EXPECT_DOUBLE_EQ(kept.high, 2.5);
-  EXPECT_DOUBLE_EQ(with_caches_kept({1.8, 2}, -0.1).high, 2);  // noise
-}
-
-TEST(Confidence, OneRunIsAsFarFromTheUsualAsAnother) {
-  Real real;
-  real.speedup = 2;
-  real.range = {1.9, 2.2};
-  const Interval spread = with_spread_of_runs({1.8, 2}, real);
-  EXPECT_DOUBLE_EQ(spread.low, 1.8 * 0.95);
-  EXPECT_DOUBLE_EQ(spread.high, 2.2);
+  EXPECT_DOUBLE_EQ(with_caches_kept({1.8, 2}, 2, -0.1).high, 2);  // noise
 }
 
 // As long in f as asleep, on two CPUs: what computing takes has no part in the sleep.

@@ -111,8 +111,50 @@ TEST(Validation, CpuTimesAreComparedWithinOneRound) {
   const auto run = [](int cpu_ms) { return RealRun{{}, Nanoseconds{cpu_ms * 1'000'000}, {}}; };
   const std::vector<RealRun> on_one{run(100), run(200), run(300), run(0)};
   const std::vector<RealRun> on_two{run(80), run(100), run(270), run(5)};
-  EXPECT_DOUBLE_EQ(cpu_time_ratio(on_one, on_two), 0.8);
-  EXPECT_DOUBLE_EQ(cpu_time_ratio(std::vector{run(0)}, std::vector{run(3)}), 1);
+  const CpuTimeRatio ratio = cpu_time_ratio(on_one, on_two);
+  EXPECT_DOUBLE_EQ(ratio.median, 0.8);
+  EXPECT_DOUBLE_EQ(ratio.interval.low, 0.5);
+  EXPECT_DOUBLE_EQ(ratio.interval.high, 0.9);
+  const CpuTimeRatio of_none = cpu_time_ratio(std::vector{run(0)}, std::vector{run(3)});
+  EXPECT_EQ(of_none.median, 1);
+  EXPECT_EQ(of_none.interval.low, 1);
+  EXPECT_EQ(of_none.interval.high, 1);
+}
+
+TEST(Validation, ManyRoundsLeaveLessOpenOfTheCpuTime) {
+  std::vector<RealRun> on_one;
+  std::vector<RealRun> on_two;
+  for (int i = 0; i < 9; ++i) {
+    on_one.push_back({{}, Nanoseconds{100}, {}});
+    on_two.push_back({{}, Nanoseconds{96 + i}, {}});
+  }
+  const CpuTimeRatio ratio = cpu_time_ratio(on_one, on_two);
+  EXPECT_DOUBLE_EQ(ratio.median, 1);
+  // Of nine values the second and the last but one: both outside at once in 2 · 10 of 512 cases.
+  EXPECT_DOUBLE_EQ(ratio.interval.low, 0.97);
+  EXPECT_DOUBLE_EQ(ratio.interval.high, 1.03);
+}
+
+// Twice as fast each time, but in the second round the CPU of one run was slow, in the third that of the other.
+TEST(Validation, ASlowCpuIsNoOtherSchedule) {
+  const auto run = [](int elapsed, int cpu_time) {
+    return RealRun{Nanoseconds{elapsed}, Nanoseconds{cpu_time}, {}};
+  };
+  const std::vector<RealRun> on_one{run(100, 100), run(120, 120), run(100, 100)};
+  const std::vector<RealRun> on_two{run(50, 100), run(50, 100), run(60, 120)};
+  const Interval same = spread_of_schedules(on_one, on_two, 1);
+  EXPECT_DOUBLE_EQ(same.low, 1);
+  EXPECT_DOUBLE_EQ(same.high, 1);
+  // Speed-ups of 2, 2.4 and 1.67.
+  const Interval asleep = spread_of_schedules(on_one, on_two, 0);
+  EXPECT_NEAR(asleep.low, 1 / 1.2, 1e-12);
+  EXPECT_NEAR(asleep.high, 1.2, 1e-12);
+  // A thread that waited for its work for a tenth of the time.
+  const Interval waited =
+      spread_of_schedules(std::vector{run(100, 100), run(100, 100), run(100, 100)},
+                          std::vector{run(50, 100), run(55, 100), run(50, 100)}, 1);
+  EXPECT_NEAR(waited.low, 1 / 1.1, 1e-12);
+  EXPECT_DOUBLE_EQ(waited.high, 1);
 }
 
 // 3 ms alone, then 4 threads for 2 ms, then nobody for 5: 3 of 11 ms of work.
