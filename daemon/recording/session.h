@@ -32,7 +32,7 @@ enum class Phase : std::uint8_t { starting, running, merging, symbolizing };
 
 struct Progress {
   Phase phase = Phase::starting;
-  std::uint64_t events = 0;  // recorded so far
+  std::uint64_t events = 0;  // records written so far: more than the events that they become
 };
 
 enum class Stream : bool { standard_output, standard_error };

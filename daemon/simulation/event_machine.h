@@ -74,8 +74,8 @@ class EventMachine {
         return over_limit("cannot simulate the recording on this machine",
                           "its threads lose their CPU more than " +
                               std::to_string(machine_.most_preemptions) +
-                              " times (most_preemptions)",
-                          "choose the shared scheduler, which knows no time slices");
+                              " times, which is the most that is simulated",
+                          "choose lower costs, or the shared scheduler, which knows no time slices");
     }
     if (!exited_)
       find_deadlock();

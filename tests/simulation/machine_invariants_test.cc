@@ -323,7 +323,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "slice"},
         Refusal{"NoTick", [](Machine& machine) { machine.tick = Nanoseconds{}; }, "tick"},
         Refusal{"TooManyPreemptions", [](Machine& machine) { machine.most_preemptions = 100; },
-                "more than 100 times (most_preemptions)"}),
+                "more than 100 times, which is the most that is simulated"}),
     name_of_refusal);
 
 }  // namespace
