@@ -118,6 +118,7 @@
   X(pthread_detach)                  \
   X(pthread_exit)                    \
   X(pthread_getaffinity_np)          \
+  X(pthread_getattr_default_np)      \
   X(pthread_join)                    \
   X(pthread_key_create)              \
   X(pthread_kill)                    \
@@ -137,6 +138,7 @@
   X(pthread_rwlock_unlock)           \
   X(pthread_rwlock_wrlock)           \
   X(pthread_setaffinity_np)          \
+  X(pthread_setattr_default_np)      \
   X(pthread_setname_np)              \
   X(pthread_setschedparam)           \
   X(pthread_setschedprio)            \

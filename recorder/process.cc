@@ -17,6 +17,7 @@
 #include "own_signals.h"
 #include "run_directory.h"
 #include "sampling.h"
+#include "stack_room.h"
 #include "system_calls.h"
 #include "thread_log.h"
 
@@ -251,6 +252,7 @@ void start() {
   switch_on();
   recording_state = state_page;
   set_function_depth(mapped_control->function_depth);
+  make_room_on_default_stacks();
   prepare_sampling();
   if (mapped_control->cost_ps == 0) {  // else another process has measured it
     const Mode chosen = mode();

@@ -1,5 +1,4 @@
 // Threads: their creation, their ends and what waits for them.
-#include <sys/auxv.h>
 #include <cerrno>
 #include <cstddef>
 
@@ -7,11 +6,8 @@
 #include "call_path.h"
 #include "chunk.h"
 #include "next_definition.h"
+#include "stack_room.h"
 #include "thread_log.h"
-
-#ifndef AT_MINSIGSTKSZ
-#define AT_MINSIGSTKSZ 51
-#endif
 
 namespace longpole::recorder {
 namespace {
@@ -73,44 +69,6 @@ inline int create(Function* function, void* argument, const void* site, const vo
 constexpr int as_it_is(int result) {
   return result;
 }
-
-// What recording takes of a thread's stack beyond what the program does: a path for a file and a list of stack words in
-// the calls that look for them, and a signal with all that the processor saves then.
-std::size_t stack_of_recording() {
-  constexpr std::size_t kOfCalls = 16 * 1024;
-  constexpr std::size_t kPage = 4096;
-  static_assert(kOfCalls % kPage == 0);
-  return kOfCalls + (getauxval(AT_MINSIGSTKSZ) + kPage - 1) / kPage * kPage;
-}
-
-// As the program wants them, but where it counts on a small stack of which recording would take too much. One that is its
-// own memory stays as it is.
-class RoomierAttributes {
- public:
-  explicit RoomierAttributes(const pthread_attr_t* attributes) : chosen_(attributes) {
-    constexpr std::size_t kLarge = 256 * 1024;
-    std::size_t bytes = 0;
-    if (attributes != nullptr && !is_on_own_stack(attributes) &&
-        resolved_next.pthread_attr_getstacksize(attributes, &bytes) == 0 && bytes < kLarge) {
-      copy_ = *attributes;  // what they point to is only read
-      resolved_next.pthread_attr_setstacksize(&copy_, bytes + stack_of_recording());
-      chosen_ = &copy_;
-    }
-  }
-  [[nodiscard]] const pthread_attr_t* get() const { return chosen_; }
-
- private:
-  // glibc keeps where the stack ends, nowhere if it is to be found yet.
-  static bool is_on_own_stack(const pthread_attr_t* attributes) {
-    void* begin = nullptr;
-    std::size_t bytes = 0;
-    return resolved_next.pthread_attr_getstack(attributes, &begin, &bytes) != 0 ||
-           reinterpret_cast<std::uintptr_t>(begin) + bytes != 0;
-  }
-
-  const pthread_attr_t* chosen_;
-  pthread_attr_t copy_;
-};
 
 template <typename Wait>
 inline int join(const Call& call, const void* frame, Wait wait) {
