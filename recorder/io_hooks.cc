@@ -5,11 +5,13 @@
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/select.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
 #include <cerrno>
 #include <cstdarg>
+#include <new>
 
 #include "next_definition.h"
 #include "own_signals_in_sets.h"
@@ -21,31 +23,48 @@ namespace {
 
 constexpr int kSeveral = -1;  // descriptors, or none yet
 
-// Not inlined into forty hooks: a system call costs far more than a call.
-__attribute__((noinline)) void begin_io(longpole_io way, int descriptor, const void* site) {
-  record_begins(
-      {LONGPOLE_IO, reinterpret_cast<const void*>(static_cast<std::intptr_t>(descriptor)), site},
-      way);
-}
+// Not inlined into sixty hooks: a system call costs far more than a call.
+class IoCall {
+ public:
+  __attribute__((noinline)) IoCall(longpole_io way, int descriptor, const void* site)
+      : site_(site) {
+    record_begins(
+        {LONGPOLE_IO, reinterpret_cast<const void*>(static_cast<std::intptr_t>(descriptor)), site},
+        way);
+    new (&held_back_) SamplingHeldBack;
+  }
+  ~IoCall() {}
+  IoCall(const IoCall&) = delete;
+  IoCall& operator=(const IoCall&) = delete;
 
-__attribute__((noinline)) void end_io(std::int64_t result, const void* site) {
-  const std::int64_t moved = result < 0 ? 0 : result;
-  record_returns({LONGPOLE_IO, reinterpret_cast<const void*>(moved), site}, result < 0 ? errno : 0);
+  // Once, with errno as the call left it.
+  __attribute__((noinline)) void end(std::int64_t result) {
+    held_back_.~SamplingHeldBack();
+    const std::int64_t moved = result < 0 ? 0 : result;
+    record_returns({LONGPOLE_IO, reinterpret_cast<const void*>(moved), site_},
+                   result < 0 ? errno : 0);
+  }
+
+ private:
+  const void* site_;
+  union {
+    SamplingHeldBack held_back_;  // from before the call until end()
+  };
+};
+
+__attribute__((noinline)) const NextDefinitions& unrecorded() {
+  return next();
 }
 
 // `kNext`: the member of NextDefinitions to do it with.
 template <auto kNext, longpole_io kWay, typename... Arguments>
 inline auto do_io(int descriptor, const void* site, Arguments... arguments) {
   if (!recording()) [[unlikely]] {
-    return (next().*kNext)(arguments...);
+    return (unrecorded().*kNext)(arguments...);
   }
-  begin_io(kWay, descriptor, site);
-  decltype((resolved_next.*kNext)(arguments...)) result;
-  {
-    const SamplingHeldBack held_back;
-    result = (resolved_next.*kNext)(arguments...);
-  }
-  end_io(result, site);
+  IoCall call(kWay, descriptor, site);
+  const auto result = (resolved_next.*kNext)(arguments...);
+  call.end(result);
   return result;
 }
 
@@ -85,6 +104,52 @@ LONGPOLE_HOOK ssize_t readv(int file, const iovec* parts, int count) {
 LONGPOLE_HOOK ssize_t writev(int file, const iovec* parts, int count) {
   LONGPOLE_IO_CALL(WRITES, writev, file, file, parts, count);
 }
+LONGPOLE_HOOK ssize_t preadv(int file, const iovec* parts, int count, off_t offset) {
+  LONGPOLE_IO_CALL(READS, preadv, file, file, parts, count, offset);
+}
+LONGPOLE_HOOK ssize_t preadv64(int file, const iovec* parts, int count, off64_t offset) {
+  LONGPOLE_IO_CALL(READS, preadv64, file, file, parts, count, offset);
+}
+LONGPOLE_HOOK ssize_t preadv2(int file, const iovec* parts, int count, off_t offset, int flags) {
+  LONGPOLE_IO_CALL(READS, preadv2, file, file, parts, count, offset, flags);
+}
+LONGPOLE_HOOK ssize_t preadv64v2(int file, const iovec* parts, int count, off64_t offset,
+                                 int flags) {
+  LONGPOLE_IO_CALL(READS, preadv64v2, file, file, parts, count, offset, flags);
+}
+LONGPOLE_HOOK ssize_t pwritev(int file, const iovec* parts, int count, off_t offset) {
+  LONGPOLE_IO_CALL(WRITES, pwritev, file, file, parts, count, offset);
+}
+LONGPOLE_HOOK ssize_t pwritev64(int file, const iovec* parts, int count, off64_t offset) {
+  LONGPOLE_IO_CALL(WRITES, pwritev64, file, file, parts, count, offset);
+}
+LONGPOLE_HOOK ssize_t pwritev2(int file, const iovec* parts, int count, off_t offset, int flags) {
+  LONGPOLE_IO_CALL(WRITES, pwritev2, file, file, parts, count, offset, flags);
+}
+LONGPOLE_HOOK ssize_t pwritev64v2(int file, const iovec* parts, int count, off64_t offset,
+                                  int flags) {
+  LONGPOLE_IO_CALL(WRITES, pwritev64v2, file, file, parts, count, offset, flags);
+}
+
+// From one descriptor to another: a file that is read is seldom waited for.
+LONGPOLE_HOOK ssize_t sendfile(int to, int from, off_t* offset, size_t bytes) noexcept {
+  LONGPOLE_IO_CALL(WRITES, sendfile, to, to, from, offset, bytes);
+}
+LONGPOLE_HOOK ssize_t sendfile64(int to, int from, off64_t* offset, size_t bytes) noexcept {
+  LONGPOLE_IO_CALL(WRITES, sendfile64, to, to, from, offset, bytes);
+}
+LONGPOLE_HOOK ssize_t copy_file_range(int from, off64_t* from_offset, int to, off64_t* to_offset,
+                                      size_t bytes, unsigned flags) {
+  LONGPOLE_IO_CALL(WRITES, copy_file_range, to, from, from_offset, to, to_offset, bytes, flags);
+}
+LONGPOLE_HOOK ssize_t splice(int from, off64_t* from_offset, int to, off64_t* to_offset,
+                             size_t bytes, unsigned flags) {
+  LONGPOLE_IO_CALL(READS, splice, from, from, from_offset, to, to_offset, bytes, flags);
+}
+LONGPOLE_HOOK ssize_t vmsplice(int file, const iovec* parts, size_t count, unsigned flags) {
+  LONGPOLE_IO_CALL(WRITES, vmsplice, file, file, parts, count, flags);
+}
+
 LONGPOLE_HOOK int fsync(int file) {
   LONGPOLE_IO_CALL(OTHER, fsync, file, file);
 }
@@ -150,6 +215,15 @@ LONGPOLE_HOOK ssize_t recvfrom(int socket, void* data, size_t bytes, int flags, 
 }
 LONGPOLE_HOOK ssize_t recvmsg(int socket, msghdr* message, int flags) {
   LONGPOLE_IO_CALL(READS, recvmsg, socket, socket, message, flags);
+}
+
+// They answer with a number of messages.
+LONGPOLE_HOOK int sendmmsg(int socket, mmsghdr* messages, unsigned count, int flags) {
+  LONGPOLE_IO_CALL(OTHER, sendmmsg, socket, socket, messages, count, flags);
+}
+LONGPOLE_HOOK int recvmmsg(int socket, mmsghdr* messages, unsigned count, int flags,
+                           timespec* timeout) {
+  LONGPOLE_IO_CALL(OTHER, recvmmsg, socket, socket, messages, count, flags, timeout);
 }
 
 LONGPOLE_HOOK int poll(pollfd* files, nfds_t count, int timeout) {

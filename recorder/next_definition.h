@@ -25,6 +25,7 @@
 #include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/sem.h>
+#include <sys/sendfile.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/sysinfo.h>
@@ -59,6 +60,7 @@
   X(cnd_timedwait)                   \
   X(cnd_wait)                        \
   X(connect)                         \
+  X(copy_file_range)                 \
   X(dup)                             \
   X(dup2)                            \
   X(dup3)                            \
@@ -99,6 +101,10 @@
   X(prctl)                           \
   X(pread)                           \
   X(pread64)                         \
+  X(preadv)                          \
+  X(preadv2)                         \
+  X(preadv64)                        \
+  X(preadv64v2)                      \
   X(pselect)                         \
   X(pthread_attr_getstack)           \
   X(pthread_attr_getstacksize)       \
@@ -153,11 +159,16 @@
   X(pthread_tryjoin_np)              \
   X(pwrite)                          \
   X(pwrite64)                        \
+  X(pwritev)                         \
+  X(pwritev2)                        \
+  X(pwritev64)                       \
+  X(pwritev64v2)                     \
   X(raise)                           \
   X(read)                            \
   X(readv)                           \
   X(recv)                            \
   X(recvfrom)                        \
+  X(recvmmsg)                        \
   X(recvmsg)                         \
   X(sched_getaffinity)               \
   X(sched_setaffinity)               \
@@ -174,6 +185,9 @@
   X(semop)                           \
   X(semtimedop)                      \
   X(send)                            \
+  X(sendfile)                        \
+  X(sendfile64)                      \
+  X(sendmmsg)                        \
   X(sendmsg)                         \
   X(sendto)                          \
   X(setpriority)                     \
@@ -189,6 +203,7 @@
   X(sigwaitinfo)                     \
   X(sleep)                           \
   X(socketpair)                      \
+  X(splice)                          \
   X(syscall)                         \
   X(sysconf)                         \
   X(sysv_signal)                     \
@@ -201,6 +216,7 @@
   X(thrd_yield)                      \
   X(usleep)                          \
   X(vfork)                           \
+  X(vmsplice)                        \
   X(write)                           \
   X(writev)
 

@@ -215,6 +215,18 @@ std::uint64_t thread_cpu_time_if_lost_cpu(std::uint64_t tsc) {
   return thread_cpu_time();
 }
 
+longpole_record* record_with_other(std::uint64_t tsc, const Call& call, unsigned flags,
+                                   std::uint64_t other, int result) {
+  if (reads_thread_clock()) {
+    if (const std::uint64_t cpu_time = thread_cpu_time_if_due(tsc, call.kind, flags);
+        cpu_time != 0) {
+      write_record(tsc, LONGPOLE_CPU_CLOCK, 0, cpu_time, 0, 0, 0);
+    }
+  }
+  return write_record(tsc, call.kind, flags, reinterpret_cast<std::uintptr_t>(call.object),
+                      reinterpret_cast<std::uintptr_t>(call.site), other, result);
+}
+
 void record_begins(const Call& call, int result) {
   record(stamp(), call, LONGPOLE_BEGINS, result);
   if (in_lockstep()) [[unlikely]] {

@@ -203,17 +203,9 @@ inline longpole_record* record(std::uint64_t tsc, const Call& call, unsigned fla
                       reinterpret_cast<std::uintptr_t>(call.site), cpu_time, result);
 }
 
-inline longpole_record* record_with_other(std::uint64_t tsc, const Call& call, unsigned flags,
-                                          std::uint64_t other, int result) {
-  if (reads_thread_clock()) {
-    if (const std::uint64_t cpu_time = thread_cpu_time_if_due(tsc, call.kind, flags);
-        cpu_time != 0) {
-      write_record(tsc, LONGPOLE_CPU_CLOCK, 0, cpu_time, 0, 0, 0);
-    }
-  }
-  return write_record(tsc, call.kind, flags, reinterpret_cast<std::uintptr_t>(call.object),
-                      reinterpret_cast<std::uintptr_t>(call.site), other, result);
-}
+// Not inlined: what has one is seldom called, or enters the kernel.
+longpole_record* record_with_other(std::uint64_t tsc, const Call& call, unsigned flags,
+                                   std::uint64_t other, int result);
 
 // On one CPU whoever acquires next has waited for a change of threads, which no stamp passes: there the processor
 // need not come to rest at each acquisition, which costs as much as all else and hides behind no work of the program.

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/select.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <sys/un.h>
@@ -56,6 +57,59 @@ static void files(void) {
   say("open of what is there", openat(AT_FDCWD, path, O_CREAT | O_EXCL | O_WRONLY, 0640));
   unlink(path);
   say("open of nothing", open(path, O_RDONLY));
+}
+
+static void from_one_to_another(void) {
+  char from_path[] = "/tmp/longpole-specimen-XXXXXX";
+  char to_path[] = "/tmp/longpole-specimen-XXXXXX";
+  char text[16] = {0};
+  const struct iovec parts[2] = {{text, 2}, {text + 2, 4}};
+  const struct iovec word = {"spliced", 7};
+  const int from = mkstemp(from_path);
+  const int to = mkstemp(to_path);
+  off_t offset = 1;
+  loff_t from_offset = 0;
+  loff_t to_offset = 5;
+  loff_t start = 0;
+  if (pipe(ends) != 0 || write(from, "farewell", 8) != 8) {
+    abort();
+  }
+  say("sendfile", sendfile(to, from, &offset, 5));
+  say("copy_file_range", copy_file_range(from, &from_offset, to, &to_offset, 3, 0));
+  say("preadv", preadv(to, parts, 2, 0));
+  printf("%s\n", text);
+  say("preadv2", preadv2(to, parts, 2, 2, 0));
+  printf("%s\n", text);
+  say("pwritev", pwritev(from, parts, 2, 8));
+  say("pwritev2", pwritev2(from, parts, 1, 14, 0));
+  say("vmsplice", vmsplice(ends[1], &word, 1, 0));
+  say("splice", splice(ends[0], NULL, to, &start, 7, 0));
+  say("splice of nothing", splice(ends[0], NULL, to, &start, 7, SPLICE_F_NONBLOCK));
+  memset(text, 0, sizeof(text));
+  say("pread", pread(to, text, sizeof(text) - 1, 0));
+  printf("%s\n", text);
+  close(from);
+  close(to);
+  close(ends[0]);
+  close(ends[1]);
+  unlink(from_path);
+  unlink(to_path);
+}
+
+static void messages(void) {
+  int wires[2];
+  char texts[2][4] = {"one", "two"};
+  struct iovec parts[2] = {{texts[0], 3}, {texts[1], 3}};
+  struct mmsghdr both[2] = {{.msg_hdr = {.msg_iov = &parts[0], .msg_iovlen = 1}},
+                            {.msg_hdr = {.msg_iov = &parts[1], .msg_iovlen = 1}}};
+  if (socketpair(AF_UNIX, SOCK_DGRAM, 0, wires) != 0) {
+    abort();
+  }
+  say("sendmmsg", sendmmsg(wires[0], both, 2, 0));
+  say("recvmmsg", recvmmsg(wires[1], both, 2, 0, NULL));
+  printf("%s %s, %u and %u bytes\n", texts[0], texts[1], both[0].msg_len, both[1].msg_len);
+  close(wires[0]);
+  close(wires[1]);
 }
 
 static void waiting(void) {
@@ -140,6 +194,8 @@ static void sockets(void) {
 int main(void) {
   setvbuf(stdout, NULL, _IONBF, 0);
   files();
+  from_one_to_another();
+  messages();
   waiting();
   sockets();
   return 0;
