@@ -1,11 +1,12 @@
-// The program's own system calls. Those that wait for a futex are recorded (C++20's waits, oneTBB),
-// and those about CPUs are answered as everywhere else. All others must pass exactly as they came,
+// The program's own system calls. Those that wait for a futex, and those that end such waits, are recorded
+// (std::future, C++20's waits, oneTBB, Rust's locks), and those about CPUs are answered as everywhere else. All others must pass exactly as they came,
 // with any number of arguments and also where they return twice: so the entry is no C function.
 #include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <cerrno>
 
+#include "call_path.h"
 #include "cpu_count.h"
 #include "next_definition.h"
 #include "sampling.h"
@@ -53,8 +54,10 @@ namespace longpole::recorder {
 namespace {
 
 constexpr long kFutexWait = 0;
+constexpr long kFutexWake = 1;
 constexpr long kFutexLockPi = 6;
 constexpr long kFutexWaitBitset = 9;
+constexpr long kFutexWakeBitset = 10;
 constexpr long kFutexWaitRequeuePi = 11;
 constexpr long kFutexLockPi2 = 13;
 constexpr long kFutexFlags = 128 | 256;  // private, and the clock
@@ -70,6 +73,11 @@ bool waits(long operation) {
     default:
       return false;
   }
+}
+
+bool wakes(long operation) {
+  const long plain = operation & ~kFutexFlags;
+  return plain == kFutexWake || plain == kFutexWakeBitset;
 }
 
 // Before the start. Only what has too many arguments for it may not come this early, and nothing has.
@@ -97,10 +105,18 @@ __attribute__((visibility("hidden"))) long longpole_system_call(long number, lon
     return bind_thread(static_cast<pid_t>(a), static_cast<std::size_t>(b),
                        reinterpret_cast<const cpu_set_t*>(c), LONGPOLE_SITE());
   }
+  const auto* futex = reinterpret_cast<const void*>(a);
+  if (recording() && wakes(b)) {
+    longpole_record* record = record_releasing({LONGPOLE_FUTEX_WAKE, futex, LONGPOLE_SITE()});
+    const long woken = resolved_next.syscall(number, a, b, c, d, e, f);
+    correct_result(record, woken > 0 ? static_cast<int>(woken) : 0);
+    return woken;
+  }
   if (!recording() || !waits(b)) {
     return next().syscall(number, a, b, c, d, e, f);
   }
-  const Call call{LONGPOLE_FUTEX_WAIT, reinterpret_cast<const void*>(a), LONGPOLE_SITE()};
+  record_call_path(__builtin_frame_address(0));
+  const Call call{LONGPOLE_FUTEX_WAIT, futex, LONGPOLE_SITE()};
   record_begins(call);
   long result;
   {

@@ -82,6 +82,7 @@ Merger::Merger(const MergeInput& input)
                .thread_of_handle = {},
                .signals = {},
                .channels = {},
+               .futexes = {},
                .thread_of_tid = {},
                .addresses_of_path = {},
                .site_of_path = {},
@@ -252,6 +253,8 @@ void Merger::make_events() {
                      .thread_of_handle = context_.thread_of_handle,
                      .thread_of_tid = context_.thread_of_tid});
   context_.channels = find_channel_edges(
+      raw_.threads, [this](std::uint64_t stamp) { return context_.time_of(stamp); });
+  context_.futexes = find_futex_edges(
       raw_.threads, [this](std::uint64_t stamp) { return context_.time_of(stamp); });
   measure_costs();
   context_.kernel_entries = KernelEntries(raw_.threads);

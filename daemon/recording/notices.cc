@@ -130,14 +130,22 @@ std::vector<Notice> notices_of(const MergeInput& input, const Losses& losses) {
                                    "without --rate, or with --rate {}.",
                                    result.sample_hz, result.ticks_hz, better_hz),
                        0});
-  if (losses.futex_waits != 0 || input.may_wait_unseen)
+  if (losses.futex_waits != 0)
     notices.push_back(
         {"dependencies-may-be-missing",
-         "Dependencies may be missing: the program waits by system calls of its own "
-         "(std::atomic::wait, std::latch, std::counting_semaphore, oneTBB, GCC's OpenMP), and who "
-         "releases whom there is not known. In code of your own, longpole/sync.h stands "
-         "in for the standard ones and is recorded exactly.",
+         "Dependencies may be missing: the program waits by system calls of its own (std::future, "
+         "std::atomic::wait, std::latch, std::counting_semaphore, oneTBB). Who woke whom is known "
+         "there; what a thread found done, and did not wait for, is not. In code of your own, "
+         "longpole/sync.h stands in for those of C++20 and is recorded exactly.",
          losses.futex_waits});
+  else if (input.may_wait_unseen)
+    notices.push_back(
+        {"dependencies-may-be-missing",
+         "Dependencies may be missing: the program can wait in ways of its own "
+         "(std::atomic::wait, std::latch, std::counting_semaphore, oneTBB, GCC's OpenMP), and what "
+         "it found done there, and did not wait for, is not known. In code of your own, "
+         "longpole/sync.h stands in for those of C++20 and is recorded exactly.",
+         0});
   constexpr std::int64_t worth_saying = 100;  // a part in so many of the run
   if (losses.several_threads && !input.kernel.has_wakes &&
       losses.unexplained_ns * worth_saying > result.ended_ns - result.started_ns)

@@ -19,6 +19,7 @@ class ThreadBuilder {
         context_(context),
         times_(times),
         signals_(context.signals[self.index()]),
+        futexes_(context.futexes[self.index()]),
         last_time_(times.born),
         free_from_(times.born) {
     thread_.tid = raw.tid;
@@ -43,6 +44,8 @@ class ThreadBuilder {
   void give_tokens(const ChannelUse& use, std::uint32_t site);
   [[nodiscard]] ObjectId tokens_of(const ChannelUse& use, bool room);
   void leave_unfinished_io();
+  void visit_futex_wait(const longpole_record& record, unsigned flags);
+  void visit_futex_wake(const longpole_record& record);
   void visit_signal_wait(const longpole_record& record, unsigned flags);
   void visit_signal_send(const longpole_record& record);
   void begin_cancelled_call(const longpole_record& record);
@@ -80,7 +83,7 @@ class ThreadBuilder {
   };
   std::vector<Entered> entered_;              // outermost first
   std::vector<std::uint32_t> outside_waits_;  // sites of the calls under way that are no events
-  std::vector<std::uint64_t> candidates_;     // of the next create or join
+  std::vector<std::uint64_t> candidates_;     // of the next create, join or wait for a futex
   struct IoCall {
     std::size_t event;  // that it is, or its wait
     std::uint32_t site;
@@ -96,6 +99,9 @@ class ThreadBuilder {
   std::size_t next_signal_wait_ = 0;
   std::size_t next_signal_send_ = 0;
   std::size_t next_cancel_ = 0;
+  const ThreadFutexes& futexes_;
+  std::size_t next_futex_wait_ = 0;
+  std::size_t next_futex_wake_ = 0;
   std::optional<std::size_t> cancelled_wait_;  // its event, until something follows it
   std::int64_t last_time_;                     // stamps never go back
   bool ends_program_ = false;                  // its end is that of the program, by exit()

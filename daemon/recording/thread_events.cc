@@ -84,8 +84,12 @@ void ThreadBuilder::visit(const longpole_record& record) {
     visit_io(record, flags);
     return;
   }
-  if (waits_for_nobody_known(kind)) {
-    visit_outside_wait(record, flags);
+  if (kind == LONGPOLE_FUTEX_WAIT) {
+    visit_futex_wait(record, flags);
+    return;
+  }
+  if (kind == LONGPOLE_FUTEX_WAKE) {
+    visit_futex_wake(record);
     return;
   }
   const std::optional<CallForm> form = call_form(kind);

@@ -9,6 +9,7 @@
 #include "recording/channel_edges.h"
 #include "recording/clock.h"
 #include "recording/cpu_curve.h"
+#include "recording/futex_edges.h"
 #include "recording/kernel_entries.h"
 #include "recording/kernel_log.h"
 #include "recording/merged_run.h"
@@ -48,6 +49,7 @@ struct MergeContext {
 
   std::vector<ThreadSignals> signals;  // by thread
   ChannelEdges channels;
+  std::vector<ThreadFutexes> futexes;  // by thread
 
   // The thread that had a kernel thread id at some time.
   std::function<ThreadId(std::int32_t, std::int64_t)> thread_of_tid;
@@ -97,8 +99,10 @@ inline constexpr std::int64_t shortest_external_wait_ns = 20'000;
 //  - The measured cost of the records is taken out of it, never more than there is; what cannot be
 //    taken out of one stretch is taken out of the thread's next ones.
 //  - Sleeping while records move away is no event.
-//  - Sleeping outside a recorded call that waits is an external_wait of its own, also in a futex call of the
-//    program's own; there it has the line of the call.
+//  - Sleeping outside a recorded call that waits is an external_wait of its own.
+//  - A wait for a futex by a system call of the program's own that another thread ended by one is a wait for a
+//    semaphore that stands for the wake-ups between the two; that thread posts it. What it sleeps in others is an
+//    external_wait with the line of the call.
 //  - Sleeping in a signal or broadcast is no event: only on one CPU does it take time.
 //  - A call of input or output is an external_wait, with its descriptor, the bytes and what the thread slept
 //    in it. Where it waited for another thread at the other end of a channel, a wait for a semaphore that

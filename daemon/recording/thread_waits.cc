@@ -143,12 +143,57 @@ void ThreadBuilder::visit_signal_send(const longpole_record& record) {
     free_from_ = last_time_;
 }
 
+void ThreadBuilder::visit_futex_wait(const longpole_record& record, unsigned flags) {
+  if ((flags & LONGPOLE_BEGINS) != 0) {
+    const std::optional<ThreadId> waker = next_futex_wait_ < futexes_.ended_by.size()
+                                              ? futexes_.ended_by[next_futex_wait_]
+                                              : std::nullopt;
+    ++next_futex_wait_;
+    if (!waker) {
+      visit_outside_wait(record, flags);
+      return;
+    }
+    emit_unrecorded(last_time_);
+    outside_waits_.clear();
+    emit_stand_in(EventKind::semaphore_wait, last_time_, context_.objects.wake_ups(self_, *waker),
+                  context_.sites.add(record.site, candidates_));
+    candidates_.clear();
+    thread_.events.back().outcome = Outcome::unfinished;
+    pending_.push_back({LONGPOLE_FUTEX_WAIT, record.object, thread_.events.size() - 1});
+    return;
+  }
+  const auto call = std::find_if(pending_.rbegin(), pending_.rend(), [&](const Pending& pending) {
+    return pending.kind == LONGPOLE_FUTEX_WAIT && pending.object == record.object;
+  });
+  if (call == pending_.rend()) {
+    visit_outside_wait(record, flags);
+    return;
+  }
+  finish_call(call->event, record.result, last_time_);
+  pending_.erase(std::prev(call.base()), pending_.end());
+  free_from_ = last_time_;
+}
+
+void ThreadBuilder::visit_futex_wake(const longpole_record& record) {
+  const std::size_t wake = next_futex_wake_++;
+  if (wake >= futexes_.woken.size() || futexes_.woken[wake].empty())
+    return;
+  emit_unrecorded(last_time_);
+  const std::uint32_t site = context_.sites.add(record.site, {});
+  for (const ThreadId woken : futexes_.woken[wake])
+    emit_stand_in(EventKind::semaphore_post, last_time_, context_.objects.wake_ups(woken, self_),
+                  site);
+  if (pending_.empty())
+    free_from_ = last_time_;
+}
+
 // The call never returned: what follows it is what the thread did on its way out.
 void ThreadBuilder::begin_cancelled_call(const longpole_record& record) {
   emit_unrecorded(last_time_);
   const unsigned kind = LONGPOLE_KIND(record.kind_and_flags);
   next_io_ += kind == LONGPOLE_IO ? 1 : 0;
   next_signal_wait_ += kind == LONGPOLE_SIGNAL_WAIT ? 1 : 0;
+  next_futex_wait_ += kind == LONGPOLE_FUTEX_WAIT ? 1 : 0;
   const std::uint32_t site = context_.sites.add(record.site, candidates_);
   candidates_.clear();
   outside_waits_.clear();
@@ -179,10 +224,12 @@ void ThreadBuilder::end_cancelled_call() {
 // What the thread sleeps in such a call is an external wait of its line; the call itself is no event.
 void ThreadBuilder::visit_outside_wait(const longpole_record& record, unsigned flags) {
   emit_unrecorded(last_time_);
-  if ((flags & LONGPOLE_BEGINS) != 0)
-    outside_waits_.push_back(context_.sites.add(record.site, {}));
-  else if (!outside_waits_.empty())
+  if ((flags & LONGPOLE_BEGINS) != 0) {
+    outside_waits_.push_back(context_.sites.add(record.site, candidates_));
+    candidates_.clear();
+  } else if (!outside_waits_.empty()) {
     outside_waits_.pop_back();
+  }
 }
 
 void ThreadBuilder::visit_io(const longpole_record& record, unsigned flags) {

@@ -190,6 +190,8 @@ TEST(RecordedCalls, HasWaitsByTheProgramsOwnSystemCalls) {
   const auto waits = of_kind(threads.at(1), LONGPOLE_FUTEX_WAIT);
   EXPECT_GE(with_flags(waits, LONGPOLE_RETURNS).size(), 3U);
   EXPECT_EQ(of_kind(threads.at(0), LONGPOLE_FUTEX_WAIT).size(), 0U);
+  const auto wakes = of_kind(threads.at(0), LONGPOLE_FUTEX_WAKE);
+  EXPECT_EQ(std::ranges::count(results(wakes), 1), 3) << "each ended a wait";
 }
 
 TEST(RecordedCalls, HasWhatTheProgramSaysOfItsThreads) {

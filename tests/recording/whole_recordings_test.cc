@@ -195,6 +195,26 @@ TEST_P(WholeRecording, EndsWhereMainReturnsOrSomebodyCallsExit) {
 
 constexpr std::uint32_t openmp_threads = 4;
 
+// libstdc++ waits for a future by a system call of its own.
+TEST_P(WholeRecording, OfFuturesKnowsWhomAThreadWaitedFor) {
+  const Recording recording = recorded(specimen("futures"));
+  EXPECT_EQ(recording.run.exit_status, 0);
+  const std::vector<Event>& events = recording.threads.at(0).events;
+  const auto of_kind = [&](EventKind kind) {
+    return std::ranges::count_if(events, [&](const Event& event) {
+      return event.kind == kind && event.duration > Nanoseconds{10'000'000};
+    });
+  };
+  EXPECT_GE(of_kind(EventKind::semaphore_wait), 1);
+  EXPECT_EQ(of_kind(EventKind::external_wait), 0);
+  const auto total_on = [&](std::uint32_t cpus) {
+    simulation::Machine machine;
+    machine.cpus = cpus;
+    return static_cast<double>(simulation::simulate(recording, machine)->end.total.count());
+  };
+  EXPECT_GT(total_on(1) / total_on(4), 3);
+}
+
 class OpenMPRecording : public WholeRecording {
  protected:
   void SetUp() override {

@@ -237,7 +237,7 @@ enum longpole_kind {
   LONGPOLE_IO = 31,        /* object: on its beginning the descriptor, or -1 where it is not one; on
                                 its return the bytes moved, or what else the call answers; result: on
                                 its beginning what it does, enum longpole_io */
-  LONGPOLE_FUTEX_WAIT = 32,  /* by a system call of the program's own */
+  LONGPOLE_FUTEX_WAIT = 32,  /* by a system call of the program's own; so is FUTEX_WAKE below */
   LONGPOLE_THREAD_NAME = 33, /* object: the first 8 bytes of the name, site: the next 8, as they lie
                                 in memory; other: the pthread_t. No BEGINS, no CPU time, so below */
   LONGPOLE_PRIORITY = 34, /* object: the pthread_t, or the thread id where LONGPOLE_BY_THREAD_ID is
@@ -275,6 +275,7 @@ enum longpole_kind {
   LONGPOLE_TEAM_LOCK = 46,    /* trylock and unlock as of a mutex */
   LONGPOLE_TASK = 47,         /* done by a thread that waits, which it does not before this returns;
                                  object: 0 */
+  LONGPOLE_FUTEX_WAKE = 49,   /* result: how many it woke, 255: as many or more */
   LONGPOLE_AGAIN = 48 /* the record before was written once more, here, and means nothing else: what
                                  that adds to the time until the next one is what a record costs between
                                  this program's own instructions */
