@@ -71,11 +71,11 @@ class EventMachine {
         step(next_.thread());
       }
       if (end_.preemptions > machine_.most_preemptions) [[unlikely]]
-        return over_limit("cannot simulate the recording on this machine",
-                          "its threads lose their CPU more than " +
-                              std::to_string(machine_.most_preemptions) +
-                              " times, which is the most that is simulated",
-                          "choose lower costs, or the shared scheduler, which knows no time slices");
+        return over_limit(
+            "cannot simulate the recording on this machine",
+            "its threads lose their CPU more than " + std::to_string(machine_.most_preemptions) +
+                " times, which is the most that is simulated",
+            "choose lower costs, or the shared scheduler, which knows no time slices");
     }
     if (!exited_)
       find_deadlock();
