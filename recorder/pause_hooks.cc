@@ -7,6 +7,7 @@
 #include "next_definition.h"
 #include "sampling.h"
 #include "thread_log.h"
+#include "yields_before_waits.h"
 
 namespace longpole::recorder {
 namespace {
@@ -106,7 +107,7 @@ LONGPOLE_HOOK int sched_yield() noexcept {
     return next().sched_yield();
   }
   record_releasing({LONGPOLE_YIELD, nullptr, LONGPOLE_SITE()});
-  return resolved_next.sched_yield();
+  return puts_off_a_wait(LONGPOLE_SITE()) ? 0 : resolved_next.sched_yield();
 }
 
 // What programs call that were linked when it was a function of its own. The headers of today turn

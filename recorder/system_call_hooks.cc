@@ -1,6 +1,6 @@
-// The program's own system calls. Those that wait for a futex, and those that end such waits, are recorded
-// (std::future, C++20's waits, oneTBB, Rust's locks), and those about CPUs are answered as everywhere else. All others must pass exactly as they came,
-// with any number of arguments and also where they return twice: so the entry is no C function.
+// The program's own system calls. Those that wait for a futex, and those that end such waits, are recorded (std::future,
+// C++20's waits, oneTBB, Rust's locks), and those about CPUs are answered as everywhere else. All others must pass exactly
+// as they came, with any number of arguments and also where they return twice: so the entry is no C function.
 #include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -12,6 +12,7 @@
 #include "sampling.h"
 #include "system_calls.h"
 #include "thread_log.h"
+#include "yields_before_waits.h"
 
 #if defined(__x86_64__)
 static_assert(SYS_futex == 202 && SYS_sched_setaffinity == 203 && SYS_sched_getaffinity == 204);
@@ -115,6 +116,7 @@ __attribute__((visibility("hidden"))) long longpole_system_call(long number, lon
   if (!recording() || !waits(b)) {
     return next().syscall(number, a, b, c, d, e, f);
   }
+  begins_futex_wait();
   record_call_path(__builtin_frame_address(0));
   const Call call{LONGPOLE_FUTEX_WAIT, futex, LONGPOLE_SITE()};
   record_begins(call);

@@ -27,6 +27,13 @@
 
 namespace longpole::recorder {
 
+// That returned at once, see yields_before_waits.h.
+struct YieldsInARow {
+  const void* site;  // null: none
+  std::uintptr_t next_slot;
+  unsigned count;
+};
+
 struct ThreadLog {
   enum class State : std::uint8_t {
     kUnknown = 0,  // not registered: the thread has not made a recorded call
@@ -54,6 +61,7 @@ struct ThreadLog {
   std::uint64_t last_reading;
   std::uint64_t last_clock;
   std::uint64_t turns;  // that the thread has had a CPU, as of last_reading; 0: not known
+  YieldsInARow yields;
 };
 
 extern __thread ThreadLog thread_log __attribute__((tls_model("initial-exec")));
@@ -179,6 +187,8 @@ inline std::uint64_t thread_cpu_time_if_due(std::uint64_t tsc, longpole_kind kin
       (flags & LONGPOLE_RETURNS) != 0 && long_stretch &&
       (kind == LONGPOLE_IO || kind == LONGPOLE_FUTEX_WAIT || kind == LONGPOLE_SIGNAL_WAIT ||
        kind >= LONGPOLE_TEAM_WAIT);
+  // It may follow a wake-up, and whoever reads the clock then loses the CPU to the thread that it woke.
+  const bool begins_futex_wait = (flags & LONGPOLE_BEGINS) != 0 && kind == LONGPOLE_FUTEX_WAIT;
   const bool at_boundary = (flags & LONGPOLE_BEGINS) != 0 || waited_for_nobody_known_or_spun ||
                            kind == LONGPOLE_THREAD_START || kind == LONGPOLE_THREAD_END;
   if (!at_boundary && ((flags & LONGPOLE_RETURNS) != 0 ||
@@ -187,7 +197,7 @@ inline std::uint64_t thread_cpu_time_if_due(std::uint64_t tsc, longpole_kind kin
     return 0;
   }
   log.last_reading = tsc;
-  if (!at_boundary) {
+  if (!at_boundary || begins_futex_wait) {
     return thread_cpu_time_if_lost_cpu(tsc);
   }
   log.last_clock = tsc;

@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "longpole/raw_record.h"
+#include "recording/check_program.h"
 
 namespace longpole::recording {
 namespace {
@@ -98,6 +99,7 @@ struct Plan {
   int go_write = -1;
   Descriptor failed;
   std::vector<std::uint32_t> cpus;
+  bool wakers_run_on = false;
   sigset_t signal_mask{};
   std::string directory;
   std::string program;
@@ -106,6 +108,15 @@ struct Plan {
   std::vector<char*> argv{};
   std::vector<char*> envp{};
 };
+
+// A thread that is woken does not take the CPU of the one that woke it (sched(7), SCHED_BATCH). What C++20's waits wait
+// for is seen only where they do wait: on one CPU a thread that is set aside as soon as it has woken another finds
+// done, when it goes on, what it would have waited for on a CPU of its own.
+void let_wakers_run_on() {
+  const sched_param none{};
+  if (::sched_getscheduler(0) == SCHED_OTHER)
+    ::sched_setscheduler(0, SCHED_BATCH, &none);
+}
 
 [[noreturn]] void fail_in_child(const Plan& plan, ChildFailure::Step step) {
   const ChildFailure report{step, errno};
@@ -126,6 +137,8 @@ int run_child(void* argument) {
   if (::read(plan.go.get(), &byte, 1) != 1)
     ::_exit(127);
   run_on(plan.cpus);
+  if (plan.wakers_run_on)
+    let_wakers_run_on();
   ::sigprocmask(SIG_SETMASK, &plan.signal_mask, nullptr);
   if (!plan.directory.empty() && ::chdir(plan.directory.c_str()) != 0)
     fail_in_child(plan, ChildFailure::Step::directory);
@@ -180,6 +193,8 @@ Expected<StoppedChild> StoppedChild::spawn(const Request& request,
             .go_write = go[1],
             .failed = Descriptor(failed[1]),
             .cpus = cpus,
+            .wakers_run_on = !request.all_cpus && request.lockstep == 0 &&
+                             waits_in_ways_of_its_own(request.program),
             .signal_mask = signal_mask,
             .directory = request.directory,
             .program = request.program,

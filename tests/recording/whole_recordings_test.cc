@@ -215,6 +215,25 @@ TEST_P(WholeRecording, OfFuturesKnowsWhomAThreadWaitedFor) {
   EXPECT_GT(total_on(1) / total_on(4), 3);
 }
 
+// On one CPU each would find done what it waits for on two, as it yields before it waits and is set aside when it has
+// woken the other.
+TEST_P(WholeRecording, OfTurnsThroughAnAtomicKnowsThatNobodyWorksMeanwhile) {
+  const Recording recording = recorded(specimen("turns"));
+  EXPECT_EQ(recording.run.exit_status, 0);
+  simulation::Machine machine;
+  machine.cpus = 1;
+  const Nanoseconds on_one = simulation::simulate(recording, machine)->end.total;
+  machine.cpus = 4;
+  EXPECT_GT(simulation::simulate(recording, machine)->end.total, on_one * 9 / 10);
+}
+
+TEST_P(WholeRecording, LeavesYieldsAloneThatNoWaitFollows) {
+  const Recording recording = recorded(specimen("yielding"));
+  EXPECT_EQ(recording.run.exit_status, 0);
+  EXPECT_LT(std::ranges::count(recording.threads.at(0).events, EventKind::yield, &Event::kind),
+            2000);
+}
+
 class OpenMPRecording : public WholeRecording {
  protected:
   void SetUp() override {
