@@ -106,8 +106,11 @@ LONGPOLE_HOOK int sched_yield() noexcept {
   if (!recording() || thread_log.waits_in_runtime) [[unlikely]] {
     return next().sched_yield();
   }
+  if (record_yield_before_wait(LONGPOLE_SITE())) {
+    return 0;
+  }
   record_releasing({LONGPOLE_YIELD, nullptr, LONGPOLE_SITE()});
-  return puts_off_a_wait(LONGPOLE_SITE()) ? 0 : resolved_next.sched_yield();
+  return resolved_next.sched_yield();
 }
 
 // What programs call that were linked when it was a function of its own. The headers of today turn

@@ -108,6 +108,7 @@ __attribute__((visibility("hidden"))) long longpole_system_call(long number, lon
   }
   const auto* futex = reinterpret_cast<const void*>(a);
   if (recording() && wakes(b)) {
+    record_call_path(__builtin_frame_address(0));
     longpole_record* record = record_releasing({LONGPOLE_FUTEX_WAKE, futex, LONGPOLE_SITE()});
     const long woken = resolved_next.syscall(number, a, b, c, d, e, f);
     correct_result(record, woken > 0 ? static_cast<int>(woken) : 0);

@@ -12,9 +12,6 @@ namespace {
 // More in a row wait for something that no futex tells of.
 constexpr unsigned kMostInARow = 16;
 
-// One may be written twice, to measure what that costs.
-constexpr std::size_t kRecordsOfAYield = 2;
-
 constexpr int kMostTrust = 100;
 
 // One of these for each of the sites that have a place in common. They are written without locks and
@@ -47,13 +44,12 @@ void learn(const void* address, int step) {
 
 }  // namespace
 
-bool puts_off_a_wait(const void* site) {
+bool record_yield_before_wait(const void* site) {
   if (!on_one_cpu() || in_lockstep()) {
     return false;
   }
   YieldsInARow& row = thread_log.yields;
-  const bool goes_on = row.site == site && thread_log.next_slot - row.next_slot <=
-                                               kRecordsOfAYield * sizeof(longpole_record);
+  const bool goes_on = row.site == site && row.next_slot == thread_log.next_slot;
   if (row.site != nullptr && (!goes_on || row.count == kMostInARow)) {
     learn(row.site, -1);
     row.site = nullptr;
@@ -61,7 +57,9 @@ bool puts_off_a_wait(const void* site) {
   if (trust_in(site) < 0) {
     return false;
   }
-  row = {site, thread_log.next_slot, row.site != nullptr ? row.count + 1 : 1};
+  const unsigned count = row.site != nullptr ? row.count + 1 : 1;
+  write_record(stamp(), LONGPOLE_YIELD, 0, 0, reinterpret_cast<std::uintptr_t>(site), 0, 0);
+  row = {site, thread_log.next_slot, count};
   return true;
 }
 

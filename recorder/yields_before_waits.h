@@ -9,8 +9,9 @@
 
 namespace longpole::recorder {
 
-// Of a call of sched_yield(), by its site, when it is recorded: whether it is to return at once.
-bool puts_off_a_wait(const void* site);
+// Of a call of sched_yield(), by its site. True: it is one, is recorded, and is to return at once. The thread's clock is
+// not read: whoever does may lose the CPU.
+bool record_yield_before_wait(const void* site);
 
 // The calling thread begins to wait for a futex.
 void begins_futex_wait();

@@ -1,8 +1,9 @@
 #include "recording/futex_edges.h"
 
 #include <algorithm>
-#include <deque>
+#include <cerrno>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace longpole::recording {
@@ -15,6 +16,8 @@ struct Wait {
   std::int64_t end = 0;
   std::uint32_t thread = 0;
   std::uint32_t ordinal = 0;
+  bool at_barrier = false;
+  bool came_late = false;  // it was woken before it slept
 };
 
 struct Wake {
@@ -26,50 +29,62 @@ struct Wake {
 
 struct Futex {
   std::vector<Wait> waits;  // that a wake ended
-  std::vector<Wake> wakes;  // that woke somebody
+  std::vector<Wake> wakes;
 };
 
 struct Began {
   unsigned kind;
   std::int64_t time;
   std::uint32_t ordinal;
+  bool at_barrier;
 };
 
 class EdgeFinder {
  public:
   EdgeFinder(const std::vector<RawThread>& threads,
-             const std::function<std::int64_t(std::uint64_t)>& time_of)
-      : threads_(threads), time_of_(time_of), found_(threads.size()) {}
+             const std::function<std::int64_t(std::uint64_t)>& time_of,
+             const IsBarrierWait& is_barrier_wait)
+      : threads_(threads),
+        time_of_(time_of),
+        is_barrier_wait_(is_barrier_wait),
+        found_(threads.size()) {}
 
   std::vector<ThreadFutexes> find() {
     for (std::uint32_t t = 0; t < threads_.size(); ++t)
       survey(t);
     for (auto& [address, futex] : futexes_)
-      pair(futex);
+      pair(address, futex);
     return std::move(found_);
   }
 
  private:
   void survey(std::uint32_t thread) {
     ThreadFutexes& found = found_[thread];
-    std::vector<Began> began;  // and not returned
+    std::vector<Began> began;         // and not returned
+    std::vector<std::uint64_t> path;  // of the call to come, without the first
     threads_[thread].for_each_record([&](const longpole_record& record) {
       const unsigned kind = LONGPOLE_KIND(record.kind_and_flags);
       const unsigned flags = LONGPOLE_FLAGS(record.kind_and_flags);
+      if (kind == LONGPOLE_FRAMES)
+        for (const std::uint64_t address : {record.object, other_of(record)})
+          path.push_back(address);
       if (kind == LONGPOLE_TURN)
         return;  // within a call
       if (kind == LONGPOLE_FUTEX_WAKE) {
-        if (record.result != 0)
-          futexes_[record.object].wakes.push_back({time_of_(record.tsc), thread,
-                                                   static_cast<std::uint32_t>(found.woken.size()),
-                                                   record.result});
-        found.woken.emplace_back();
+        futexes_[record.object].wakes.push_back({time_of_(record.tsc), thread,
+                                                 static_cast<std::uint32_t>(found.wakes.size()),
+                                                 record.result});
+        found.wakes.emplace_back();
+        path.clear();
       }
       if ((flags & LONGPOLE_BEGINS) != 0) {
-        began.push_back(
-            {kind, time_of_(record.tsc), static_cast<std::uint32_t>(found.ended_by.size())});
-        if (kind == LONGPOLE_FUTEX_WAIT)
-          found.ended_by.emplace_back();
+        const bool waits = kind == LONGPOLE_FUTEX_WAIT;
+        path.insert(path.begin(), record.site);
+        began.push_back({kind, time_of_(record.tsc), static_cast<std::uint32_t>(found.waits.size()),
+                         waits && is_barrier_wait_(path)});
+        path.clear();
+        if (waits)
+          found.waits.emplace_back();
       } else if ((flags & LONGPOLE_RETURNS) != 0) {
         const auto call = std::find_if(began.rbegin(), began.rend(),
                                        [&](const Began& one) { return one.kind == kind; });
@@ -77,43 +92,77 @@ class EdgeFinder {
           return;
         const Began one = *call;
         began.erase(std::prev(call.base()), began.end());
-        if (kind == LONGPOLE_FUTEX_WAIT && record.result == 0 && began.empty())
-          futexes_[record.object].waits.push_back(
-              {one.time, time_of_(record.tsc), thread, one.ordinal});
+        if (kind == LONGPOLE_FUTEX_WAIT && began.empty() &&
+            (record.result == 0 || record.result == EAGAIN))
+          futexes_[record.object].waits.push_back({one.time, time_of_(record.tsc), thread,
+                                                   one.ordinal, one.at_barrier,
+                                                   record.result == EAGAIN});
       }
     });
   }
 
-  void pair(Futex& futex) {
+  void pair(std::uint64_t address, Futex& futex) {
     std::ranges::stable_sort(futex.waits, {}, &Wait::begin);
     std::ranges::stable_sort(futex.wakes, {}, &Wake::time);
-    std::deque<Wait> waiting;
+    std::vector<Wait> waiting;
     auto next = futex.waits.begin();
     for (const Wake& wake : futex.wakes) {
       for (; next != futex.waits.end() && next->begin < wake.time; ++next)
         waiting.push_back(*next);
       std::erase_if(waiting, [&](const Wait& wait) { return wait.end <= wake.time; });
-      for (unsigned left = wake.woken; left != 0 && !waiting.empty(); waiting.pop_front()) {
-        const Wait& first = waiting.front();
-        found_[first.thread].ended_by[first.ordinal] = ThreadId{wake.thread};
-        found_[wake.thread].woken[wake.ordinal].push_back(ThreadId{first.thread});
-        left -= left == as_many_or_more ? 0 : 1;
-      }
+      std::vector<Wait> others;
+      std::vector<Wait> at_barrier;
+      unsigned left = wake.woken;
+      std::erase_if(waiting, [&](const Wait& wait) {
+        if (wait.thread == wake.thread || (!wait.came_late && left == 0))
+          return false;
+        (wait.at_barrier ? at_barrier : others).push_back(wait);
+        left -= wait.came_late || left == as_many_or_more ? 0 : 1;
+        return true;
+      });
+      wake_up(wake, others);
+      if (!at_barrier.empty())
+        meet(address, wake, at_barrier);
     }
+  }
+
+  void wake_up(const Wake& wake, const std::vector<Wait>& woken) {
+    for (const Wait& wait : woken) {
+      found_[wait.thread].waits[wait.ordinal].ended_by = ThreadId{wake.thread};
+      found_[wake.thread].wakes[wake.ordinal].woken.push_back(ThreadId{wait.thread});
+    }
+  }
+
+  void meet(std::uint64_t address, const Wake& wake, const std::vector<Wait>& woken) {
+    std::set<std::uint32_t> parties = {wake.thread};
+    for (const Wait& wait : woken)
+      parties.insert(wait.thread);
+    FutexBarrier barrier;
+    barrier.parties = static_cast<std::uint32_t>(parties.size());
+    barrier.number = barriers_
+                         .try_emplace({address, std::move(parties)},
+                                      static_cast<std::uint32_t>(barriers_.size()))
+                         .first->second;
+    found_[wake.thread].wakes[wake.ordinal].barrier = barrier;
+    for (const Wait& wait : woken)
+      found_[wait.thread].waits[wait.ordinal].barrier = barrier;
   }
 
   const std::vector<RawThread>& threads_;
   const std::function<std::int64_t(std::uint64_t)>& time_of_;
+  const IsBarrierWait& is_barrier_wait_;
   std::vector<ThreadFutexes> found_;
   std::map<std::uint64_t, Futex> futexes_;  // by address
+  std::map<std::pair<std::uint64_t, std::set<std::uint32_t>>, std::uint32_t> barriers_;
 };
 
 }  // namespace
 
 std::vector<ThreadFutexes> find_futex_edges(
     const std::vector<RawThread>& threads,
-    const std::function<std::int64_t(std::uint64_t)>& time_of) {
-  return EdgeFinder(threads, time_of).find();
+    const std::function<std::int64_t(std::uint64_t)>& time_of,
+    const IsBarrierWait& is_barrier_wait) {
+  return EdgeFinder(threads, time_of, is_barrier_wait).find();
 }
 
 }  // namespace longpole::recording

@@ -255,7 +255,8 @@ void Merger::make_events() {
   context_.channels = find_channel_edges(
       raw_.threads, [this](std::uint64_t stamp) { return context_.time_of(stamp); });
   context_.futexes = find_futex_edges(
-      raw_.threads, [this](std::uint64_t stamp) { return context_.time_of(stamp); });
+      raw_.threads, [this](std::uint64_t stamp) { return context_.time_of(stamp); },
+      input_.is_barrier_wait);
   measure_costs();
   context_.kernel_entries = KernelEntries(raw_.threads);
   find_wake_ups();

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "longpole/raw_record.h"
+#include "recording/futex_edges.h"
 #include "recording/kernel_log.h"
 #include "recording/merged_run.h"
 #include "recording/run_files.h"
@@ -35,6 +36,7 @@ struct MergeInput {
   std::vector<std::string>
       unfollowed;                // programs that the recorded ones started, and why they are not
   bool may_wait_unseen = false;  // in ways of its own, or of OpenMP's
+  IsBarrierWait is_barrier_wait = [](std::span<const std::uint64_t>) { return false; };
 };
 
 // Fails only when there is nothing that could be called a recording: the recorder never spoke.

@@ -54,6 +54,15 @@ ObjectId ObjectTable::wake_ups(ThreadId woken, ThreadId waker) {
   return place->second;
 }
 
+ObjectId ObjectTable::barrier(std::uint32_t number, std::uint32_t site) {
+  const auto [place, is_new] = barriers_.try_emplace(number);
+  if (is_new)
+    place->second = add_stand_in({.kind = ObjectKind::barrier});
+  if (std::uint32_t& first_site = objects_[place->second.index()].first_site; first_site == no_site)
+    first_site = site;
+  return place->second;
+}
+
 ObjectId ObjectTable::signals(ThreadId woken, int signal) {
   const auto [place, is_new] = signals_.try_emplace({woken, signal});
   if (is_new)
@@ -74,8 +83,8 @@ ObjectId ObjectTable::channel(std::uint32_t channel, bool room, std::uint32_t si
   return place->second;
 }
 
-ObjectId ObjectTable::add_stand_in(const MergedObject& semaphore) {
-  objects_.push_back(semaphore);
+ObjectId ObjectTable::add_stand_in(const MergedObject& object) {
+  objects_.push_back(object);
   details_.push_back({0, always});
   return ObjectId{static_cast<std::uint32_t>(objects_.size() - 1)};
 }

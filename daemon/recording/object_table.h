@@ -27,6 +27,9 @@ class ObjectTable {
   // that the one posts and the other waits for, 0 at first.
   [[nodiscard]] ObjectId wake_ups(ThreadId woken, ThreadId waker);
 
+  // One of those that no call makes, see futex_edges.h. `site`: of a wait there, or none.
+  [[nodiscard]] ObjectId barrier(std::uint32_t number, std::uint32_t site);
+
   // Stands for the signals of one number that end waits of `woken`, or for its being cancelled (0).
   [[nodiscard]] ObjectId signals(ThreadId woken, int signal);
 
@@ -53,12 +56,13 @@ class ObjectTable {
     std::int64_t first_use;
   };
 
-  ObjectId add_stand_in(const MergedObject& semaphore);
+  ObjectId add_stand_in(const MergedObject& object);
   ObjectId make(ObjectKind kind, std::uint64_t address, std::int64_t time, const Life& life,
                 std::uint32_t site);
 
   std::unordered_map<std::uint64_t, std::vector<Life>> lives_;
   std::map<std::pair<ThreadId, ThreadId>, ObjectId> wake_ups_;
+  std::map<std::uint32_t, ObjectId> barriers_;
   std::map<std::pair<ThreadId, int>, ObjectId> signals_;
   std::map<std::pair<std::uint32_t, bool>, ObjectId> channels_;
   std::vector<MergedObject> objects_;

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "longpole/raw_record.h"
+#include "recording/barrier_code.h"
 #include "recording/check_program.h"
 #include "recording/clock.h"
 #include "recording/kernel_log.h"
@@ -138,6 +139,10 @@ Expected<Recording> read_process(Source source, const std::function<void()>& sym
   if (!source.child)
     input.run_delays =
         read_run_delays(read_special_file(directory / run_delays_file), input.result.started_ns);
+  BarrierCode barrier_code(mappings);
+  input.is_barrier_wait = [&barrier_code](std::span<const std::uint64_t> path) {
+    return barrier_code.is_on(path);
+  };
   auto merged = merge_run(input);
   if (!merged)
     return tl::unexpected(merged.error());

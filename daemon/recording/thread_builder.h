@@ -46,11 +46,12 @@ class ThreadBuilder {
   void leave_unfinished_io();
   void visit_futex_wait(const longpole_record& record, unsigned flags);
   void visit_futex_wake(const longpole_record& record);
+  void emit_arrival(const FutexBarrier& barrier, ObjectId object, std::uint32_t site);
   void visit_signal_wait(const longpole_record& record, unsigned flags);
   void visit_signal_send(const longpole_record& record);
   void begin_cancelled_call(const longpole_record& record);
   void end_cancelled_call();
-  void emit_stand_in(EventKind kind, std::int64_t time, ObjectId semaphore, std::uint32_t site);
+  void emit_stand_in(EventKind kind, std::int64_t time, ObjectId object, std::uint32_t site);
   void end_wait_for_team(std::size_t index, const longpole_record& record);
   void visit_task(unsigned flags);
   void visit_function(const longpole_record& record, bool enters);

@@ -159,13 +159,13 @@ void ThreadBuilder::add_cost(const longpole_record& record) {
     plain_site_ = record.site;
 }
 
-void ThreadBuilder::emit_stand_in(EventKind kind, std::int64_t time, ObjectId semaphore,
+void ThreadBuilder::emit_stand_in(EventKind kind, std::int64_t time, ObjectId object,
                                   std::uint32_t site) {
   Event event;
   event.kind = kind;
   event.time = Nanoseconds{time};
   event.cpu = cpu_until(time);
-  event.subject = semaphore.value;
+  event.subject = object.value;
   emit(event, site);
 }
 

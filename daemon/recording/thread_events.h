@@ -101,8 +101,9 @@ inline constexpr std::int64_t shortest_external_wait_ns = 20'000;
 //  - Sleeping while records move away is no event.
 //  - Sleeping outside a recorded call that waits is an external_wait of its own.
 //  - A wait for a futex by a system call of the program's own that another thread ended by one is a wait for a
-//    semaphore that stands for the wake-ups between the two; that thread posts it. What it sleeps in others is an
-//    external_wait with the line of the call.
+//    semaphore that stands for the wake-ups between the two; that thread posts it. Where the wait is one of
+//    std::barrier's, both are arrivals at a barrier. What it sleeps in others is an external_wait with the line
+//    of the call.
 //  - Sleeping in a signal or broadcast is no event: only on one CPU does it take time.
 //  - A call of input or output is an external_wait, with its descriptor, the bytes and what the thread slept
 //    in it. Where it waited for another thread at the other end of a channel, a wait for a semaphore that

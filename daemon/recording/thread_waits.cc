@@ -145,19 +145,23 @@ void ThreadBuilder::visit_signal_send(const longpole_record& record) {
 
 void ThreadBuilder::visit_futex_wait(const longpole_record& record, unsigned flags) {
   if ((flags & LONGPOLE_BEGINS) != 0) {
-    const std::optional<ThreadId> waker = next_futex_wait_ < futexes_.ended_by.size()
-                                              ? futexes_.ended_by[next_futex_wait_]
-                                              : std::nullopt;
+    const ThreadFutexes::Wait wait = next_futex_wait_ < futexes_.waits.size()
+                                         ? futexes_.waits[next_futex_wait_]
+                                         : ThreadFutexes::Wait{};
     ++next_futex_wait_;
-    if (!waker) {
+    if (!wait.ended_by && !wait.barrier) {
       visit_outside_wait(record, flags);
       return;
     }
     emit_unrecorded(last_time_);
     outside_waits_.clear();
-    emit_stand_in(EventKind::semaphore_wait, last_time_, context_.objects.wake_ups(self_, *waker),
-                  context_.sites.add(record.site, candidates_));
+    const std::uint32_t site = context_.sites.add(record.site, candidates_);
     candidates_.clear();
+    if (wait.barrier)
+      emit_arrival(*wait.barrier, context_.objects.barrier(wait.barrier->number, site), site);
+    else
+      emit_stand_in(EventKind::semaphore_wait, last_time_,
+                    context_.objects.wake_ups(self_, *wait.ended_by), site);
     thread_.events.back().outcome = Outcome::unfinished;
     pending_.push_back({LONGPOLE_FUTEX_WAIT, record.object, thread_.events.size() - 1});
     return;
@@ -169,22 +173,32 @@ void ThreadBuilder::visit_futex_wait(const longpole_record& record, unsigned fla
     visit_outside_wait(record, flags);
     return;
   }
-  finish_call(call->event, record.result, last_time_);
+  finish_call(call->event, 0, last_time_);
   pending_.erase(std::prev(call.base()), pending_.end());
   free_from_ = last_time_;
 }
 
 void ThreadBuilder::visit_futex_wake(const longpole_record& record) {
-  const std::size_t wake = next_futex_wake_++;
-  if (wake >= futexes_.woken.size() || futexes_.woken[wake].empty())
+  const std::vector<std::uint64_t> candidates = std::exchange(candidates_, {});
+  if (next_futex_wake_ >= futexes_.wakes.size())
+    return;
+  const ThreadFutexes::Wake& wake = futexes_.wakes[next_futex_wake_++];
+  if (wake.woken.empty() && !wake.barrier)
     return;
   emit_unrecorded(last_time_);
-  const std::uint32_t site = context_.sites.add(record.site, {});
-  for (const ThreadId woken : futexes_.woken[wake])
+  const std::uint32_t site = context_.sites.add(record.site, candidates);
+  if (wake.barrier)
+    emit_arrival(*wake.barrier, context_.objects.barrier(wake.barrier->number, no_site), site);
+  for (const ThreadId woken : wake.woken)
     emit_stand_in(EventKind::semaphore_post, last_time_, context_.objects.wake_ups(woken, self_),
                   site);
   if (pending_.empty())
     free_from_ = last_time_;
+}
+
+void ThreadBuilder::emit_arrival(const FutexBarrier& barrier, ObjectId object, std::uint32_t site) {
+  emit_stand_in(EventKind::barrier_wait, last_time_, object, site);
+  thread_.events.back().other = barrier.parties;
 }
 
 // The call never returned: what follows it is what the thread did on its way out.

@@ -354,6 +354,9 @@ const Stack& SymbolTable::frame(StackId stack) const {
 const File& SymbolTable::file(FileId file) const {
   return state_->files[file.index()];
 }
+const Function& SymbolTable::function(FunctionId function) const {
+  return state_->functions[function.index()];
+}
 
 void SymbolTable::move_into(Recording& recording) {
   for (File& file : state_->files)

@@ -64,6 +64,7 @@ class SymbolTable {
   [[nodiscard]] StackId user_frame(StackId stack) const;
   [[nodiscard]] const Stack& frame(StackId stack) const;
   [[nodiscard]] const File& file(FileId file) const;
+  [[nodiscard]] const Function& function(FunctionId function) const;
 
   // Moves the tables (modules, files with their hashes, functions, stacks) into `recording`. The
   // ids that were handed out are ids there. The SymbolTable is empty afterwards.

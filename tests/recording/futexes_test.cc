@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <span>
 
 #include "hand_made_run.h"
 
@@ -26,10 +27,21 @@ RecordFields wakes(std::uint64_t tsc, int woken, std::uint64_t address = futex) 
   return call(LONGPOLE_FUTEX_WAKE, tsc, address, woken);
 }
 
+constexpr std::uint64_t in_barrier = 0x9000;  // return addresses from here on are
+
+RecordFields waits_at_barrier(std::uint64_t tsc) {
+  RecordFields fields = waits(tsc);
+  fields.site = in_barrier;
+  return fields;
+}
+
 // Thread 0 wakes, threads 1, 2, … wait; nobody has created any.
 std::vector<std::string> lines_of(const std::vector<RecordFields>& waker,
                                   const std::vector<std::vector<RecordFields>>& waiters) {
   HandMadeRun run;
+  run.is_barrier_wait = [](std::span<const std::uint64_t> path) {
+    return std::ranges::any_of(path, [](std::uint64_t address) { return address >= in_barrier; });
+  };
   run.events.add_thread(0, 100, waker);
   std::uint32_t number = 0;
   for (const std::vector<RecordFields>& waiter : waiters) {
@@ -94,6 +106,56 @@ TEST(Futexes, EachOfSeveralWaitsHasItsWaker) {
   EXPECT_THAT(lines, Contains(HasSubstr("0 50000 post 0")));
   EXPECT_THAT(lines, Contains(HasSubstr("1 10000 wait 0")));
   EXPECT_THAT(lines, Contains(HasSubstr("1 40000 wait 0")));
+}
+
+TEST(Futexes, WhoWasToBeWokenBeforeItSleptWaitedAsWell) {
+  // The wake that came meanwhile, whether it woke somebody else or nobody.
+  const auto lines = lines_of({wakes(50'000, 0)}, {{waits(10'000), goes_on(60'000, EAGAIN)}});
+  EXPECT_THAT(lines, Contains(HasSubstr("0 50000 post 0")));
+  EXPECT_THAT(lines, Contains(HasSubstr("1 10000 wait 0 cpu=0 took=50000 from=0")));
+  const auto with_another = lines_of({wakes(50'000, 1)}, {{waits(20'000), goes_on(60'000, EAGAIN)},
+                                                          {waits(30'000), goes_on(61'000)}});
+  EXPECT_THAT(with_another, Contains(HasSubstr("1 20000 wait 0")));
+  EXPECT_THAT(with_another, Contains(HasSubstr("2 30000 wait 1")));
+}
+
+TEST(Futexes, WhoWakesThoseAtABarrierIsTheLastToCome) {
+  const auto lines = lines_of({wakes(50'000, 255)}, {{waits_at_barrier(10'000), goes_on(60'000)},
+                                                     {waits_at_barrier(20'000), goes_on(61'000)}});
+  EXPECT_THAT(lines, Contains("0 50000 barrier 0 3 cpu=50000"));
+  EXPECT_THAT(lines, Contains(HasSubstr("1 10000 barrier 0 3 cpu=0 took=50000 from=0")));
+  EXPECT_THAT(lines, Contains(HasSubstr("2 20000 barrier 0 3 cpu=0 took=41000 from=0")));
+  EXPECT_THAT(lines, Not(Contains(HasSubstr(" post "))));
+}
+
+TEST(Futexes, OneBarrierIsForThoseWhoComeToItTogether) {
+  const auto lines = lines_of(
+      {wakes(20'000, 255), wakes(40'000, 255), wakes(60'000, 255)},
+      {{waits_at_barrier(10'000), goes_on(25'000), waits_at_barrier(30'000), goes_on(45'000),
+        waits_at_barrier(50'000), goes_on(65'000)},
+       {waits_at_barrier(11'000), goes_on(26'000), waits_at_barrier(51'000), goes_on(66'000)}});
+  EXPECT_THAT(lines, Contains(HasSubstr("0 20000 barrier 0 3")));
+  EXPECT_THAT(lines, Contains(HasSubstr("0 40000 barrier 1 2")));
+  EXPECT_THAT(lines, Contains(HasSubstr("0 60000 barrier 0 3")));
+}
+
+TEST(Futexes, WhoOnlyWaitsThereIsWokenWhenAllHaveCome) {
+  const auto lines = lines_of({wakes(50'000, 255)}, {{waits_at_barrier(10'000), goes_on(60'000)},
+                                                     {waits(20'000), goes_on(61'000)}});
+  const auto arrival = std::ranges::find(lines, "0 50000 barrier 0 2 cpu=50000");
+  ASSERT_NE(arrival, lines.end());
+  EXPECT_THAT(*(arrival + 1), HasSubstr("0 50000 post 1"));
+  EXPECT_THAT(lines, Contains(HasSubstr("1 10000 barrier 0 2")));
+  EXPECT_THAT(lines, Contains(HasSubstr("2 20000 wait 1")));
+}
+
+TEST(Futexes, WhereAWaitIsMayBeFurtherOut) {
+  const RecordFields frames{LONGPOLE_FRAMES, 9'000, 0x61, 0, 0, 0, in_barrier + 1};
+  const auto lines =
+      lines_of({wakes(50'000, 1), wakes(90'000, 1)},
+               {{frames, waits(10'000), goes_on(60'000), waits(70'000), goes_on(95'000)}});
+  EXPECT_THAT(lines, Contains(HasSubstr("1 10000 barrier")));
+  EXPECT_THAT(lines, Contains(HasSubstr("1 70000 wait")));
 }
 
 }  // namespace

@@ -66,6 +66,8 @@ class HandMadeRun {
     input.result = result;
     input.command = {"program"};
     input.run_delays = run_delays;
+    if (is_barrier_wait)
+      input.is_barrier_wait = is_barrier_wait;
     const std::vector<std::span<const std::uint8_t>> spools = {spool.bytes()};
     const std::vector<std::span<const std::uint8_t>> wake_spools = {wakes.bytes()};
     std::optional<WakeSpools> privileged;
@@ -83,6 +85,7 @@ class HandMadeRun {
   EventsFile events;
   PerfSpool spool;
   std::map<std::int32_t, CpuCurve> run_delays;
+  IsBarrierWait is_barrier_wait;
   PerfSpool wakes;  // read when result.tracepoints says so
 };
 

@@ -227,6 +227,19 @@ TEST_P(WholeRecording, OfTurnsThroughAnAtomicKnowsThatNobodyWorksMeanwhile) {
   EXPECT_GT(simulation::simulate(recording, machine)->end.total, on_one * 9 / 10);
 }
 
+// Whoever comes last in the recording: in each phase one thread does 6 parts of 12.
+TEST_P(WholeRecording, OfBarriersKnowsThatEachThreadWaitsForAll) {
+  const Recording recording = recorded(specimen("barriers"));
+  EXPECT_EQ(recording.run.exit_status, 0);
+  const auto total_on = [&](std::uint32_t cpus) {
+    simulation::Machine machine;
+    machine.cpus = cpus;
+    return static_cast<double>(simulation::simulate(recording, machine)->end.total.count());
+  };
+  EXPECT_NEAR(total_on(1) / total_on(4), 2.0, 0.15);
+  EXPECT_GE(std::ranges::count(recording.objects, ObjectKind::barrier, &Object::kind), 1);
+}
+
 TEST_P(WholeRecording, LeavesYieldsAloneThatNoWaitFollows) {
   const Recording recording = recorded(specimen("yielding"));
   EXPECT_EQ(recording.run.exit_status, 0);
