@@ -17,6 +17,7 @@
 #include "recording/lockstep_advice.h"
 #include "recording/profiles.h"
 #include "recording/recorder_library.h"
+#include "recording/thread_bodies.h"
 #include "recording/waiting_samples.h"
 #include "symbols/names.h"
 
@@ -75,8 +76,6 @@ class Symbolizer {
   bool is_recorder(std::uint64_t address) const;
   bool is_recording(const std::vector<std::uint64_t>& path) const;
   bool is_user(StackId stack) const { return stack.known() && table_.user_frame(stack) == stack; }
-  FunctionId start_function(const MergedThread& thread);
-  FunctionId outermost_user_function(StackId stack) const;
   std::string place_name(StackId stack) const;
   void finish_exact_threads();
   void name_threads();
@@ -139,44 +138,6 @@ bool Symbolizer::is_recording(const std::vector<std::uint64_t>& path) const {
          (recorder + 1 != path.end() && is_recorder(*(recorder + 1)));
 }
 
-FunctionId Symbolizer::outermost_user_function(StackId stack) const {
-  FunctionId outermost = FunctionId::none();
-  while (stack.known()) {
-    const StackId user = table_.user_frame(stack);
-    if (!user.known())
-      break;
-    outermost = table_.frame(user).function;
-    stack = table_.frame(user).caller;
-  }
-  return outermost;
-}
-
-FunctionId Symbolizer::start_function(const MergedThread& thread) {
-  FunctionId given = FunctionId::none();
-  if (thread.start_function != 0) {
-    given = table_.function(thread.start_function);
-    const StackId start = table_.stack(std::span(&thread.start_function, 1), Addresses::exact);
-    if (start.known() && table_.user_frame(start).known())
-      return given;
-  }
-  if (thread.is_main)
-    return given;
-  std::map<FunctionId, std::uint64_t> weights;
-  for (const MergedSample& sample : thread.samples)
-    if (const FunctionId function = outermost_user_function(paths_[sample.path]); function.known())
-      weights[function] += sample.weight;
-  if (weights.empty())
-    for (const std::uint32_t site : thread.sites)
-      if (site != no_site)
-        if (const FunctionId function = outermost_user_function(sites_[site]); function.known())
-          ++weights[function];
-  if (weights.empty())
-    return given;
-  return std::max_element(weights.begin(), weights.end(),
-                          [](const auto& a, const auto& b) { return a.second < b.second; })
-      ->first;
-}
-
 Recording Symbolizer::symbolize() {
   for (const CallSite& site : run_.sites)
     sites_.push_back(resolve_site(site));
@@ -187,10 +148,11 @@ Recording Symbolizer::symbolize() {
   recording_.notices = std::move(run_.notices);
   for (const std::uint64_t address : run_.functions)
     functions_.push_back(table_.function(address));
+  const std::vector<FunctionId> bodies = ThreadBodies(table_, sites_, paths_).find(run_.threads);
   ProfilePools pools(sites_, paths_);
   for (MergedThread& merged : run_.threads) {
     Thread thread;
-    thread.start_function = start_function(merged);
+    thread.start_function = bodies[recording_.threads.size()];
     thread.creator = merged.creator;
     thread.priority = merged.priority;
     thread.bound_to = merged.bound_to;
