@@ -23,6 +23,14 @@ namespace {
 
 constexpr std::int64_t always = 0;
 
+std::int64_t computed_by(const std::vector<MergedThread>& threads) {
+  std::int64_t sum = 0;
+  for (const MergedThread& thread : threads)
+    for (const Event& event : thread.events)
+      sum += event.cpu.count();
+  return sum;
+}
+
 class Merger {
  public:
   explicit Merger(const MergeInput& input);
@@ -411,9 +419,9 @@ Expected<MergedRun> Merger::merge() {
   run_.function_depth = input_.control.function_depth;
   fill_run_info();
   const Polls polls = follow_polls(run_);
-  run_.notices = notices_of(
-      input_, {raw_.damaged, run_.threads.size() > 1, !run_.functions.empty(), futex_waits_,
-               context_.unexplained_waits, context_.unexplained_ns, polls});
+  run_.notices = notices_of(input_, {raw_.damaged, run_.threads.size() > 1, !run_.functions.empty(),
+                                     futex_waits_, context_.unexplained_waits,
+                                     context_.unexplained_ns, polls, computed_by(run_.threads)});
   run_.takes_turns = input_.result.cpus == 1 && input_.control.lockstep_cpus == 0;
   if (run_.takes_turns)
     for (Notice& notice : lockstep_advice(run_))

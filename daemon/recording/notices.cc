@@ -79,6 +79,17 @@ std::vector<Notice> notices_of(const MergeInput& input, const Losses& losses) {
                      "takes what work is as there, and holds for that number.",
                      result.lockstep),
          result.lockstep});
+  constexpr std::int64_t costly = 3;  // times what the program itself computes
+  if (const std::int64_t own = losses.computed_ns, others = result.cpu_time_ns - own;
+      result.lockstep != 0 && own > 0 && others > own * costly)
+    notices.push_back(
+        {"lockstep-costly",
+         fmt::format("Keeping the threads in step took {} of CPU time, {:.0f} times "
+                     "what the program has left, as it calls so often. What of that "
+                     "could not be taken out again makes its CPU times longer than "
+                     "they are; without lockstep they are not.",
+                     duration_text(others), static_cast<double>(others) / static_cast<double>(own)),
+         0});
   if (result.stopped)
     notices.push_back(
         {"cut-short", "The program was stopped; all that it did until then is here.", 0});
@@ -152,8 +163,8 @@ std::vector<Notice> notices_of(const MergeInput& input, const Losses& losses) {
     notices.push_back({"wakers-unknown",
                        fmt::format("Threads waited in no recorded call, {} in all, and who "
                                    "woke them is not known: the simulation does not know what they "
-                                   "wait for. Record as root, with tracefs mounted on "
-                                   "/sys/kernel/tracing, to see wake-ups.",
+                                   "wait for. A recording as root, with tracefs mounted on "
+                                   "/sys/kernel/tracing, sees wake-ups.",
                                    duration_text(losses.unexplained_ns)),
                        losses.unexplained_waits});
   if (losses.polls.rows != 0)

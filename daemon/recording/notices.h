@@ -16,6 +16,7 @@ struct Losses {
   std::uint64_t unexplained_waits = 0;  // in no recorded call, ended by nobody who is known
   std::int64_t unexplained_ns = 0;
   Polls polls{};
+  std::int64_t computed_ns = 0;  // CPU time of all threads
 };
 
 [[nodiscard]] std::vector<Notice> notices_of(const MergeInput& input, const Losses& losses);

@@ -47,5 +47,24 @@ TEST(Notices, SamplesInStepWithTheTicksAreSaid) {
   EXPECT_THAT(notice_codes(*alone.merge()), Not(Contains("samples-in-step")));
 }
 
+TEST(Notices, LockstepThatTookMostOfTheCpuTimeIsSaid) {
+  constexpr std::uint64_t ms = 1'000'000;
+  const auto codes = [](std::int64_t cpu_time_ns, std::uint32_t lockstep) {
+    HandMadeRun run;
+    run.result.kernel_source = false;
+    run.result.lockstep = run.control.lockstep_cpus = lockstep;
+    run.result.cpu_time_ns = cpu_time_ns;
+    run.result.ended_ns = 100 * ms;
+    run.result.clock_pairs.back() = {100 * ms, 100 * ms};
+    run.events.add_thread(0, 100,
+                          {clocked(call(LONGPOLE_THREAD_START, 1 * ms), 1 * ms),
+                           clocked(call(LONGPOLE_THREAD_END, 21 * ms), 21 * ms)});
+    return notice_codes(*run.merge());
+  };
+  EXPECT_THAT(codes(90 * ms, 2), Contains("lockstep-costly"));
+  EXPECT_THAT(codes(70 * ms, 2), Not(Contains("lockstep-costly")));
+  EXPECT_THAT(codes(90 * ms, 0), Not(Contains("lockstep-costly")));
+}
+
 }  // namespace
 }  // namespace longpole::recording
