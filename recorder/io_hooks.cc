@@ -13,6 +13,7 @@
 #include <cstdarg>
 #include <new>
 
+#include "connections.h"
 #include "next_definition.h"
 #include "own_signals_in_sets.h"
 #include "sampling.h"
@@ -66,6 +67,11 @@ inline auto do_io(int descriptor, const void* site, Arguments... arguments) {
   const auto result = (resolved_next.*kNext)(arguments...);
   call.end(result);
   return result;
+}
+
+int connected(int descriptor, const void* site) {
+  record_connection(descriptor, site);
+  return descriptor;
 }
 
 constexpr bool has_permissions(int flags) {
@@ -188,13 +194,21 @@ LONGPOLE_HOOK int openat64(int directory, const char* path, int flags, ...) {
 }
 
 LONGPOLE_HOOK int accept(int socket, sockaddr* address, socklen_t* length) {
-  LONGPOLE_IO_CALL(OPENS, accept, socket, socket, address, length);
+  return connected(do_io<&NextDefinitions::accept, LONGPOLE_IO_OPENS>(socket, LONGPOLE_SITE(),
+                                                                      socket, address, length),
+                   LONGPOLE_SITE());
 }
 LONGPOLE_HOOK int accept4(int socket, sockaddr* address, socklen_t* length, int flags) {
-  LONGPOLE_IO_CALL(OPENS, accept4, socket, socket, address, length, flags);
+  return connected(do_io<&NextDefinitions::accept4, LONGPOLE_IO_OPENS>(
+                       socket, LONGPOLE_SITE(), socket, address, length, flags),
+                   LONGPOLE_SITE());
 }
 LONGPOLE_HOOK int connect(int socket, const sockaddr* address, socklen_t length) {
-  LONGPOLE_IO_CALL(OTHER, connect, socket, socket, address, length);
+  const int result = do_io<&NextDefinitions::connect, LONGPOLE_IO_OTHER>(socket, LONGPOLE_SITE(),
+                                                                         socket, address, length);
+  // One that does not wait has both addresses as well.
+  record_connection(socket, LONGPOLE_SITE());
+  return result;
 }
 LONGPOLE_HOOK ssize_t send(int socket, const void* data, size_t bytes, int flags) {
   LONGPOLE_IO_CALL(WRITES, send, socket, socket, data, bytes, flags);

@@ -30,6 +30,15 @@ struct Transfer {
   std::uint32_t gives = 0;  // how many calls of other threads wait for it
 };
 
+// By the ports of the own and of the other end, and the address of both.
+struct Connection {
+  std::uint64_t host = 0;
+  std::uint16_t own = 0;
+  std::uint16_t other = 0;
+
+  friend auto operator<=>(const Connection&, const Connection&) = default;
+};
+
 class EdgeFinder {
  public:
   EdgeFinder(const std::vector<RawThread>& threads,
@@ -62,7 +71,7 @@ class EdgeFinder {
  private:
   // What a descriptor stands for changes.
   struct Change {
-    enum class What : std::uint8_t { made, duplicated, closed };
+    enum class What : std::uint8_t { made, duplicated, closed, connected };
     std::int64_t time;
     What what;
     std::uint32_t from;
@@ -70,6 +79,7 @@ class EdgeFinder {
     std::uint64_t capacity;
     std::uint64_t site;
     Transfer closing{};  // the call that closes
+    Connection ends{};   // of what is connected
   };
   struct Call {
     Transfer transfer;
@@ -82,7 +92,8 @@ class EdgeFinder {
   };
   struct Channel {
     std::uint64_t capacity = 0;
-    bool counts = false;  // a read takes all that was added, in eight bytes
+    bool counts = false;    // a read takes all that was added, in eight bytes
+    bool has_room = false;  // as far as this is told
     std::vector<Transfer> reads;
     std::vector<Transfer> writes;
     std::vector<Transfer> ends_of_data;  // reads that were told that nothing more will come
@@ -108,6 +119,19 @@ class EdgeFinder {
             {time_of_(record.tsc),
              kind == LONGPOLE_CHANNEL ? Change::What::made : Change::What::duplicated,
              low_half(record.object), high_half(record.object), other_of(record), record.site});
+        return;
+      }
+      if (kind == LONGPOLE_CONNECTION) {
+        Change change{.time = time_of_(record.tsc),
+                      .what = Change::What::connected,
+                      .from = low_half(record.object),
+                      .to = 0,
+                      .capacity = 0,
+                      .site = record.site};
+        change.ends = {other_of(record) >> 16U,
+                       static_cast<std::uint16_t>(high_half(record.object)),
+                       static_cast<std::uint16_t>(other_of(record))};
+        changes_.push_back(change);
         return;
       }
       if (kind != LONGPOLE_IO)
@@ -153,21 +177,42 @@ class EdgeFinder {
     found_.uses[thread].resize(calls);
   }
 
+  std::uint32_t make_channel(std::uint64_t site) {
+    channels_.emplace_back();
+    found_.channels.push_back({site});
+    return static_cast<std::uint32_t>(channels_.size() - 1);
+  }
+
   void apply_changes() {
+    std::map<Connection, Ends> awaited;  // other ends
     for (const Change& change : changes_)
       switch (change.what) {
         case Change::What::made: {
-          const auto channel = static_cast<std::uint32_t>(channels_.size());
-          Channel& made = channels_.emplace_back();
+          const std::uint32_t channel = make_channel(change.site);
+          Channel& made = channels_[channel];
           made.capacity = change.capacity;
           made.counts = change.from == change.to;
-          found_.channels.push_back({change.site});
           Ends from = ends_before(change.from, change.time);
           from.reads = channel;
           set(change.from, change.time, from);
           Ends to = ends_before(change.to, change.time);
           to.writes = channel;
           set(change.to, change.time, to);
+          break;
+        }
+        case Change::What::connected: {
+          const auto found = awaited.find(change.ends);
+          if (found != awaited.end()) {
+            set(change.from, change.time, found->second);
+            awaited.erase(found);
+            break;
+          }
+          const Ends ends = {make_channel(change.site), make_channel(change.site)};
+          for (const std::optional<std::uint32_t>& channel : {ends.reads, ends.writes})
+            channels_[*channel].has_room = true;
+          set(change.from, change.time, ends);
+          awaited[{change.ends.host, change.ends.other, change.ends.own}] = {ends.writes,
+                                                                             ends.reads};
           break;
         }
         case Change::What::duplicated:
@@ -249,7 +294,7 @@ class EdgeFinder {
     }
     waited_for.clear();
     if (channel.capacity == 0) {
-      if (!channel.counts)
+      if (!channel.counts && !channel.has_room)
         pair_with_room_in_socket(channel, waited_for);
       return;
     }

@@ -6,6 +6,9 @@
 // a quarter of it, or the last read before it went on. A read of
 // nothing waits for the closing of the last descriptor that could be written to. Where
 // somebody outside the program writes or reads, or the descriptor came from elsewhere, no edge is found.
+//
+// A connection of which the program has both ends, told by their addresses, is a pair of sockets. It has room for megabytes
+// in several queues: nobody waits for that here.
 #pragma once
 
 #include <cstdint>

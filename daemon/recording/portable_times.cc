@@ -27,6 +27,7 @@ std::optional<std::int64_t> reading_of(const longpole_record& record) {
     case LONGPOLE_SIGNAL_SEND:
     case LONGPOLE_CHANNEL:
     case LONGPOLE_DUPLICATE:
+    case LONGPOLE_CONNECTION:
       break;
     default:
       cpu = other_of(record);

@@ -92,7 +92,7 @@ struct RawEvents {
 
 // Likewise of descriptors.
 [[nodiscard]] inline bool tells_of_descriptors(unsigned kind) {
-  return kind == LONGPOLE_CHANNEL || kind == LONGPOLE_DUPLICATE;
+  return kind == LONGPOLE_CHANNEL || kind == LONGPOLE_DUPLICATE || kind == LONGPOLE_CONNECTION;
 }
 
 // A call that may sleep until something happens that is not recorded.

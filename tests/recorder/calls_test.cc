@@ -185,6 +185,28 @@ TEST(RecordedCalls, HasChannelsAndWhatIsDoneToTheirDescriptors) {
   EXPECT_EQ(io[1].object, 5U);
 }
 
+TEST(RecordedCalls, HasBothEndsOfConnectionsOfTheProgramWithItself) {
+  const auto threads = record({"connections"});
+  const auto connected = of_kind(threads.at(0), LONGPOLE_CONNECTION);
+  ASSERT_GE(connected.size(), 2U) << "one of them made without waiting";
+  for (std::size_t i = 0; i < connected.size(); ++i) {
+    const auto accepted = of_kind(threads.at(i + 1), LONGPOLE_CONNECTION);
+    ASSERT_EQ(accepted.size(), 1U);
+    const auto own_port = [](const longpole_record& record) { return record.object >> 32U; };
+    const auto other_port = [](const longpole_record& record) {
+      return other_of(record) & 0xffffU;
+    };
+    EXPECT_EQ(own_port(connected[i]), other_port(accepted[0]));
+    EXPECT_EQ(own_port(accepted[0]), other_port(connected[i]));
+    EXPECT_EQ(other_of(connected[i]) >> 16U, other_of(accepted[0]) >> 16U);
+    const auto descriptor = [](const longpole_record& record) {
+      return record.object & 0xffffffffU;
+    };
+    EXPECT_NE(descriptor(connected[i]), descriptor(accepted[0]));
+    EXPECT_EQ(of_kind(threads.at(i + 1), LONGPOLE_IO).at(2).object, descriptor(accepted[0]));
+  }
+}
+
 TEST(RecordedCalls, HasWaitsByTheProgramsOwnSystemCalls) {
   const auto threads = record({"own_futexes"});
   const auto waits = of_kind(threads.at(1), LONGPOLE_FUTEX_WAIT);

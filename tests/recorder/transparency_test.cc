@@ -111,9 +111,9 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Specimen{"barriers"}, Specimen{"c11_threads"}, Specimen{"cancellations"},
         Specimen{"channels"}, Specimen{"children"}, Specimen{"closed_descriptors"},
-        Specimen{"conditions"}, Specimen{"cpu_counts"}, Specimen{"early_signals"},
-        Specimen{"early_threads"}, Specimen{"early_threads", {"asks"}}, Specimen{"execs"},
-        Specimen{"faults", {"abort"}}, Specimen{"faults", {"fault"}},
+        Specimen{"conditions"}, Specimen{"connections"}, Specimen{"cpu_counts"},
+        Specimen{"early_signals"}, Specimen{"early_threads"}, Specimen{"early_threads", {"asks"}},
+        Specimen{"execs"}, Specimen{"faults", {"abort"}}, Specimen{"faults", {"fault"}},
         Specimen{"faults", {"handled"}}, Specimen{"file_limits"}, Specimen{"forks"},
         Specimen{"interrupted"}, Specimen{"io"}, Specimen{"main_exits"},
         Specimen{"many_locks", {"50000"}}, Specimen{"many_threads"}, Specimen{"mutexes"},

@@ -26,6 +26,14 @@ RecordFields duplicate(std::uint64_t tsc, std::uint64_t known, std::uint64_t mad
   return call(LONGPOLE_DUPLICATE, tsc, known | made << 32U);
 }
 
+// At the port `own`, to the port `other` of the same address.
+RecordFields connection(std::uint64_t tsc, std::uint64_t descriptor, std::uint64_t own,
+                        std::uint64_t other, std::uint64_t host = 0x7f000001) {
+  RecordFields fields = call(LONGPOLE_CONNECTION, tsc, descriptor | own << 32U);
+  fields.other = host << 16U | other;
+  return fields;
+}
+
 // One call and its return.
 void add(std::vector<RecordFields>& records, longpole_io way, std::uint64_t descriptor,
          std::uint64_t begin, std::uint64_t end, std::uint64_t answer, int result = 0) {
@@ -134,6 +142,46 @@ TEST_F(Channels, AWriterToASocketWithRoomWaitsForNobody) {
   const auto all = lines();
   EXPECT_THAT(all, Contains("1 10000 wait 0 cpu=0 took=20000 from=0"));
   EXPECT_THAT(all, Not(Contains(HasSubstr("post 1"))));
+}
+
+TEST_F(Channels, BothEndsOfAConnectionAreThoseOfAChannelEachWay) {
+  records_[0] = {connection(1'000, to, 40'000, 80)};
+  records_[1] = {connection(2'000, from, 80, 40'000)};
+  writes(0, 40'000, 41'000, 3);
+  reads(1, 10'000, 41'500, 3);
+  writes(1, 60'000, 61'000, 5, from);
+  reads(0, 50'000, 61'500, 5, to);
+  const auto all = lines();
+  EXPECT_THAT(all, Contains("1 10000 wait 0 cpu=0 took=31500 from=0"));
+  EXPECT_THAT(all, Contains(HasSubstr("0 50000 wait 1")));
+}
+
+TEST_F(Channels, AConnectionWithSomebodyElseIsNone) {
+  records_[0] = {connection(1'000, to, 40'000, 80)};
+  records_[1] = {connection(2'000, from, 80, 40'001), connection(3'000, 7, 80, 40'000, 0x7f000002)};
+  writes(0, 40'000, 41'000, 3);
+  reads(1, 10'000, 41'500, 3);
+  reads(1, 41'600, 41'900, 3, 7);
+  EXPECT_THAT(lines(), Not(Contains(HasSubstr(" wait "))));
+}
+
+// Its buffers are of another size, and grow.
+TEST_F(Channels, NobodyWaitsForRoomInAConnection) {
+  records_[0] = {connection(1'000, to, 40'000, 80)};
+  records_[1] = {connection(2'000, from, 80, 40'000)};
+  writes(0, 10'000, 11'000, 70'000);
+  writes(0, 20'000, 90'000, 70'000);
+  reads(1, 30'000, 31'000, 70'000);
+  EXPECT_THAT(lines(), Not(Contains(HasSubstr("0 20000 wait"))));
+}
+
+// The other end is known later, and may never be.
+TEST_F(Channels, WhatIsSentBeforeTheOtherEndIsThereIsReadFromThere) {
+  records_[0] = {connection(1'000, to, 40'000, 80)};
+  writes(0, 40'000, 41'000, 3);
+  records_[1] = {connection(45'000, from, 80, 40'000)};
+  reads(1, 46'000, 47'000, 3);
+  EXPECT_THAT(lines(), Contains(HasSubstr("1 46000 wait 0")));
 }
 
 TEST_F(Channels, ADuplicateIsTheSameUntilItIsClosed) {

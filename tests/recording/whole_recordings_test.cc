@@ -131,6 +131,14 @@ TEST_P(WholeRecording, KnowsWhoWroteWhatAThreadWaitedToRead) {
   EXPECT_THAT(text, HasSubstr(" fd="));
 }
 
+TEST_P(WholeRecording, KnowsWhoSentWhatAThreadWaitedForOnAConnection) {
+  const Recording recording = recorded(recorder_specimen("connections"));
+  const auto connections = recording.threads.size() - 1;
+  ASSERT_GE(connections, 2U);
+  EXPECT_THAT(awaited(recording), testing::SizeIs(connections));
+  EXPECT_THAT(awaited(recording), testing::Each("data"));
+}
+
 // Its children have its memory, close its ends of the pipes, lock and compute for 250 ms.
 void expect_nothing_of_children(const Recording& recording) {
   EXPECT_EQ(calls(recording, EventKind::mutex_lock), 0);
