@@ -74,7 +74,8 @@ class Symbolizer {
  private:
   StackId resolve_site(const CallSite& site);
   bool is_recorder(std::uint64_t address) const;
-  bool is_recording(const std::vector<std::uint64_t>& path) const;
+  bool is_recording(const std::vector<std::uint64_t>& path);
+  bool reads_memory(std::uint64_t address);
   bool is_user(StackId stack) const { return stack.known() && table_.user_frame(stack) == stack; }
   std::string place_name(StackId stack) const;
   void finish_exact_threads();
@@ -126,8 +127,9 @@ bool Symbolizer::is_recorder(std::uint64_t address) const {
 
 // Whether a sample is of the recorder's own work, whose cost is taken out. A call of the program passes
 // through one frame of the recorder: more of them, or the innermost, are its own. Only those further in count: the recorder
-// also calls routines of the program, those of pthread_once(), and may have come to that through several frames.
-bool Symbolizer::is_recording(const std::vector<std::uint64_t>& path) const {
+// also calls routines of the program, those of pthread_once(), and may have come to that through several frames. Where it is
+// one frame by inlining, it still calls process_vm_readv() for itself alone.
+bool Symbolizer::is_recording(const std::vector<std::uint64_t>& path) {
   const auto recorder =
       std::ranges::find_if(path, [this](std::uint64_t address) { return is_recorder(address); });
   if (recorder == path.end())
@@ -135,7 +137,13 @@ bool Symbolizer::is_recording(const std::vector<std::uint64_t>& path) const {
   // A portable sample has but the innermost frame and the one it may have come from.
   const std::ptrdiff_t innermost = run_.run.source == Source::portable ? 1 : 0;
   return recorder - path.begin() <= innermost ||
-         (recorder + 1 != path.end() && is_recorder(*(recorder + 1)));
+         (recorder + 1 != path.end() && is_recorder(*(recorder + 1))) ||
+         (recorder - path.begin() == 1 && reads_memory(path.front()));
+}
+
+bool Symbolizer::reads_memory(std::uint64_t address) {
+  const FunctionId function = table_.function(address);
+  return function.known() && table_.function(function).name == "process_vm_readv";
 }
 
 Recording Symbolizer::symbolize() {

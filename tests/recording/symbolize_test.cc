@@ -1,5 +1,6 @@
 #include "recording/symbolize.h"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -101,6 +102,7 @@ TEST(Symbolize, SamplesOfTheRecordersOwnWorkDoNotCount) {
   mappings.push_back({"/opt/lib/liblongpole-recorder.so", recorder, recorder + 0x1000, 0});
   const std::uint64_t user = inside(&first_place);
   const std::uint64_t libc = inside(&second_place);
+  const auto reader = reinterpret_cast<std::uint64_t>(::dlsym(RTLD_NEXT, "process_vm_readv")) + 2;
   MergedRun run;
   run.run.source = Source::kernel;
   run.threads = {thread_of({0, 0})};
@@ -113,8 +115,10 @@ TEST(Symbolize, SamplesOfTheRecordersOwnWorkDoNotCount) {
       {libc, user},
       // A routine of the program that the recorder calls.
       {user, libc, recorder + 16, libc, recorder + 48, recorder + 64, user},
+      {reader, recorder + 16, user},  // what only the recorder calls
   };
-  run.threads[0].samples = {{0, 0, 1}, {0, 1, 20}, {0, 2, 300}, {0, 3, 4000}, {0, 4, 50000}};
+  run.threads[0].samples = {{0, 0, 1},    {0, 1, 20},    {0, 2, 300},
+                            {0, 3, 4000}, {0, 4, 50000}, {0, 5, 600000}};
   const auto samples = [&] {
     std::uint32_t sum = 0;
     for (const Profile& profile : symbolize(run, mappings, "").profiles)
