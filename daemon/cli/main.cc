@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "cli/command.h"
+#include "recording/system.h"
 #include "version/version.h"
 
 namespace longpole::cli {
@@ -166,6 +167,7 @@ int run(std::vector<std::string> arguments) {
 }  // namespace longpole::cli
 
 int main(int argc, char** argv) {
+  longpole::recording::outlive_file_limits();
   try {
     return longpole::cli::run({argv + std::min(argc, 1), argv + argc});
   } catch (const std::bad_alloc&) {

@@ -350,6 +350,7 @@ void Run::collect_exit(pid_t pid) {
 }  // namespace
 
 int run_launcher(const fs::path& run_directory, int lifeline) {
+  outlive_file_limits();
   Run run;
   run.directory = run_directory;
   run.lifeline = Descriptor(lifeline);

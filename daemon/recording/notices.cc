@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <signal.h>
 
+#include <cerrno>
 #include <cstring>
 #include <map>
 #include <string>
@@ -20,6 +21,9 @@ std::string duration_text(std::int64_t nanoseconds) {
 std::string stop_text(const longpole_control& control) {
   switch (control.stop_reason) {
     case LONGPOLE_STOP_NO_SPACE:
+      if (control.stop_errno == EFBIG)
+        return "The recording ends early because a file of it has reached the limit on the size of "
+               "files; raise that (ulimit -f).";
       return "The recording ends early because there was no space left for it; make room, or set "
              "TMPDIR to a larger disk.";
     case LONGPOLE_STOP_TOO_MANY_UNITS:
@@ -120,8 +124,8 @@ std::vector<Notice> notices_of(const MergeInput& input, const Losses& losses) {
                        control.dropped + losses.damaged_chunks});
   if (!result.spool_error.empty())
     notices.push_back({"recording-stopped",
-                       fmt::format("CPU times and samples end early ({}); make room, or set TMPDIR "
-                                   "to a larger disk.",
+                       fmt::format("CPU times and samples end early ({}); make room, set TMPDIR to "
+                                   "a larger disk, or raise the limit on files (ulimit -f).",
                                    result.spool_error),
                        0});
   if (input.kernel.lost != 0 || input.kernel.torn)

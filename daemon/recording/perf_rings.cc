@@ -257,6 +257,8 @@ void PerfRings::spool(Ring& ring, std::span<const std::uint8_t> bytes) {
 }
 
 bool PerfRings::drain(std::size_t at_least) {
+  if (!spool_error_.empty())
+    return false;
   bool any = false;
   for (Ring& ring : rings_) {
     std::atomic_ref<__u64> head_field(ring.page->data_head);

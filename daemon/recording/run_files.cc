@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 #include <cerrno>
 #include <cstring>
@@ -17,6 +18,8 @@ using Json = nlohmann::json;
 
 constexpr const char* request_file = "request.json";
 constexpr const char* result_file = "result.json";
+// For what the recorder and the kernel tell of a program that does next to nothing.
+constexpr rlim_t smallest_file_limit = 64 * 1024;
 constexpr std::uintmax_t enough_space = std::uintmax_t{1} << 30;
 
 template <typename T>
@@ -215,6 +218,11 @@ Expected<Result> read_result(const fs::path& run_directory) {
 }
 
 Expected<RunDirectory> RunDirectory::create() {
+  ::rlimit limit{};
+  if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < smallest_file_limit)
+    return failure("cannot record",
+                   fmt::format("no file may have more than {} bytes", limit.rlim_cur),
+                   "raise that limit (ulimit -f)");
   fs::path best;
   std::uintmax_t best_space = 0;
   // What the user chose comes first.

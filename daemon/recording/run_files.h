@@ -93,6 +93,7 @@ struct Result {
 // A directory that only we can enter, removed with all it holds when this object goes.
 class RunDirectory {
  public:
+  // Fails where files may have next to no bytes (RLIMIT_FSIZE), too.
   // Under TMPDIR, which the user chose, XDG_RUNTIME_DIR or /tmp: the first that has a gigabyte free, else the roomiest.
   [[nodiscard]] static Expected<RunDirectory> create();
   ~RunDirectory();

@@ -81,6 +81,14 @@ bool is_ignored(int signal) {
   return ::sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
+void outlive_file_limits() {
+  struct sigaction action {};
+  if (::sigaction(SIGXFSZ, nullptr, &action) == 0 && action.sa_handler == SIG_DFL) {
+    action.sa_handler = [](int) {};
+    ::sigaction(SIGXFSZ, &action, nullptr);
+  }
+}
+
 int open_pidfd(pid_t pid) {
   // pidfd_open keeps its close-on-exec flag set.
   return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));

@@ -64,6 +64,10 @@ class MappedFile {
 // Whether this process ignores the signal.
 [[nodiscard]] bool is_ignored(int signal);
 
+// From here on a file that has reached the limit on its size (RLIMIT_FSIZE) is an error of the call that writes, EFBIG, and
+// not the end of this process. Programs that it starts have the signal as it was: exec() undoes handlers.
+void outlive_file_limits();
+
 [[nodiscard]] int open_pidfd(pid_t pid);  // -1 and errno
 
 // The whole of a file that has no size, as those of /proc; empty when it cannot be read.

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "file_limit.h"
 #include "recording/run_files.h"
 
 namespace longpole::recording {
@@ -47,6 +48,13 @@ TEST(RunDirectory, IsWhereTheUserWantsTemporaryFiles) {
   const auto directory = RunDirectory::create();
   ASSERT_TRUE(directory);
   EXPECT_EQ(directory->path().parent_path(), usual);
+}
+
+TEST(RunDirectory, IsRefusedWhereFilesMayHaveNextToNothing) {
+  const FileLimit limit(16 * 1024);
+  const auto directory = RunDirectory::create();
+  ASSERT_FALSE(directory);
+  EXPECT_EQ(directory.error().why, "no file may have more than 16384 bytes");
 }
 
 }  // namespace

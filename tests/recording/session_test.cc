@@ -15,6 +15,7 @@
 #include <map>
 #include <thread>
 
+#include "file_limit.h"
 #include "record_program.h"
 #include "simulation/simulate.h"
 
@@ -426,6 +427,19 @@ TEST(Session, NothingIsLeftBehind) {
   EXPECT_TRUE(recorded.recording.has_value());
   EXPECT_TRUE(fs::is_empty(directory));
   fs::remove_all(directory);
+}
+
+// As where the disk is full.
+TEST(Session, EndsWithTheProgramWhereTheKernelsRecordsFindNoMoreRoom) {
+  Options options = options_for(specimen("compute"));
+  options.rate_hz = 10'000;
+  const FileLimit limit(200 * 1024);
+  const Recorded recorded = record(options);
+  ASSERT_TRUE(recorded.recording.has_value()) << recorded.recording.error().text();
+  EXPECT_EQ(recorded.recording->run.exit_status, 7) << "its own";
+  if (recorded.recording->run.source == Source::kernel) {
+    EXPECT_THAT(notice_codes(*recorded.recording), Contains("recording-stopped"));
+  }
 }
 
 TEST(Session, SaysThatTheKernelsRecordsWereLostAndCanSimulateTheRest) {
