@@ -21,14 +21,37 @@ constexpr Nanoseconds next_to_nothing{20'000};
 // Of all of the program's, in rows or not.
 constexpr std::uint64_t telling_yields = 1000;
 constexpr std::uint64_t telling_part = 10;  // one event in so many
+// Before a wait, as those for C++20's atomics begin: it takes the same course on any number of CPUs.
+constexpr std::uint64_t most_before_a_wait = 16;
 
 bool is_in_vain(const Event& event) {
   return event.kind == EventKind::yield || event.outcome == Outcome::busy;
 }
 
-// Yields and attempts in vain that belong to a row of them. Attempts at several objects in turn are one
+bool waits(const Event& event) {
+  return event.kind == EventKind::semaphore_wait || event.kind == EventKind::barrier_wait ||
+         event.kind == EventKind::external_wait;
+}
+
+// By event: yields and attempts in vain, but for a few yields that a wait comes behind.
+std::vector<bool> those_in_vain(const std::vector<Event>& events) {
+  std::vector<bool> in_vain(events.size());
+  std::size_t first = 0;  // of the yields up to here
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    in_vain[i] = is_in_vain(events[i]);
+    if (events[i].kind == EventKind::yield)
+      continue;
+    if (i - first <= most_before_a_wait && waits(events[i]) && events[i].cpu <= next_to_nothing)
+      std::fill(in_vain.begin() + static_cast<std::ptrdiff_t>(first),
+                in_vain.begin() + static_cast<std::ptrdiff_t>(i), false);
+    first = i + 1;
+  }
+  return in_vain;
+}
+
+// Of those the ones that belong to a row of them. Attempts at several objects in turn are one
 // row, and so are what is done under a lock to see that there is nothing.
-std::uint64_t spun(const MergedThread& thread) {
+std::uint64_t spun(const std::vector<Event>& events, const std::vector<bool>& in_vain) {
   std::uint64_t sum = 0;
   std::uint64_t row = 0;
   const auto end_row = [&] {
@@ -36,11 +59,11 @@ std::uint64_t spun(const MergedThread& thread) {
     row = 0;
   };
   Nanoseconds since{};
-  for (const Event& event : thread.events) {
-    since += event.cpu;
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    since += events[i].cpu;
     if (since > next_to_nothing)
       end_row();
-    if (is_in_vain(event)) {
+    if (in_vain[i]) {
       ++row;
       since = {};
     }
@@ -151,9 +174,9 @@ std::vector<Notice> lockstep_advice(const MergedRun& run) {
   std::map<std::uint64_t, std::vector<const MergedThread*>> by_function;
   for (const MergedThread& thread : run.threads) {
     events += thread.events.size();
-    in_vain += static_cast<std::uint64_t>(
-        std::count_if(thread.events.begin(), thread.events.end(), is_in_vain));
-    in_rows += spun(thread);
+    const std::vector<bool> vain = those_in_vain(thread.events);
+    in_vain += static_cast<std::uint64_t>(std::count(vain.begin(), vain.end(), true));
+    in_rows += spun(thread.events, vain);
     whole += cpu_time(thread);
     if (thread.creator.known() && thread.start_function != 0)
       by_function[thread.start_function].push_back(&thread);

@@ -57,6 +57,25 @@ TEST(LockstepAdvice, ManyYieldsInARowAreSpinning) {
   }
 }
 
+// As C++20's waits begin.
+TEST(LockstepAdvice, AFewYieldsBeforeAWaitAreNoSpinning) {
+  const auto advice_where = [](int yields, EventKind behind, std::int64_t cpu_ns) {
+    std::vector<Event> events;
+    for (int i = 0; i < 1000; ++i) {
+      for (int yield = 0; yield < yields; ++yield)
+        events.push_back(event_of(EventKind::yield, 100));
+      events.push_back(event_of(behind, cpu_ns, Outcome::ok, 0));
+    }
+    return advice(run_of(events));
+  };
+  EXPECT_THAT(advice_where(4, EventKind::semaphore_wait, 100), IsEmpty());
+  EXPECT_THAT(advice_where(16, EventKind::barrier_wait, 100), IsEmpty());
+  EXPECT_THAT(advice_where(17, EventKind::barrier_wait, 100), ElementsAre("spinning"));
+  EXPECT_THAT(advice_where(4, EventKind::mutex_lock, 100), ElementsAre("spinning"));
+  EXPECT_THAT(advice_where(4, EventKind::semaphore_wait, 30'000), ElementsAre("spinning"))
+      << "it worked in between";
+}
+
 TEST(LockstepAdvice, OtherNoticesAdviseNothing) {
   EXPECT_FALSE(advises_lockstep(Notice{"samples-lost", "", 1}));
 }
