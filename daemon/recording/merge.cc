@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "recording/barrier_completions.h"
 #include "recording/lockstep_advice.h"
 #include "recording/notices.h"
 #include "recording/polls.h"
@@ -411,6 +412,8 @@ Expected<MergedRun> Merger::merge() {
   for (std::size_t i = 0; i < run_.threads.size(); ++i)
     if (!run_.threads[i].is_main && !run_.threads[i].creator.known())
       start_at_birth(run_.threads[i], born_[i]);
+  split_completions(run_.threads, context_.objects,
+                    [this](std::uint32_t path) { return input_.is_barrier_wait(paths_.at(path)); });
   find_wakers(run_.threads, context_.objects);
   run_.objects = std::move(context_.objects.objects());
   run_.sites = context_.sites.take();

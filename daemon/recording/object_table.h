@@ -43,6 +43,7 @@ class ObjectTable {
 
   void set_initial(ObjectId id, std::uint32_t value) { objects_[id.index()].initial = value; }
   [[nodiscard]] std::vector<MergedObject>& objects() { return objects_; }
+  [[nodiscard]] const std::vector<MergedObject>& objects() const { return objects_; }
 
  private:
   struct Life {

@@ -17,6 +17,9 @@ class PathTable {
  public:
   explicit PathTable(std::vector<std::vector<std::uint64_t>> paths = {});
   [[nodiscard]] std::uint32_t add(const std::vector<std::uint64_t>& addresses);
+  [[nodiscard]] const std::vector<std::uint64_t>& at(std::uint32_t path) const {
+    return paths_[path];
+  }
   [[nodiscard]] std::vector<std::vector<std::uint64_t>> take() { return std::move(paths_); }
 
  private:

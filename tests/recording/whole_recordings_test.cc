@@ -248,6 +248,18 @@ TEST_P(WholeRecording, OfBarriersKnowsThatEachThreadWaitsForAll) {
   EXPECT_GE(std::ranges::count(recording.objects, ObjectKind::barrier, &Object::kind), 1);
 }
 
+// In each phase four threads do 2 parts of 12, and then one of them 4, alone: on two CPUs it takes 8.
+TEST_P(WholeRecording, OfBarriersKnowsWhatIsDoneAloneThere) {
+  const Recording recording = recorded(specimen("completions"));
+  EXPECT_EQ(recording.run.exit_status, 0);
+  const auto total_on = [&](std::uint32_t cpus) {
+    simulation::Machine machine;
+    machine.cpus = cpus;
+    return static_cast<double>(simulation::simulate(recording, machine)->end.total.count());
+  };
+  EXPECT_NEAR(total_on(1) / total_on(2), 1.5, 0.1);
+}
+
 TEST_P(WholeRecording, LeavesYieldsAloneThatNoWaitFollows) {
   const Recording recording = recorded(specimen("yielding"));
   EXPECT_EQ(recording.run.exit_status, 0);
