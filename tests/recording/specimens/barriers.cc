@@ -7,7 +7,7 @@
 namespace {
 
 constexpr int threads = 4;
-constexpr int phases = 12;
+constexpr int phases = 40;
 volatile unsigned long sum = 0;
 
 void compute(int parts) {
