@@ -1,8 +1,11 @@
 #include "analysis/confidence.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
+#include <string>
 #include <utility>
 
 namespace longpole::analysis {
@@ -11,6 +14,8 @@ namespace {
 // Copying a recording takes as much memory again.
 constexpr std::size_t most_events_to_copy = 4'000'000;
 constexpr double telling_share = 0.005;
+constexpr double most_share_untold = 0.05;
+constexpr std::uint64_t fewest_samples = 100;
 constexpr double most_refilling = 0.99;  // something is computed
 
 bool was_recorded(const Recording& recording) {
@@ -64,6 +69,28 @@ double recording_share(const Recording& recording) {
                     static_cast<double>(recording.event_count());
   const auto used = static_cast<double>(recording.run.cpu_time.count());
   return used > 0 ? std::clamp(cost / used, 0.0, 1.0) : 0;
+}
+
+std::vector<Notice> doubts_of(const Recording& recording) {
+  if (recording.run.source != Source::kernel && recording.run.source != Source::portable)
+    return {};
+  std::vector<Notice> doubts;
+  if (const double share = recording_share(recording); share > most_share_untold)
+    doubts.push_back(
+        {"recording-costly",
+         fmt::format("{:.1f}% of the CPU time went into recording and was taken out again",
+                     share * 100)});
+  const std::uint64_t samples = recording.run.samples;
+  if (samples < fewest_samples) {
+    const std::string rate = recording.run.sample_hz != 0
+                                 ? fmt::format(", at {} to a second of it", recording.run.sample_hz)
+                                 : "";
+    doubts.push_back({"few-samples",
+                      fmt::format("where the CPU time went is known from {} {} alone{}", samples,
+                                  samples == 1 ? "sample" : "samples", rate),
+                      samples});
+  }
+  return doubts;
 }
 
 std::optional<Confidence> Confidence::of(std::shared_ptr<const Recording> recording) {

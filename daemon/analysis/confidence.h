@@ -29,6 +29,7 @@
 
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "analysis/forecast.h"
 #include "analysis/validation.h"
@@ -38,8 +39,9 @@ namespace longpole::analysis {
 // The share of the program's CPU time that recording took, by its own measure.
 [[nodiscard]] double recording_share(const Recording& recording);
 
-// With fewer samples where the CPU time went is a rough guess.
-inline constexpr std::uint64_t fewest_samples = 100;
+// What speaks against numbers from this recording and is not among its notices: with few samples, where the CPU time
+// went is a rough guess.
+[[nodiscard]] std::vector<Notice> doubts_of(const Recording& recording);
 
 // Holds the Recording as the Forecaster does. Safe for any number of threads.
 class Confidence {

@@ -144,19 +144,8 @@ std::string notes_text(const std::vector<std::string>& notes) {
 
 std::vector<std::string> notes_of(const Recording& recording) {
   std::vector<std::string> out = notices_of(recording);
-  if (recording.run.source != Source::kernel && recording.run.source != Source::portable)
-    return out;
-  constexpr double telling_share = 0.05;
-  if (const double share = analysis::recording_share(recording); share > telling_share)
-    out.push_back(fmt::format("{} of the CPU time went into recording and was taken out again",
-                              percent_text(share)));
-  if (recording.run.samples < analysis::fewest_samples)
-    out.push_back(
-        fmt::format("where the CPU time went is known from {} alone{}",
-                    count_text(recording.run.samples, "sample"),
-                    recording.run.sample_hz != 0
-                        ? fmt::format(", at {} to a second of it", recording.run.sample_hz)
-                        : ""));
+  for (const Notice& doubt : analysis::doubts_of(recording))
+    out.push_back(doubt.text);
   return out;
 }
 

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "analysis/call_tree.h"
+#include "analysis/confidence.h"
 #include "service/limits.h"
 #include "trace/event_forms.h"
 
@@ -218,7 +219,10 @@ void write_recording(std::uint64_t handle, const OpenRecording& opened, v1::Reco
     message.set_exit_status(*run.exit_status);
   if (run.exit_signal)
     message.set_exit_signal(*run.exit_signal);
-  for (const Notice& notice : recording.notices) {
+  std::vector<Notice> notices = recording.notices;
+  for (Notice& doubt : analysis::doubts_of(recording))
+    notices.push_back(std::move(doubt));
+  for (const Notice& notice : notices) {
     v1::Notice& row = *message.add_notices();
     row.set_code(to_utf8(notice.code));
     row.set_text(to_utf8(notice.text));
@@ -256,6 +260,8 @@ void write_lines(std::span<const analysis::Table<LineRow>> tables, const FileCho
   struct Joined {
     const LineRow* row = nullptr;  // of the first table that has it
     std::vector<double> critical_ns;
+    std::vector<double> margin_ns;
+    bool sampled = false;
   };
   std::map<std::tuple<FileId, std::uint32_t, FunctionId>, Joined> joined;
   for (std::size_t i = 0; i < tables.size(); ++i) {
@@ -268,8 +274,11 @@ void write_lines(std::span<const analysis::Table<LineRow>> tables, const FileCho
       if (line.row == nullptr) {
         line.row = &row;
         line.critical_ns.resize(tables.size());
+        line.margin_ns.resize(tables.size());
       }
       line.critical_ns[i] = row.critical_ns;
+      line.margin_ns[i] = row.margin_ns;
+      line.sampled = line.sampled || row.margin_ns > 0;
     }
   }
 
@@ -281,6 +290,8 @@ void write_lines(std::span<const analysis::Table<LineRow>> tables, const FileCho
     out.set_self_ns(line.row->self_ns);
     out.set_samples(line.row->samples);
     out.mutable_critical_ns()->Add(line.critical_ns.begin(), line.critical_ns.end());
+    if (line.sampled)
+      out.mutable_margin_ns()->Add(line.margin_ns.begin(), line.margin_ns.end());
   }
   const auto place = [](const v1::Line& line) {
     return std::tuple<std::string_view, std::uint32_t, std::string_view>(line.file(), line.line(),
@@ -322,6 +333,7 @@ void write_functions(std::span<const analysis::Table<FunctionRow>> tables,
       out.set_critical_total_ns(row.critical_total_ns);
       out.set_normalized_self_ns(row.normalized_self_ns);
       out.set_normalized_total_ns(row.normalized_total_ns);
+      out.set_margin_ns(row.margin_ns);
       if (row.critical_calls)
         out.set_critical_calls(*row.critical_calls);
     }

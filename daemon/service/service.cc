@@ -3,9 +3,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 #include <vector>
 
+#include "analysis/confidence.h"
 #include "service/answer.h"
 #include "service/computer_messages.h"
 #include "service/machine_tables.h"
@@ -39,6 +41,30 @@ Expected<void> compare_with_shared(const OpenRecording& opened,
     prediction.set_unlike_shared(
         ends &&
         !analysis::are_alike(prediction.speedup(), shared->on_one_cpu.total_ns / beside.total_ns));
+  }
+  return {};
+}
+
+// Says of the predictions for these computers between which speed-ups the real ones are to be expected.
+Expected<void> add_intervals(const OpenRecording& opened,
+                             const std::vector<analysis::Computer>& computers,
+                             const analysis::ModelChoice& models, double on_one_cpu_ns,
+                             v1::PredictResponse& response) {
+  // The request keeps it open for longer than this takes.
+  const std::shared_ptr<const Recording> recording(std::shared_ptr<void>(), &opened.recording());
+  const auto confidence = analysis::Confidence::of(recording);
+  if (!confidence)
+    return {};
+  for (std::size_t i = 0; i < computers.size(); ++i) {
+    v1::Prediction& prediction = *response.mutable_predictions(static_cast<int>(i));
+    if (prediction.cpus() == 1 || prediction.has_deadlock())
+      continue;
+    const auto interval =
+        confidence->of_speedup(computers[i], models, on_one_cpu_ns, prediction.total_ns());
+    if (!interval)
+      return tl::unexpected(interval.error());
+    prediction.set_least_speedup(interval->low);
+    prediction.set_most_speedup(interval->high);
   }
   return {};
 }
@@ -112,6 +138,12 @@ grpc::ServerUnaryReactor* Service::Predict(grpc::CallbackServerContext* context,
         for (std::size_t i = 0; i < computers->size(); ++i)
           write_prediction((*computers)[i].machine.cpus, forecasts->asked[i],
                            forecasts->on_one_cpu.total_ns, recording, *response->add_predictions());
+        if (request->with_interval()) {
+          const auto added =
+              add_intervals(opened, *computers, *models, forecasts->on_one_cpu.total_ns, *response);
+          if (!added)
+            return tl::unexpected(added.error());
+        }
         return request->beside_shared()
                    ? compare_with_shared(opened, *computers, *models, *response)
                    : Expected<void>{};

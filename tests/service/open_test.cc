@@ -170,6 +170,9 @@ TEST_F(OpenTest, LinesComeByFileAndLine) {
   EXPECT_EQ(recording.sample_hz(), 305U);
   EXPECT_EQ(recording.notices(0).code(), "samples-lost");
   EXPECT_EQ(recording.notices(0).count(), 2U);
+  ASSERT_EQ(recording.notices_size(), 2) << "and what speaks against numbers from so few samples";
+  EXPECT_EQ(recording.notices(1).code(), "few-samples");
+  EXPECT_THAT(recording.notices(1).text(), HasSubstr("from 8 samples alone, at 305 to a second"));
 
   ASSERT_EQ(recording.files_size(), 2) << "those of the user with lines to show";
   EXPECT_EQ(recording.files(0).path(), "/home/user/a.cc");
@@ -188,6 +191,9 @@ TEST_F(OpenTest, LinesComeByFileAndLine) {
   EXPECT_THAT(lines.lines(0).critical_ns(), ::testing::ElementsAre(2 * ms, 2 * ms));
   EXPECT_EQ(lines.lines(1).line(), 20U);
   EXPECT_DOUBLE_EQ(lines.lines(1).self_ns(), 1 * ms);
+  ASSERT_EQ(lines.lines(0).margin_ns_size(), 2) << "how far two samples a stretch may be off";
+  EXPECT_GT(lines.lines(0).margin_ns(0), 0);
+  EXPECT_GT(client.functions(recording.handle(), {1}).functions(0).at(0).margin_ns(), 0);
 
   const v1::GetLinesResponse all = client.lines(recording.handle(), {1});
   double sum = 0;
@@ -332,6 +338,34 @@ TEST_F(OpenTest, AMachineSaysWhereItIsUnlikeThreadsThatShareTheCpusEvenly) {
   EXPECT_EQ(unlike("2ms", "linux", false), std::pair(false, false)) << "nobody asked";
   EXPECT_EQ(unlike("2ms", "shared", true), std::pair(false, false));
   EXPECT_EQ(unlike("10us", "linux", true), std::pair(false, false)) << "nearly the same";
+}
+
+TEST_F(OpenTest, APredictionSaysBetweenWhichSpeedUpsTheRealOneIsToBeExpected) {
+  // Half of the CPU time went into recording, and as much again may be left in.
+  Recording recorded = *storage::load_recording(figure_4);
+  recorded.run.source = Source::kernel;
+  recorded.run.cpu_time = std::chrono::milliseconds(20);
+  recorded.run.cost_per_event =
+      Nanoseconds{10'000'000 / static_cast<std::int64_t>(recorded.event_count())};
+  const auto path = directory.path() / "costly.lptrace";
+  ASSERT_TRUE(storage::save_recording(recorded, path));
+  v1::PredictRequest request;
+  request.set_handle(client.open(path).handle());
+  request.add_cpus(1);
+  request.add_cpus(2);
+  v1::PredictResponse response;
+  ASSERT_TRUE(client.try_predict(request, response).ok());
+  EXPECT_FALSE(response.predictions(1).has_least_speedup()) << "nobody asked";
+  request.set_with_interval(true);
+  ASSERT_TRUE(client.try_predict(request, response).ok());
+  EXPECT_FALSE(response.predictions(0).has_least_speedup()) << "one CPU is one CPU";
+  const v1::Prediction& two = response.predictions(1);
+  EXPECT_NEAR(two.least_speedup(), two.speedup() / 2, 0.01);
+  EXPECT_NEAR(two.most_speedup(), two.speedup() * 1.5, 0.01);
+
+  request.set_handle(client.open(figure_4).handle());
+  ASSERT_TRUE(client.try_predict(request, response).ok());
+  EXPECT_FALSE(response.predictions(1).has_least_speedup()) << "nothing was measured";
 }
 
 TEST_F(OpenTest, AMachineOrModelThatThereIsNotIsRefused) {

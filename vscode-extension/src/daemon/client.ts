@@ -124,10 +124,12 @@ export class DaemonClient {
     );
   }
 
-  /** On machines with parameters one count at a time: they may differ with it. */
-  /** `besideShared`: each says whether it is another prediction than that in which threads share the CPUs evenly. */
-  predict(handle: bigint, cpus: readonly number[], machine: MachineSettings, besideShared = false): Promise<PredictResponse> {
-    const request = { handle, cpus: [...cpus], ...computer(machine, cpus), besideShared };
+  /**
+   * On machines with parameters one count at a time: they may differ with it. `besideShared`: each says whether it is another prediction
+   * than that in which threads share the CPUs evenly; `withInterval`: between which speed-ups the real one is to be expected.
+   */
+  predict(handle: bigint, cpus: readonly number[], machine: MachineSettings, { besideShared = false, withInterval = false } = {}): Promise<PredictResponse> {
+    const request = { handle, cpus: [...cpus], ...computer(machine, cpus), besideShared, withInterval };
     return call((done) => this.client.predict(request, new Metadata(), within(longCallMs), done));
   }
 

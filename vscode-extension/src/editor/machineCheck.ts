@@ -60,7 +60,7 @@ export class MachineCheck implements vscode.Disposable {
   }
 
   private ask(cpus: number): Answer {
-    const asked = this.session.ask(undefined, (client, handle) => client.predict(handle, [cpus], { ...usualMachine, scheduler: 'linux' }, true));
+    const asked = this.session.ask(undefined, (client, handle) => client.predict(handle, [cpus], { ...usualMachine, scheduler: 'linux' }, { besideShared: true }));
     // Without an answer nothing is said: what is shown does not rest on it.
     const arrival = asked.then(({ predictions }) => predictions[0], () => undefined);
     const answer: Answer = { arrival, prediction: undefined };

@@ -157,6 +157,7 @@ const service: LongpoleServer = {
       model: 'direct',
       deadlock: undefined,
       unlikeShared: request.besideShared && waits(cpus) > 1,
+      ...(request.withInterval && cpus > 1 ? { leastSpeedup: (0.9 * total(1)) / total(cpus), mostSpeedup: (1.1 * total(1)) / total(cpus) } : {}),
     }));
     return { predictions };
   }),
@@ -166,8 +167,8 @@ const service: LongpoleServer = {
       threads: [...(threads ?? [])],
       totalNs: request.cpus.map((cpus) => totalNs(cpus, left(request.handle)) + burden(request.machine)),
       lines: [
-        { file, line: 5, function: 'produce', selfNs: 1e9, samples: 100n, criticalNs: request.cpus.map(weights.produce) },
-        { file, line: 10, function: 'consume', selfNs: 1e9, samples: 100n, criticalNs: request.cpus.map(weights.consume) },
+        { file, line: 5, function: 'produce', selfNs: 1e9, samples: 100n, criticalNs: request.cpus.map(weights.produce), marginNs: [] },
+        { file, line: 10, function: 'consume', selfNs: 1e9, samples: 100n, criticalNs: request.cpus.map(weights.consume), marginNs: request.cpus.map(() => 4e7) },
       ],
     };
   }),
@@ -195,6 +196,7 @@ const service: LongpoleServer = {
           criticalTotalNs: critical(cpus),
           normalizedSelfNs: 0,
           normalizedTotalNs: 0,
+          marginNs: 0,
         })),
       })),
     };
