@@ -7,6 +7,11 @@ const parallelRegion = /^(.*?)(?: \[clone )?\.(?:omp_outlined|_omp_fn)/;
 /** The debug information's lambdas go by their line, "main::{lambda:93}", those of symbols by their place in the function. */
 const lambda = /^(?:(.*)::)?\{lambda(?::(\d+)|\([^{}]*\)#(\d+))\}(?:::operator\(\)\(.*)?$/;
 
+/** A function as a row of a list: CPU time of which nothing is known has none. */
+export function functionTitle(name: string): string {
+  return name === '' ? 'function not known' : shortName(name);
+}
+
 /** The last part of a function's name: without scope, template arguments, parameters and what the compiler added. */
 export function shortName(name: string): string {
   const region = parallelRegion.exec(name);
@@ -31,5 +36,6 @@ export function shortName(name: string): string {
     rest = rest.replace(/<[^<>]*>|\([^()]*\)/g, '');
   }
   const words = rest.replace(/(\s(const|volatile|&|&&))+\s*$/, '').trim().split(/::|\s+/);
-  return words.at(-1) ?? '';
+  const last = words.at(-1) ?? '';
+  return last === '' ? name : last;
 }

@@ -1,5 +1,5 @@
 // The one line to look at first.
-import { shortName } from './functionNames';
+import { functionTitle } from './functionNames';
 import { formatCpus, formatShare, formatSpeedup, formatTime } from './format';
 import { shortMachineRemark } from './machineSettings';
 import type { Prediction } from '../protocol/longpole/v1/simulation';
@@ -64,6 +64,6 @@ export function recordedSentence(name: string, weights: Weights, cpus: number, o
   const [hottest] = weights.heaviestFunctions(cpus, 1);
   const share = hottest === undefined ? 0 : functionShare(weights, hottest, cpus);
   const whose = weights.threads === undefined ? 'Hottest' : 'Hottest of the shown threads';
-  const lead = hottest === undefined || share < 0.005 ? '' : `${whose}: ${shortName(hottest.name)}, ${formatShare(share)}.`;
+  const lead = hottest === undefined || share < 0.005 ? '' : `${whose}: ${functionTitle(hottest.name)}, ${formatShare(share)}.`;
   return [name, outcome, remark, lead].filter((words) => words !== '').join(' ');
 }

@@ -6,7 +6,7 @@ import { basename } from 'node:path';
 import { formatCommandLine } from './commandLine';
 import { leadSentence, speedupCurve, type CurvePoint, type Stretch } from './curve';
 import { formatAge, formatCount, formatCpus, formatShare, formatSpeedup, formatTime } from './format';
-import { shortName } from './functionNames';
+import { functionTitle } from './functionNames';
 import { escapeHtml } from './html';
 import { functionShare, holderShare, waiting, type FunctionWeight, type Holder, type Weights } from './weights';
 
@@ -113,7 +113,7 @@ function curvePoints(weights: Weights, cpus: number): CurvePoint[] {
       return {
         cpus: count,
         speedup: prediction?.deadlock === undefined ? prediction?.speedup : undefined,
-        leader: leads ? shortName(heaviest.name) : '',
+        leader: leads ? functionTitle(heaviest.name) : '',
       };
     });
 }
@@ -160,7 +160,7 @@ function functionTable(weights: Weights, cpus: number, columns: readonly number[
 }
 
 function functionLink(weight: FunctionWeight): string {
-  const name = escapeHtml(shortName(weight.name));
+  const name = escapeHtml(functionTitle(weight.name));
   if (weight.file === '' || weight.firstLine === 0) {
     return `<span title="${escapeHtml(weight.name)}">${name}</span>`;
   }

@@ -2,8 +2,8 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { textBar } from '../core/bars';
-import { effectSentence, formatCpus, formatShare, formatTime, shareSentence } from '../core/format';
-import { shortName } from '../core/functionNames';
+import { formatCpus, formatShare, formatTime, effectSentence, shareSentence } from '../core/format';
+import { functionTitle } from '../core/functionNames';
 import { machineSummary } from '../core/machineSettings';
 import { countWords } from '../core/threadFilter';
 import { functionShare, holderShare, lineShare, waiting, type FunctionWeight, type LineWeight } from '../core/weights';
@@ -82,10 +82,10 @@ export class FunctionTree implements vscode.TreeDataProvider<FunctionNode>, vsco
     switch (node.kind) {
       case 'function': {
         const { weight } = node;
-        const item = row(shortName(weight.name), functionShare(weights, weight, cpus), weight.file, weight.firstLine);
+        const item = row(functionTitle(weight.name), functionShare(weights, weight, cpus), weight.file, weight.firstLine);
         item.collapsibleState =
           this.getChildren(node).length > 0 ? vscode.TreeItemCollapsibleState.Collapsed : vscode.TreeItemCollapsibleState.None;
-        item.contextValue = 'changeable';
+        item.contextValue = weight.name === '' ? undefined : 'changeable';
         item.id = [weight.name, weight.file, weight.firstLine].join('\0');
         const criticalNs = weight.at.get(cpus)?.criticalSelfNs ?? 0;
         item.tooltip = [

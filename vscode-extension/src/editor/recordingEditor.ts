@@ -5,7 +5,7 @@ import * as vscode from 'vscode';
 import { pageFrame } from '../core/pageFrame';
 import { curveCpuCounts, recordingPage } from '../core/recordingPage';
 import type { Stretch } from '../core/curve';
-import { shortName } from '../core/functionNames';
+import { functionTitle } from '../core/functionNames';
 import { isUsual, machineSummary, replacedModel } from '../core/machineSettings';
 import { usualCpuCounts, type Weights } from '../core/weights';
 import type { Session } from './session';
@@ -72,7 +72,7 @@ export class RecordingEditor {
         const answer = await this.session.ask(undefined, (client, handle) => client.getLeads(handle, curveCpuCounts.at(-1) ?? 1));
         leads = {
           of: weights,
-          stretches: answer.leads.map(({ fromCpus, toCpus, function: name }) => ({ leader: shortName(name), first: fromCpus, last: toCpus })),
+          stretches: answer.leads.map(({ fromCpus, toCpus, function: name }) => ({ leader: functionTitle(name), first: fromCpus, last: toCpus })),
         };
         draw();
       }

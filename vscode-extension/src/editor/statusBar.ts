@@ -2,7 +2,7 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { formatAge, formatCpus, formatShare, formatSpeedup, formatTime } from '../core/format';
-import { shortName } from '../core/functionNames';
+import { functionTitle } from '../core/functionNames';
 import { machineSummary, replacedModel, type MachineSettings } from '../core/machineSettings';
 import { escapeMarkdown } from '../core/markdown';
 import { countWords } from '../core/threadFilter';
@@ -149,7 +149,7 @@ function tooltip(
     .slice(0, rowsInTooltip)
     .map((holder) => ({ holder, share: holderShare(weights, holder, cpus) }))
     .filter(({ share }) => share >= leastInTooltip)
-    .map(({ holder, share }) => `| ${formatShare(share)} | ${holder === waiting ? '*waiting*' : functionTitle(holder)} |`);
+    .map(({ holder, share }) => `| ${formatShare(share)} | ${holder === waiting ? '*waiting*' : functionLink(holder)} |`);
   if (rows.length > 0) {
     lines.push(`|  | ${threads === '' ? 'holds the program back' : 'holds the program back in these threads'} |\n|--:|:--|\n${rows.join('\n')}`);
   }
@@ -185,7 +185,7 @@ function tooltip(
   return markdown;
 }
 
-function functionTitle({ name, file, firstLine }: FunctionWeight): string {
-  const title = escapeMarkdown(shortName(name));
+function functionLink({ name, file, firstLine }: FunctionWeight): string {
+  const title = escapeMarkdown(functionTitle(name));
   return file === '' ? title : `[${title}](${commandLink('longpole.goToLine', file, firstLine)})`;
 }

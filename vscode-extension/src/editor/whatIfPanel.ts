@@ -235,7 +235,7 @@ export class WhatIfPanel implements vscode.Disposable {
     }
     const { weights } = recording;
     type Item = vscode.QuickPickItem & { change?: Change };
-    const functions = weights.heaviestFunctions(cpus, functionsOffered).map(
+    const functions = weights.heaviestFunctions(cpus, functionsOffered).filter(({ name }) => name !== '').map(
       (weight): Item => ({
         label: `$(symbol-method) ${shortName(weight.name)}`,
         description: formatShare(functionShare(weights, weight, cpus)),

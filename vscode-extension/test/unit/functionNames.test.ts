@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { shortName } from '../../src/core/functionNames';
+import { functionTitle, shortName } from '../../src/core/functionNames';
 
 void test('the name as it stands in the text', () => {
   const names: [string, string][] = [
@@ -27,8 +27,14 @@ void test('the name as it stands in the text', () => {
     ['relax._omp_fn.0', 'parallel region of relax'],
     ['Plate::relax(double*, int) [clone .omp_outlined]', 'parallel region of relax'],
     ['', ''],
+    ['(function unknown)', '(function unknown)'],
   ];
   for (const [name, short] of names) {
     assert.equal(shortName(name), short, name);
   }
+});
+
+void test('a row for what has no name says so', () => {
+  assert.equal(functionTitle(''), 'function not known');
+  assert.equal(functionTitle('ns::f(int)'), 'f');
 });
