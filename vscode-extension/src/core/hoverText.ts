@@ -34,6 +34,8 @@ export interface HoverOptions {
   readonly freed: (lock: string) => string;
   /** Whose part of the numbers is shown, in words; empty: that of all threads. */
   readonly threads: string;
+  /** The scheduler that the numbers are of; empty: the usual one. */
+  readonly scheduler: string;
 }
 
 /** The hover's text; undefined when there is nothing to say. */
@@ -104,7 +106,7 @@ function table(weights: Weights, subject: HoverSubject, options: HoverOptions): 
     const title = line === undefined ? 'share' : escapeMarkdown(shortName(weight.name));
     rows.push(row(title, (count) => formatShare(functionShare(weights, weight, count))));
   }
-  rows.push(row('program', (count) => formatTime(weights.totalNs(count) ?? 0)));
+  rows.push(row(options.scheduler === '' ? 'program' : `program (${options.scheduler})`, (count) => formatTime(weights.totalNs(count) ?? 0)));
   return rows.join('\n');
 }
 

@@ -77,6 +77,34 @@ export function schedulerOf(settings: MachineSettings, otherwise: string): strin
   return settings.scheduler !== '' ? settings.scheduler : hasParameters(settings) ? 'linux' : otherwise;
 }
 
+/** How a number comes about, behind it: "by the scheduler linux". */
+export function schedulerWords(settings: MachineSettings): string {
+  const scheduler = schedulerOf(settings, 'shared');
+  switch (scheduler) {
+    case 'shared':
+      return 'where threads share the CPUs evenly (scheduler shared)';
+    case 'ideal':
+      return 'where each thread has a CPU (scheduler ideal)';
+    default:
+      return `by the scheduler ${scheduler}`;
+  }
+}
+
+/** The scheduler in force where it is another one than usual; empty: it is not. */
+export function otherScheduler(settings: MachineSettings): string {
+  const scheduler = schedulerOf(settings, 'shared');
+  return scheduler === 'shared' ? '' : scheduler;
+}
+
+/** Between which speed-ups the real one is to be expected; empty: that is not known. */
+export function expectedSentence({ cpus, totalNs, speedup, leastSpeedup, mostSpeedup }: Prediction, settings: MachineSettings): string {
+  if (leastSpeedup === undefined || mostSpeedup === undefined) {
+    return '';
+  }
+  const between = `${leastSpeedup.toFixed(2)}× and ${mostSpeedup.toFixed(2)}×`;
+  return `On a real machine with ${formatCpus(cpus)}, expect between ${between}: ${schedulerWords(settings)} it takes ${formatTime(totalNs)}, ${speedup.toFixed(2)}×.`;
+}
+
 /** What a ranking is of that knows the paper's two schedulers alone: the one in force, or else `shared`. */
 export function rankedScheduler(settings: MachineSettings): 'shared' | 'ideal' {
   return schedulerOf(settings, '') === 'ideal' ? 'ideal' : 'shared';
@@ -88,7 +116,8 @@ export function rankingRemark(settings: MachineSettings): string {
     return '';
   }
   const leftOut = machineSummary(rankedScheduler(settings) === 'ideal' ? { ...usualMachine, model: settings.model } : settings);
-  return `Ranked without ${leftOut}: here ${rankedScheduler(settings) === 'ideal' ? 'each thread has a CPU' : 'threads share the CPUs evenly'}.`;
+  const here = rankedScheduler(settings) === 'ideal' ? 'each thread has a CPU' : 'threads share the CPUs evenly';
+  return `This list is of a simulation in which ${here}: it does not follow the chosen machine (${leftOut}).`;
 }
 
 /** Threads bound to CPUs that a machine does not have are free on it. */

@@ -24,6 +24,10 @@ export interface PageRecording {
   /** What is not as it was recorded: the program or the machine, in words; empty: nothing. */
   readonly change: string;
   readonly machine: string;
+  /** How the times come about, behind them. */
+  readonly scheduler: string;
+  /** expectedSentence() of the prediction; empty: that is not known, or not yet. */
+  readonly expected: string;
   /** replacedModel() of the prediction. */
   readonly replacedModel: string;
   /** Whose part the functions show, in words; empty: that of all threads. */
@@ -59,14 +63,15 @@ export function recordingPage(
   const verdict =
     prediction === undefined || prediction.deadlock !== undefined
       ? ''
-      : `<p>It takes ${formatTime(prediction.totalNs)} there, and ${formatTime(weights.totalNs(1) ?? 0)} on one CPU.</p>`;
+      : `<p>It takes ${formatTime(prediction.totalNs)} there, and ${formatTime(weights.totalNs(1) ?? 0)} on one CPU, ${escapeHtml(recording.scheduler)}.` +
+        `${recording.expected === '' ? '' : ` ${escapeHtml(recording.expected)}`}</p>`;
   return [
     `<header><h1>${escapeHtml(programName(recording))} <span class="headline">${headline}</span></h1>`,
     `<p class="quiet">${escapeHtml(facts(recording, nowMs))}</p>${verdict}${remark(recording)}</header>`,
     `<section><h2>Speed-up by number of CPUs</h2>${speedupCurve(curvePoints(weights, cpus), cpus, [], leads)}`,
     `<p class="quiet">Below the curve: the function that weighs most at each number of CPUs. ${escapeHtml(leadSentence(leads ?? []))}</p></section>`,
     `<section><h2>What holds the program back</h2>${functionTable(weights, cpus, shown)}`,
-    '<p class="quiet">Share of the critical path at each number of CPUs. A function with 38% makes the whole program ' +
+    '<p class="quiet">Share of the critical path at each number of CPUs, of the function itself, without what it calls. A function with 38% makes the whole program ' +
       '3.8% faster when it gets 10% faster. Select a number of CPUs to see it everywhere.</p></section>',
     notices(recording),
   ].join('\n');

@@ -4,6 +4,7 @@ import * as vscode from 'vscode';
 import { shareChart, type ChartColours } from '../core/chart';
 import { shortName } from '../core/functionNames';
 import { hoverMarkdown, type HoverOptions, type HoverSubject } from '../core/hoverText';
+import { otherScheduler } from '../core/machineSettings';
 import { lockMarkdown, locksNamed, mayNameMember } from '../core/lockHover';
 import { waitsOfFunction, waitsOfLine } from '../core/lockWaits';
 import { escapeMarkdown } from '../core/markdown';
@@ -55,6 +56,7 @@ export class Hovers implements vscode.HoverProvider {
       locks,
       freed: (lock) => commandLink('longpole.whatIf', { freed: lock }),
       threads: this.session.threadWords,
+      scheduler: otherScheduler(this.session.machine),
       cpus: this.session.cpus,
       columns: this.session.columns,
       linkTo: (weight) => (weight.file === '' || weight.firstLine === 0 ? '' : definitionLink(weight)),

@@ -6,7 +6,7 @@ import { pageFrame } from '../core/pageFrame';
 import { curveCpuCounts, recordingPage } from '../core/recordingPage';
 import type { Stretch } from '../core/curve';
 import { functionTitle } from '../core/functionNames';
-import { isUsual, machineSummary, replacedModel } from '../core/machineSettings';
+import { expectedSentence, isUsual, machineSummary, replacedModel, schedulerWords, usualMachine, type MachineSettings } from '../core/machineSettings';
 import { usualCpuCounts, type Weights } from '../core/weights';
 import type { Session } from './session';
 
@@ -35,6 +35,7 @@ export class RecordingEditor {
     let problem: string | undefined;
     let asked: Weights | undefined;
     let leads: { of: Weights; stretches: Stretch[] } | undefined;
+    let expected: { of: Weights; cpus: number; sentence: string } | undefined;
     const draw = (): void => {
       const { recording, machine, cpus } = this.session;
       if (recording?.path !== path || !panel.visible) {
@@ -48,6 +49,8 @@ export class RecordingEditor {
           path,
           change: recording.change,
           machine: machineSummary(machine),
+          scheduler: schedulerWords(machine),
+          expected: expected?.of === weights && expected.cpus === cpus ? expected.sentence : '',
           replacedModel: replacedModel(machine, weights.prediction(cpus)?.model ?? ''),
           shownThreads: this.session.threadWords,
         },
@@ -63,6 +66,22 @@ export class RecordingEditor {
         void webview.postMessage({ body });
       }
     };
+    /** Simulates several times more, so it is asked for last; without an answer nothing is said. */
+    const askExpected = async (): Promise<void> => {
+      const { recording, machine, cpus } = this.session;
+      if (recording?.path !== path || (expected?.of === recording.weights && expected.cpus === cpus)) {
+        return;
+      }
+      expected = { of: recording.weights, cpus, sentence: '' };
+      const on: MachineSettings = isUsual(machine) ? { ...usualMachine, scheduler: 'linux' } : machine;
+      const sentence = await this.session
+        .ask(undefined, (client, handle) => client.predict(handle, [cpus], on, { withInterval: true }))
+        .then(({ predictions: [prediction] }) => (prediction === undefined ? '' : expectedSentence(prediction, on)), () => '');
+      if (expected.of === recording.weights && expected.cpus === cpus) {
+        expected = { of: recording.weights, cpus, sentence };
+        draw();
+      }
+    };
     const ask = async (weights: Weights | undefined): Promise<void> => {
       asked = weights;
       await this.session.need(curveCpuCounts);
@@ -76,6 +95,7 @@ export class RecordingEditor {
         };
         draw();
       }
+      await askExpected();
     };
     // A program that was recorded meanwhile may have taken this recording's place in the window.
     const bringBack = async (): Promise<void> => {
@@ -134,6 +154,8 @@ export class RecordingEditor {
         const { recording, busy } = this.session;
         if (!busy && panel.visible && recording?.path === path && recording.weights !== asked) {
           showAgain();
+        } else if (!busy && panel.visible && !isShowing) {
+          void askExpected();
         }
       }),
       panel.onDidChangeViewState(() => {

@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { formatAge, formatCpus, formatShare, formatSpeedup, formatTime } from '../core/format';
 import { functionTitle } from '../core/functionNames';
-import { machineSummary, replacedModel, type MachineSettings } from '../core/machineSettings';
+import { machineSummary, otherScheduler, replacedModel, schedulerWords, type MachineSettings } from '../core/machineSettings';
 import { escapeMarkdown } from '../core/markdown';
 import { countWords } from '../core/threadFilter';
 import { holderShare, waiting, type FunctionWeight } from '../core/weights';
@@ -54,11 +54,15 @@ export class StatusBar implements vscode.Disposable {
       drawIdle(this.item, icon, problem);
       return;
     }
-    const { cpus } = this.session;
+    const { cpus, machine } = this.session;
     const prediction = recording.weights.prediction(cpus);
     const parts = [formatCpus(cpus)];
     if (prediction !== undefined) {
       parts.push(prediction.deadlock === undefined ? formatSpeedup(prediction.speedup) : 'deadlock');
+    }
+    const scheduler = otherScheduler(machine);
+    if (scheduler !== '') {
+      parts.push(scheduler);
     }
     const { remark } = this.machineCheck;
     if (recording.change !== '') {
@@ -134,7 +138,7 @@ function tooltip(
     );
   } else if (prediction !== undefined) {
     lines.push(
-      `${formatTime(prediction.totalNs)} at ${formatCpus(cpus)}, ${formatSpeedup(prediction.speedup)} as fast as at one.`,
+      `${formatTime(prediction.totalNs)} at ${formatCpus(cpus)}, ${formatSpeedup(prediction.speedup)} as fast as at one, ${schedulerWords(settings)}.`,
     );
   }
   if (machineRemark !== '') {

@@ -5,7 +5,7 @@
 import { writeFile } from 'node:fs/promises';
 import * as vscode from 'vscode';
 import { isNotFound } from '../core/daemonErrors';
-import { formatCpus, formatSpeedup } from '../core/format';
+import { formatCpus, formatSpeedup, formatTime } from '../core/format';
 import { shortName } from '../core/functionNames';
 import { boundThreads, isMachine, machineSummary, schedulerOf, schedulers, withBinding } from '../core/machineSettings';
 import { timelineCalls, timelineData, timelineFound, timelineItem } from '../core/timeline/fromProtocol';
@@ -164,8 +164,15 @@ export class TimelineView implements vscode.WebviewViewProvider, vscode.Disposab
 
   /** Why the times are others than those that the rest of the window shows. */
   private remark([own]: readonly LaneInfo[]): string {
-    const isOther = own?.hasCpus === true && !isMachine(schedulerOf(this.session.machine, 'shared'));
-    return isOther ? 'Wake-ups and switches take time here, and CPUs have queues. The status bar and the lines are of threads that share the CPUs evenly, so their times differ a little.' : '';
+    const prediction = this.session.recording?.weights.prediction(this.session.cpus);
+    if (own?.hasCpus !== true || isMachine(schedulerOf(this.session.machine, 'shared'))) {
+      return '';
+    }
+    const elsewhere = prediction === undefined || prediction.deadlock !== undefined ? 'other times' : formatTime(prediction.totalNs);
+    return (
+      `The status bar and the lines say ${elsewhere}: they are of threads that share the CPUs evenly (scheduler shared). ` +
+      'Here the scheduler is linux: wake-ups and switches take time, and CPUs have queues.'
+    );
   }
 
   /** Tells the page what there is to be asked for, when that has changed. */

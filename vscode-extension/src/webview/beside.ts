@@ -63,6 +63,9 @@ export function drawDetails(timeline: Timeline): void {
       }
     }
   }
+  if (timeline.remark !== '' && timeline.lanes[0]?.selection === undefined) {
+    parts.push(element('p', timeline.remark, 'quiet'));
+  }
   if (timeline.colours.length > 0) {
     const rows = timeline.colours.map(({ text, draw }) => element('div', [swatch((surface) => draw(surface, timeline.theme)), element('span', text)], 'row'));
     parts.push(element('h2', 'Colours'), ...rows);

@@ -48,6 +48,8 @@ export class Timeline {
   };
   /** Of the recording. */
   title = '';
+  /** Why its times are others than those that the rest of the window shows. */
+  remark = '';
   lanes: LaneState[] = [];
   private generation = -1;
   history = new History(this.kept.view ?? wholeRun(0));
@@ -160,6 +162,7 @@ export class Timeline {
       return lane;
     });
     this.title = message.title;
+    this.remark = message.remark;
     page.title.replaceChildren(element('b', this.title), ` ${message.lanes.map((lane) => lane.title).join('  ↔  ')}`);
     page.scheduler.textContent = /, (.*)$/.exec(message.lanes[0]?.title ?? '')?.[1] ?? '';
     page.title.title = message.remark;

@@ -333,6 +333,7 @@ void describe('with a daemon that works', () => {
     await workbench.openRecording('run.lptrace');
     const page = workbench.webview();
     await page.getByText('1.6× on 8 CPUs', { exact: true }).waitFor();
+    await page.getByText('expect between 1.44× and 1.76×: by the scheduler linux it takes 1.25 s, 1.60×.').waitFor();
     // The program that ends beside the page takes its place in the window, until the page is asked for something.
     await progress.getByText('Cancel', { exact: true }).click();
     await workbench.toast('was stopped. What it did until then is kept: 12,345 events.').waitFor();

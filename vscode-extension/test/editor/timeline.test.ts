@@ -54,6 +54,7 @@ void describe('the timeline', () => {
     assert.deepEqual(broken, []);
     await panel.page.locator('#table').press('t');
     await panel.details.getByText('serial').waitFor();
+    await panel.details.getByText(/^The status bar and the lines say 1\.25 s: they are of threads that share the CPUs evenly \(scheduler shared\)/).waitFor();
     // A name of markup is text: it has run nothing and loaded nothing.
     assert.notEqual(await panel.canvas.evaluate(() => document.title), 'bad');
     assert.equal(await panel.canvas.evaluate(() => document.querySelectorAll('img').length), 0);
@@ -232,7 +233,7 @@ void describe('the timeline', () => {
     await workbench.quickInput.fill('1 CPU');
     await workbench.page.keyboard.press('Enter');
     await panel.page.getByText('1 CPU, linux').waitFor();
-    assert.match((await panel.page.locator('#scheduler').getAttribute('title')) ?? '', /The status bar and the lines are of threads that share the CPUs evenly/);
+    assert.match((await panel.page.locator('#scheduler').getAttribute('title')) ?? '', /The status bar and the lines say 2\.00 s: they are of threads that share the CPUs evenly \(scheduler shared\)/);
     await panel.untilSelected('wait for a semaphore: items');
     const now = await panel.view();
     assert.ok(Math.abs(now[1] - now[0] - (before[1] - before[0])) < 2 * ms, `${now.join()} ${before.join()}`);

@@ -338,10 +338,10 @@ void describe('views', () => {
     await item('Scheduler').getByText('linux').waitFor();
     await page.keyboard.press('Escape');
     await workbench.untilAnnotations((found) => found.get(5)?.text.startsWith('40%') ?? false, '40% on the slow machine');
-    await workbench.untilStatus('8 CPUs · 1.3×');
+    await workbench.untilStatus('8 CPUs · 1.3× · linux');
     // What ranks without that machine says so; what follows it names it.
     await open('Locks');
-    await pane('Locks').getByText('Ranked without linux, latency 1.25 s: here threads share the CPUs evenly.').waitFor();
+    await pane('Locks').getByText('This list is of a simulation in which threads share the CPUs evenly: it does not follow the chosen machine (linux, latency 1.25 s).').waitFor();
     await inAllThemes('locks on a machine');
     await open('Functions');
     await pane('Functions').getByText('at 8 CPUs, linux, latency 1.25 s').waitFor();
@@ -371,6 +371,6 @@ void describe('views', () => {
     await workbench.untilAnnotations((found) => found.get(5)?.text.startsWith('80%') ?? false, '80% on the usual machine');
     await workbench.untilStatus('8 CPUs · 1.6×');
     await open('Locks');
-    await pane('Locks').getByText('Ranked without').waitFor({ state: 'detached' });
+    await pane('Locks').getByText('This list is of').waitFor({ state: 'detached' });
   });
 });

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import type { ExtensionContext, WebviewView } from 'vscode';
 import { usualMachine } from '../../src/core/machineSettings';
 import type { ToPanel } from '../../src/core/timeline/messages';
+import { Weights } from '../../src/core/weights';
 import type { Recordings } from '../../src/editor/recordings';
 import type { Session } from '../../src/editor/session';
 import { TimelineView } from '../../src/editor/timelineView';
@@ -49,7 +50,7 @@ class Setting {
   readonly panel = new Panel();
   readonly changed = new EventEmitter<void>();
   hasLine = true;
-  recording = { path: '/one.lptrace', info: { handle: 1n, startedAtUnixNs: 1n } };
+  recording = { path: '/one.lptrace', info: { handle: 1n, startedAtUnixNs: 1n }, weights: new Weights() };
   readonly timeline: TimelineView;
 
   constructor() {
@@ -91,7 +92,7 @@ class Setting {
 
   /** Another one is shown. */
   async opens(path: string): Promise<void> {
-    this.recording = { path, info: { handle: 2n, startedAtUnixNs: 2n } };
+    this.recording = { path, info: { handle: 2n, startedAtUnixNs: 2n }, weights: new Weights() };
     this.changed.fire();
     await this.settled();
   }

@@ -18,6 +18,7 @@ const options: HoverOptions = {
   locks: { ofLine: [], ofFunction: [] },
   freed: () => '',
   threads: '',
+  scheduler: '',
 };
 
 /** The text without colours and entities. */

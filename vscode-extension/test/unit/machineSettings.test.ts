@@ -1,25 +1,29 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
+  expectedSentence,
   isUsual,
   machineOf,
   machineRemark,
+  type MachineSettings,
   machineSummary,
-  rankedScheduler,
-  replacedModel,
-  rankingRemark,
+  otherScheduler,
   parseNodes,
   parseSpeeds,
   parseTime,
   parseWhole,
+  rankedScheduler,
+  rankingRemark,
   readMachine,
+  replacedModel,
   schedulerOf,
+  schedulerWords,
   shortMachineRemark,
   usualMachine,
   withBinding,
   withThread,
-  type MachineSettings,
 } from '../../src/core/machineSettings';
+import { Prediction } from '../../src/protocol/longpole/v1/simulation';
 
 void test('times are read with their units, and nothing else', () => {
   const rows: [string, number | undefined][] = [
@@ -109,10 +113,10 @@ void test('a ranking follows the paper’s schedulers, and says what else it lea
     [{}, 'shared', ''],
     [{ scheduler: 'shared' }, 'shared', ''],
     [{ scheduler: 'ideal' }, 'ideal', ''],
-    [{ scheduler: 'ideal', model: 'strict' }, 'ideal', 'Ranked without model strict: here each thread has a CPU.'],
-    [{ model: 'strict' }, 'shared', 'Ranked without model strict: here threads share the CPUs evenly.'],
-    [{ scheduler: 'fifo' }, 'shared', 'Ranked without fifo: here threads share the CPUs evenly.'],
-    [{ latencyNs: 5000 }, 'shared', 'Ranked without linux, latency 5.00 µs: here threads share the CPUs evenly.'],
+    [{ scheduler: 'ideal', model: 'strict' }, 'ideal', 'This list is of a simulation in which each thread has a CPU: it does not follow the chosen machine (model strict).'],
+    [{ model: 'strict' }, 'shared', 'This list is of a simulation in which threads share the CPUs evenly: it does not follow the chosen machine (model strict).'],
+    [{ scheduler: 'fifo' }, 'shared', 'This list is of a simulation in which threads share the CPUs evenly: it does not follow the chosen machine (fifo).'],
+    [{ latencyNs: 5000 }, 'shared', 'This list is of a simulation in which threads share the CPUs evenly: it does not follow the chosen machine (linux, latency 5.00 µs).'],
   ];
   for (const [settings, scheduler, remark] of cases) {
     assert.equal(rankedScheduler({ ...usualMachine, ...settings }), scheduler);
@@ -135,4 +139,22 @@ void test('what was kept is read again, and nonsense is not', () => {
   for (const kept of [undefined, null, 5, 'x', {}, { scheduler: 'fastest', latencyNs: -1, speeds: ['a'], threads: [3] }]) {
     assert.ok(isUsual(readMachine(kept)), JSON.stringify(kept));
   }
+});
+
+void test('a number says by which scheduler it is, and a window that it is not the usual one', () => {
+  const of = (scheduler: string): [string, string] => [schedulerWords({ ...usualMachine, scheduler }), otherScheduler({ ...usualMachine, scheduler })];
+  assert.deepEqual(of(''), ['where threads share the CPUs evenly (scheduler shared)', '']);
+  assert.deepEqual(of('shared'), ['where threads share the CPUs evenly (scheduler shared)', '']);
+  assert.deepEqual(of('ideal'), ['where each thread has a CPU (scheduler ideal)', 'ideal']);
+  assert.deepEqual(of('fifo'), ['by the scheduler fifo', 'fifo']);
+  assert.equal(otherScheduler({ ...usualMachine, latencyNs: 5 }), 'linux', 'a machine with parameters');
+});
+
+void test('what is to be expected of a prediction', () => {
+  const prediction = Prediction.create({ cpus: 8, totalNs: 501e6, speedup: 2, leastSpeedup: 1.9, mostSpeedup: 2.1 });
+  assert.equal(
+    expectedSentence(prediction, { ...usualMachine, scheduler: 'linux' }),
+    'On a real machine with 8 CPUs, expect between 1.90× and 2.10×: by the scheduler linux it takes 501 ms, 2.00×.',
+  );
+  assert.equal(expectedSentence({ ...prediction, leastSpeedup: undefined }, usualMachine), '');
 });

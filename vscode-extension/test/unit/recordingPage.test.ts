@@ -17,6 +17,8 @@ const recording: PageRecording = {
   threads: 22,
   change: '',
   machine: '',
+  scheduler: 'by the scheduler fifo',
+  expected: '',
   replacedModel: '',
   shownThreads: '',
   notices: [{ text: 'two & three' }],
@@ -28,6 +30,8 @@ void test('the page says what ran, how fast it would be, and what leads', () => 
   assert.match(text, /&#60;b&#62;sorter 2\.5× on 8 CPUs/);
   assert.match(text, /recorded 2 min ago · ran 1\.50 s · 22 threads · 12,345 events · kernel source, 1,000 samples a second/);
   assert.match(text, /CPUs 1 8 speed-up 1\.0× 2\.5× merge sorter\.c:10 21% 53% bubble_sort sorter\.c:3 70% –/);
+  assert.match(text, /It takes 400 ns there, and 1\.00 µs on one CPU, by the scheduler fifo\. (?!On)/);
+  assert.match(recordingPage({ ...recording, expected: 'Expect 1× to 2×.' }, weights(), 8, [8], now), /the scheduler fifo\. Expect 1× to 2×\.<\/p>/);
   assert.match(text, /two &#38; three/);
   assert.match(page, /data-file="\/src\/sorter\.c" data-line="10"/);
   // The policy of the page allows neither.
