@@ -3,7 +3,7 @@
 // Lines count from 1, as in recordings.
 import { formatCpus, formatEffect, formatShare } from './format';
 import { heatStep } from './palette';
-import { functionShare, lineShare, type Weights } from './weights';
+import { functionShare, functionShareWithCallees, lineShare, type Weights } from './weights';
 
 export type InlineText = 'none' | 'percent' | 'percentAndEffect';
 
@@ -100,19 +100,21 @@ function countThreads(threads: readonly number[]): string {
   return threads.length === 1 ? '1 thread' : `${threads.length} threads`;
 }
 
-/** First lines of functions that used much CPU time and hold nothing back. */
+/** First lines of functions that used much CPU time and hold nothing back, nor does what they call. */
 function idleFunctionLines(weights: Weights, file: string, cpus: number, threshold: number): number[] {
   let cpuTimeNs = 0;
   for (const weight of weights.allFunctions()) {
     cpuTimeNs += weight.selfNs;
   }
+  const isIdle = (share: number): boolean => Math.abs(share) < Math.max(threshold, 0.001);
   return weights
     .functionsOf(file)
     .filter(
       (weight) =>
         weight.firstLine > 0 &&
         weight.selfNs >= expectedToMatter * cpuTimeNs &&
-        Math.abs(functionShare(weights, weight, cpus)) < Math.max(threshold, 0.001),
+        isIdle(functionShare(weights, weight, cpus)) &&
+        isIdle(functionShareWithCallees(weights, weight, cpus)),
     )
     .map((weight) => weight.firstLine);
 }

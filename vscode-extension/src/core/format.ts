@@ -1,4 +1,5 @@
 // Numbers as a person reads them, and the sentences around them. Nothing here rounds a number up into a promise.
+import type { FunctionAt } from '../protocol/longpole/v1/lines';
 
 /** A share: 38%, 6.1%, 0.4%, −3.2%. Two digits, three from 100% on. */
 export function formatShare(share: number): string {
@@ -39,23 +40,65 @@ export function formatEffect(share: number): string {
 }
 
 /** "10% faster here makes the whole program 5.8% faster." */
-export function effectSentence(share: number): string {
+export function effectSentence(share: number, faster = '10% faster here'): string {
   if (isNothing(share)) {
     return 'Making it faster changes nothing for the whole program.';
   }
   if (share < 0) {
-    return `10% faster here makes the whole program ${formatEffect(-share)} slower.`;
+    return `${faster} makes the whole program ${formatEffect(-share)} slower.`;
   }
-  return `10% faster here makes the whole program ${formatEffect(share)} faster.`;
+  return `${faster} makes the whole program ${formatEffect(share)} faster.`;
 }
 
-/** "58% of the critical path at 8 CPUs (1.03 s of 1.75 s)." */
-export function shareSentence(criticalNs: number, totalNs: number, cpus: number): string {
+/** How sure a share is: half the 95% confidence interval of its time, by so many samples. */
+export interface Margin {
+  readonly ns: number;
+  readonly samples: bigint;
+}
+
+/** "58% of the critical path at 8 CPUs (1.03 s of 1.75 s)."; with a margin that can be seen "58% ± 4.0% of … (…, 34 samples)." */
+export function shareSentence(criticalNs: number, totalNs: number, cpus: number, margin?: Margin): string {
   const share = totalNs > 0 ? criticalNs / totalNs : 0;
   if (isNothing(share)) {
     return `Not on the critical path at ${formatCpus(cpus)}.`;
   }
-  return `${formatShare(share)} of the critical path at ${formatCpus(cpus)} (${formatTime(criticalNs)} of ${formatTime(totalNs)}).`;
+  const rests = margin === undefined || isNothing(margin.ns / totalNs) ? '' : `, ${formatCount(margin.samples)} ${margin.samples === 1n ? 'sample' : 'samples'}`;
+  return `${withMargin(share, margin, totalNs)} of the critical path at ${formatCpus(cpus)} (${formatTime(criticalNs)} of ${formatTime(totalNs)}${rests}).`;
+}
+
+/** What there is to be gained by a function: in itself and, where that is something else, with all that it calls. */
+export function functionVerdict(
+  { criticalSelfNs, criticalTotalNs }: Pick<FunctionAt, 'criticalSelfNs' | 'criticalTotalNs'>,
+  totalNs: number,
+  cpus: number,
+  margin?: Margin,
+): { readonly share: string; readonly effect: string } {
+  const [self, withCallees] = totalNs > 0 ? [criticalSelfNs / totalNs, criticalTotalNs / totalNs] : [0, 0];
+  if (isNothing(withCallees - self)) {
+    return { share: shareSentence(criticalSelfNs, totalNs, cpus, margin), effect: effectSentence(self) };
+  }
+  const times = `(${formatTime(criticalTotalNs)} of ${formatTime(totalNs)})`;
+  if (isNothing(self)) {
+    return {
+      share: `${formatShare(withCallees)} of the critical path at ${formatCpus(cpus)} with what it calls ${times}, nothing in itself.`,
+      effect: effectSentence(withCallees, '10% faster with what it calls'),
+    };
+  }
+  const effect = effectSentence(self, '10% faster in itself');
+  return {
+    share: `${withMargin(self, margin, totalNs)} of the critical path at ${formatCpus(cpus)} in itself, ${formatShare(withCallees)} with what it calls ${times}.`,
+    effect: self > 0 && withCallees > 0 ? `${effect.slice(0, -1)}, with what it calls ${formatEffect(withCallees)}.` : effect,
+  };
+}
+
+function withMargin(share: number, margin: Margin | undefined, totalNs: number): string {
+  const open = margin === undefined ? 0 : margin.ns / totalNs;
+  return isNothing(open) ? formatShare(share) : `${formatShare(share)} ± ${formatShare(open)}`;
+}
+
+/** An error in the words of the command line, where they follow a name: "cannot open x: …". */
+export function asSentence(error: string): string {
+  return error.replace(/^(?:cannot|there|nothing|no|the|this|it|its)\b/, (word) => word.charAt(0).toUpperCase() + word.slice(1));
 }
 
 /** Whether a share would be shown as 0.0%. */

@@ -1,11 +1,11 @@
 // What a hover says about a function and a line: Markdown, without an editor.
 import { basename } from 'node:path';
-import { effectSentence, formatCount, formatShare, formatTime, isNothing, shareSentence } from './format';
+import { effectSentence, formatCount, formatCpus, formatShare, formatTime, functionVerdict, isNothing, shareSentence, type Margin } from './format';
 import { shortName } from './functionNames';
 import type { LockWait } from './lockWaits';
 import { escapeMarkdown } from './markdown';
 import { gainWords } from './rankings';
-import { functionShare, lineShare, type FunctionWeight, type LineWeight, type Weights } from './weights';
+import { functionShare, functionShareWithCallees, lineShare, type FunctionWeight, type LineWeight, type Weights } from './weights';
 
 /** A hover that has to be scrolled is not read. */
 const mostLocks = 2;
@@ -14,6 +14,8 @@ export interface HoverSubject {
   /** The line the pointer is on, when it has weight of its own. */
   readonly line: LineWeight | undefined;
   readonly weight: FunctionWeight | undefined;
+  /** Where the line, or else the function, is by now; undefined: where it was recorded. */
+  readonly lineNow?: number | undefined;
 }
 
 export interface HoverOptions {
@@ -45,18 +47,25 @@ export function hoverMarkdown(weights: Weights, subject: HoverSubject, options: 
   if (totalNs === undefined || (line === undefined && weight === undefined)) {
     return undefined;
   }
+  // Margins are those of all threads.
+  const margin = (ns: number | undefined, samples: bigint): Margin | undefined => (weights.threads === undefined ? { ns: ns ?? 0, samples } : undefined);
   const parts: string[] = [];
   if (line !== undefined) {
     const name = weight?.name ?? line.functions.join(', ');
+    const criticalNs = line.criticalNs.get(options.cpus) ?? 0;
+    const moved = subject.lineNow === undefined || subject.lineNow === line.line ? '' : `, ${line.line} when it was recorded`;
     parts.push(
-      heading(`Line ${line.line}`, name === '' ? '' : `in ${linked(shortName(name), weight, options)}`, options) +
-        verdict(line.criticalNs.get(options.cpus) ?? 0, totalNs, options.cpus),
+      heading(`Line ${subject.lineNow ?? line.line}`, `${name === '' ? '' : `in ${linked(shortName(name), weight, options)}`}${moved}`, options) +
+        verdict(
+          shareSentence(criticalNs, totalNs, options.cpus, margin(line.marginNs.get(options.cpus), line.samples)),
+          effectSentence(totalNs > 0 ? criticalNs / totalNs : 0),
+        ),
     );
   } else if (weight !== undefined) {
-    const place = weight.file === '' ? '' : `${basename(weight.file)}:${weight.firstLine}`;
-    parts.push(
-      heading(linked(shortName(weight.name), weight, options), escapeMarkdown(place), options) + verdict(functionCriticalNs(weight, options.cpus), totalNs, options.cpus),
-    );
+    const place = weight.file === '' ? '' : `${basename(weight.file)}:${subject.lineNow ?? weight.firstLine}`;
+    const { criticalSelfNs = 0, criticalTotalNs = 0, marginNs = 0 } = weight.at.get(options.cpus) ?? {};
+    const { share, effect } = functionVerdict({ criticalSelfNs, criticalTotalNs }, totalNs, options.cpus, margin(marginNs, weight.samples));
+    parts.push(heading(linked(shortName(weight.name), weight, options), escapeMarkdown(place), options) + verdict(share, effect));
   }
   parts.push(...options.locks.ofLine.slice(0, mostLocks).map((lock) => lockSentence(lock, options)), table(weights, subject, options));
   const facts =
@@ -68,6 +77,18 @@ export function hoverMarkdown(weights: Weights, subject: HoverSubject, options: 
     parts.push(`*The part of ${escapeMarkdown(options.threads)} alone.*`);
   }
   return parts.join('\n\n');
+}
+
+/** What is said at a line that stands where these lines stood when it was recorded; undefined where they had no part in anything. */
+export function editedMarkdown(weights: Weights, lines: readonly LineWeight[], cpus: number): string | undefined {
+  const shares = lines.map((line) => ({ line: line.line, share: lineShare(weights, line, cpus) })).filter(({ share }) => !isNothing(share));
+  const [first, last] = [shares[0], shares.at(-1)];
+  if (first === undefined || last === undefined) {
+    return undefined;
+  }
+  const what = first === last ? `line ${first.line}` : `lines ${first.line} to ${last.line}`;
+  const share = shares.reduce((sum, one) => sum + one.share, 0);
+  return `**Edited since it was recorded.** Before that, ${what} had ${formatShare(share)} of the critical path at ${formatCpus(cpus)}.`;
 }
 
 /** Both are Markdown. */
@@ -82,13 +103,8 @@ function linked(name: string, weight: FunctionWeight | undefined, options: Hover
   return address === '' ? escapeMarkdown(name) : `[${escapeMarkdown(name)}](${address})`;
 }
 
-function verdict(criticalNs: number, totalNs: number, cpus: number): string {
-  const share = totalNs > 0 ? criticalNs / totalNs : 0;
-  return `${shareSentence(criticalNs, totalNs, cpus)}  \n**${effectSentence(share)}**`;
-}
-
-function functionCriticalNs(weight: FunctionWeight, cpus: number): number {
-  return weight.at.get(cpus)?.criticalSelfNs ?? 0;
+function verdict(share: string, effect: string): string {
+  return `${share}  \n**${effect}**`;
 }
 
 function table(weights: Weights, subject: HoverSubject, options: HoverOptions): string {
@@ -103,8 +119,11 @@ function table(weights: Weights, subject: HoverSubject, options: HoverOptions): 
     rows.push(row('this line', (count) => formatShare(lineShare(weights, line, count))));
   }
   if (weight !== undefined) {
-    const title = line === undefined ? 'share' : escapeMarkdown(shortName(weight.name));
+    const title = line === undefined ? 'in itself' : escapeMarkdown(shortName(weight.name));
     rows.push(row(title, (count) => formatShare(functionShare(weights, weight, count))));
+    if (line === undefined && columns.some((count) => !isNothing(functionShareWithCallees(weights, weight, count) - functionShare(weights, weight, count)))) {
+      rows.push(row('with callees', (count) => formatShare(functionShareWithCallees(weights, weight, count))));
+    }
   }
   rows.push(row(options.scheduler === '' ? 'program' : `program (${options.scheduler})`, (count) => formatTime(weights.totalNs(count) ?? 0)));
   return rows.join('\n');
@@ -130,7 +149,7 @@ function functionFacts(weight: FunctionWeight, named: boolean, { cpus, locks }: 
     facts.push(critical === undefined ? calls : `${calls}, ${formatCount(critical)} on the path`);
   }
   facts.push(`self ${formatTime(weight.selfNs)}`);
-  facts.push(`with descendants ${formatTime(weight.selfAndDescendantsNs)}`);
+  facts.push(`with callees ${formatTime(weight.selfAndDescendantsNs)}`);
   const waits = locks.ofFunction.slice(0, mostLocks).map(({ name, waitNs }) => `waits ${formatTime(waitNs)} for ${escapeMarkdown(name)}`);
   const text = waits.length === 0 ? `${facts.join(' · ')} of CPU time` : [...facts, ...waits].join(' · ');
   return quiet(named ? `${escapeMarkdown(shortName(weight.name))}: ${text}` : text);

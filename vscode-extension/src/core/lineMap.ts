@@ -44,6 +44,17 @@ export class LineMap {
     return this.lines[line]?.recorded;
   }
 
+  /** The recorded lines that stood where `line` is by now and stand nowhere any more. */
+  replacedAt(line: number): number[] {
+    const before = this.lines.slice(0, line + 1).findLast(({ recorded }) => recorded !== undefined)?.recorded ?? -1;
+    const behind = this.lines.slice(line).find(({ recorded }) => recorded !== undefined)?.recorded ?? this.recorded.length;
+    if (this.lines[line]?.recorded !== undefined || behind <= before) {
+      return [];
+    }
+    const standing = this.currentLines();
+    return Array.from({ length: behind - before - 1 }, (_unused, at) => before + 1 + at).filter((recorded) => !standing.has(recorded));
+  }
+
   /** For every recorded line that still stands, where. */
   currentLines(): Map<number, number> {
     const current = new Map<number, number>();

@@ -16,6 +16,8 @@ export interface LineWeight {
   readonly samples: bigint;
   /** By CPU count. May be negative. */
   readonly criticalNs: ReadonlyMap<number, number>;
+  /** By CPU count: half the 95% confidence interval of criticalNs, as far as the number of samples goes; 0: exact. */
+  readonly marginNs: ReadonlyMap<number, number>;
 }
 
 export interface FunctionWeight {
@@ -37,6 +39,7 @@ interface MutableLine {
   selfNs: number;
   samples: bigint;
   criticalNs: Map<number, number>;
+  marginNs: Map<number, number>;
 }
 
 interface MutableFunction extends Omit<FunctionWeight, 'at'> {
@@ -140,6 +143,8 @@ export class Weights {
       cpus.forEach((count, at) => {
         const before = again ? (weight.criticalNs.get(count) ?? 0) : 0;
         weight.criticalNs.set(count, before + (answer.criticalNs[at] ?? 0));
+        const marginBefore = again ? (weight.marginNs.get(count) ?? 0) : 0;
+        weight.marginNs.set(count, Math.hypot(marginBefore, answer.marginNs[at] ?? 0));
       });
     }
     for (const answer of functions.functions) {
@@ -165,6 +170,11 @@ export function functionShare(weights: Weights, weight: FunctionWeight, cpus: nu
   return share(weight.at.get(cpus)?.criticalSelfNs ?? 0, weights.totalNs(cpus));
 }
 
+/** The same with all that it calls. */
+export function functionShareWithCallees(weights: Weights, weight: FunctionWeight, cpus: number): number {
+  return share(weight.at.get(cpus)?.criticalTotalNs ?? 0, weights.totalNs(cpus));
+}
+
 /** As functionShare. */
 export function holderShare(weights: Weights, holder: Holder, cpus: number): number {
   return holder === waiting ? share(weights.waitingNs(cpus), weights.totalNs(cpus)) : functionShare(weights, holder, cpus);
@@ -179,7 +189,7 @@ function functionKey(answer: FunctionMessage): string {
 }
 
 function emptyLine(line: number): MutableLine {
-  return { line, functions: [], selfNs: 0, samples: 0n, criticalNs: new Map<number, number>() };
+  return { line, functions: [], selfNs: 0, samples: 0n, criticalNs: new Map<number, number>(), marginNs: new Map<number, number>() };
 }
 
 function emptyFunction(answer: FunctionMessage): MutableFunction {

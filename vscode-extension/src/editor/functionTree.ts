@@ -2,7 +2,7 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { textBar } from '../core/bars';
-import { formatCpus, formatShare, formatTime, effectSentence, shareSentence } from '../core/format';
+import { formatCpus, formatShare, formatTime, functionVerdict } from '../core/format';
 import { functionTitle } from '../core/functionNames';
 import { machineSummary } from '../core/machineSettings';
 import { countWords } from '../core/threadFilter';
@@ -19,6 +19,7 @@ export type FunctionNode =
 /** Below it, a row says nothing. */
 const leastShare = 0.001;
 const barCharacters = 8;
+const unnamedTooltip = 'CPU time of which no function is known: of a program without symbols, or of code that is made while it runs.';
 
 export class FunctionTree implements vscode.TreeDataProvider<FunctionNode>, vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<void>();
@@ -87,11 +88,17 @@ export class FunctionTree implements vscode.TreeDataProvider<FunctionNode>, vsco
           this.getChildren(node).length > 0 ? vscode.TreeItemCollapsibleState.Collapsed : vscode.TreeItemCollapsibleState.None;
         item.contextValue = weight.name === '' ? undefined : 'changeable';
         item.id = [weight.name, weight.file, weight.firstLine].join('\0');
-        const criticalNs = weight.at.get(cpus)?.criticalSelfNs ?? 0;
+        const { criticalSelfNs = 0, criticalTotalNs = 0, marginNs = 0 } = weight.at.get(cpus) ?? {};
+        const { share, effect } = functionVerdict(
+          { criticalSelfNs, criticalTotalNs },
+          weights.totalNs(cpus) ?? 0,
+          cpus,
+          weights.threads === undefined ? { ns: marginNs, samples: weight.samples } : undefined,
+        );
         item.tooltip = [
-          `${weight.name}${weight.file === '' ? '' : `\n${basename(weight.file)}:${weight.firstLine}`}`,
-          `${shareSentence(criticalNs, weights.totalNs(cpus) ?? 0, cpus)}\n${effectSentence(functionShare(weights, weight, cpus))}`,
-          `self ${formatTime(weight.selfNs)} · with descendants ${formatTime(weight.selfAndDescendantsNs)} of CPU time`,
+          `${weight.name === '' ? unnamedTooltip : weight.name}${weight.file === '' ? '' : `\n${basename(weight.file)}:${weight.firstLine}`}`,
+          `${share}\n${effect}`,
+          `self ${formatTime(weight.selfNs)} · with callees ${formatTime(weight.selfAndDescendantsNs)} of CPU time`,
         ].join('\n\n');
         return item;
       }

@@ -2,8 +2,9 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { shareChart, type ChartColours } from '../core/chart';
+import { isCalled, isCode } from '../core/codePlaces';
 import { shortName } from '../core/functionNames';
-import { hoverMarkdown, type HoverOptions, type HoverSubject } from '../core/hoverText';
+import { editedMarkdown, hoverMarkdown, type HoverOptions, type HoverSubject } from '../core/hoverText';
 import { otherScheduler } from '../core/machineSettings';
 import { lockMarkdown, locksNamed, mayNameMember } from '../core/lockHover';
 import { waitsOfFunction, waitsOfLine } from '../core/lockWaits';
@@ -41,13 +42,17 @@ export class Hovers implements vscode.HoverProvider {
     if (ofLock !== undefined) {
       return ofLock;
     }
-    const named = wordRange && functionNamed(weights, state.file, document.getText(wordRange), number);
+    const named = wordRange && functionNamed(weights, state.file, document, wordRange, number);
     const around = number === undefined ? undefined : functionAround(weights, state.file, number);
     const line = number === undefined ? undefined : weights.linesOf(state.file).get(number);
     // On a function's name the function is meant, on a lock's the lock, anywhere else the line.
-    const subject =
-      named !== undefined ? { weight: named, line: undefined } : { weight: around, line: visibleLine(line) };
-
+    const subject: HoverSubject =
+      named !== undefined
+        ? { weight: named, line: undefined, lineNow: named.file === state.file ? currentLine(state, named.firstLine) : undefined }
+        : { weight: around, line: visibleLine(line), lineNow: line === undefined ? around && currentLine(state, around.firstLine) : position.line + 1 };
+    if (number === undefined && named === undefined) {
+      return this.editedHover(weights, state, position.line);
+    }
     if (subject.weight === undefined && subject.line === undefined) {
       return undefined;
     }
@@ -76,6 +81,19 @@ export class Hovers implements vscode.HoverProvider {
     content.supportHtml = true;
     content.isTrusted = { enabledCommands: ['longpole.goToLine', 'longpole.showLineInTimeline', 'longpole.whatIf', 'longpole.takeBackWhatIf', 'longpole.showAllThreads'] };
     return new vscode.Hover(content, wordRange);
+  }
+
+  /** On a line that was not there when it was recorded. */
+  private editedHover(weights: Weights, state: DocumentState & { kind: 'followed' }, line: number): vscode.Hover | undefined {
+    const known = weights.linesOf(state.file);
+    const replaced = state.lines.replacedAt(line).flatMap((recorded) => known.get(recorded + 1) ?? []);
+    const text = editedMarkdown(weights, replaced, this.session.cpus);
+    if (text === undefined) {
+      return undefined;
+    }
+    const content = new vscode.MarkdownString(`${text} [Record again](command:longpole.record)`);
+    content.isTrusted = { enabledCommands: ['longpole.record'] };
+    return new vscode.Hover(content);
   }
 
   /** The locks, known once the daemon has looked for them: a hover that comes before that does without. */
@@ -163,14 +181,23 @@ function rival(
   return best;
 }
 
-function functionNamed(weights: Weights, file: string, word: string, line: number | undefined): FunctionWeight | undefined {
-  const named = [...weights.allFunctions()].filter((weight) => shortName(weight.name) === word);
+/** The function that a word names: where it is defined, and where something of its name is called. */
+function functionNamed(weights: Weights, file: string, document: vscode.TextDocument, wordRange: vscode.Range, line: number | undefined): FunctionWeight | undefined {
+  const word = document.getText(wordRange);
   // Overloads and static functions share names: nearest first.
-  return (
-    named.find((weight) => weight.file === file && weight.firstLine === line) ??
-    named.find((weight) => weight.file === file) ??
-    (named.length === 1 ? named[0] : undefined)
-  );
+  const named = [...weights.allFunctions()].filter((weight) => shortName(weight.name) === word);
+  const defined = named.find((weight) => weight.file === file && weight.firstLine === line);
+  const behind = document.lineAt(wordRange.end.line).text.slice(wordRange.end.character);
+  if (named.length === 0 || (defined === undefined && !isCalled(behind)) || !isCode(document.getText(), document.offsetAt(wordRange.start))) {
+    return undefined;
+  }
+  return defined ?? named.find((weight) => weight.file === file) ?? (named.length === 1 ? named[0] : undefined);
+}
+
+/** Where a line of the recording is by now. */
+function currentLine(state: DocumentState & { kind: 'followed' }, recorded: number): number | undefined {
+  const at = state.lines.currentLines().get(recorded - 1);
+  return at === undefined ? undefined : at + 1;
 }
 
 function functionAround(weights: Weights, file: string, line: number): FunctionWeight | undefined {

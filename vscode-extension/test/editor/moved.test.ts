@@ -1,4 +1,5 @@
 // Where the recording's lines are found in sources that are no longer, or not yet again, what was recorded.
+import assert from 'node:assert/strict';
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -37,12 +38,33 @@ void describe('a line of the recording', () => {
     await workbench.untilAnnotations((found) => found.get(7) !== undefined, 'line 5 on line 7');
     await workbench.runCommand('Longpole: Go to Hottest Line');
     await shows(7);
+    const hover = await workbench.hover(7, 'seed');
+    await hover.getByText(/^Line 7/).waitFor();
+    await hover.getByText(/, 5 when it was recorded/).waitFor();
+    await workbench.page.mouse.move(5, 400);
+  });
+
+  void test('is told as a function where that is called, and not where its name is but a word', async () => {
+    const hovers = workbench.page.locator('.monaco-hover:not(.hidden) .hover-contents');
+    const called = await workbench.hover(17, 'produce');
+    await called.getByText('pipeline.c:5').waitFor();
+    await workbench.page.mouse.move(5, 400);
+    await hovers.first().waitFor({ state: 'detached' }).catch(() => undefined);
+    await workbench.goToLine(1);
+    await workbench.page.keyboard.press('Home');
+    await workbench.page.keyboard.type('// produce(1), ');
+    await workbench.untilAnnotations((found) => found.get(7) !== undefined, 'line 7 as before');
+    await assert.rejects(workbench.hover(1, 'produce'), /a hover on/);
   });
 
   void test('that was edited is gone to nearly, and it is said', async () => {
+    await workbench.goToLine(7);
     await workbench.page.keyboard.press('Home');
     await workbench.page.keyboard.type('1 + ');
     await workbench.untilAnnotations((found) => found.get(7) === undefined, 'line 7 without a number');
+    const hover = await workbench.hover(7, 'seed');
+    await hover.getByText('Before that, line 5 had 80% of the critical path at 8 CPUs.').waitFor();
+    await workbench.page.mouse.move(5, 400);
     await workbench.runCommand('Longpole: Go to Hottest Line');
     await workbench.page.getByText('That line was edited since it was recorded; the place is near.').waitFor();
     await shows(6);

@@ -136,12 +136,12 @@ void describe('recording the sorter', () => {
     const hover = await workbench.hover(merge.first, 'merge');
     const text = (await hover.innerText()).replace(/\u00a0/g, ' ');
     assert.match(text, /^merge +sorter\.c:\d+/);
-    assert.match(text, /\d+% of the critical path at 8 CPUs \([\d.]+ m?s of [\d.]+ m?s\)\./);
+    assert.match(text, /\d+% (± [\d.]+% )?of the critical path at 8 CPUs \([\d.]+ m?s of [\d.]+ m?s(, [\d,]+ samples)?\)\./);
     assert.match(text, /10% faster here makes the whole program \d\.\d% faster\./);
     assert.match(text, /CPUs\s+1\s+2\s+4\s+8\s+16\s+64\s/);
-    assert.match(text, /share(\s+[\d.]+%){6}/);
+    assert.match(text, /in itself(\s+[\d.]+%){6}/);
     assert.match(text, /program(\s+[\d.]+ m?s){6}/);
-    assert.match(text, /self [\d.]+ m?s · with descendants [\d.]+ m?s/);
+    assert.match(text, /self [\d.]+ m?s · with callees [\d.]+ m?s/);
     const width = (): Promise<number> => hover.locator('img').first().evaluate((image) => (image as HTMLImageElement).naturalWidth);
     await eventually(async () => (await width()) > 0, () => 'the picture of the shares');
   });

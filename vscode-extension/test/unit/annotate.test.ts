@@ -40,6 +40,15 @@ void test('of some threads alone, the heaviest line and a function off their pat
   assert.deepEqual(texts, ['3 not on the critical path at 8 CPUs in 2 threads', '12 20%  · in 2 threads alone', '13 15%']);
 });
 
+void test('a function is not off the path when what it calls is on it', () => {
+  const known = weights();
+  const at = (criticalTotalNs: number): object => ({ at: [{ criticalSelfNs: 0, criticalTotalNs }] });
+  const functions = [{ name: 'main', file, line: 20, selfNs: 500, ...at(300) }, { name: 'idle', file, line: 30, selfNs: 500, ...at(2) }];
+  known.add([8], GetLinesResponse.create({ totalNs: [400] }), GetFunctionsResponse.fromPartial({ totalNs: [400], functions }));
+  const remarks = annotateLines(known, file, 8, usual).filter(({ share }) => share === 0);
+  assert.deepEqual(remarks.map(({ line }) => line), [3, 30]);
+});
+
 void test('a file the recording does not know has none', () => {
   assert.deepEqual(annotateLines(weights(), '/src/other.c', 8, usual), []);
 });

@@ -131,3 +131,16 @@ void test('a place of the recording is where its line stands now, or the nearest
   assert.deepEqual(map.placeOf(3), { line: 4, stands: false }, 'the next one, which has moved up');
   assert.equal(new LineMap([]).placeOf(3), undefined);
 });
+
+void test('what stood where a line is by now is known, and where nothing did as well', () => {
+  const replaced = (line: number, ...changes: TextChange[]): number[] => {
+    const map = new LineMap(recorded);
+    map.apply(changes);
+    return map.replacedAt(line);
+  };
+  assert.deepEqual(replaced(2, change([2, 1], [2, 2], 'W')), [2]);
+  assert.deepEqual(replaced(2, change([2, 0], [3, 3], 'both')), [2, 3], 'one line in place of two');
+  assert.deepEqual(replaced(1, change([1, 0], [1, 0], 'new\n')), [], 'nothing stood there');
+  assert.deepEqual(replaced(3, change([2, 1], [2, 2], 'W')), [], 'it stands there');
+  assert.deepEqual(replaced(5, change([5, 0], [5, 1], 'F')), [5], 'the last line');
+});
