@@ -87,7 +87,11 @@ export class Product implements vscode.Disposable {
     this.commands = {
       record: () => recorder.record(),
       recordOther: () => recorder.recordOther(),
-      recordExample: async () => session.open(await recordExample(context, daemon.findProgram(), recordings)),
+      recordExample: async () => {
+        if (await recorder.show(recordExample(context, daemon.findProgram(), recordings))) {
+          await goToHottestLine(session, documents);
+        }
+      },
       chooseTarget: () => recorder.choose(),
       openRecording: () => openRecording(session),
       showOverview: () => showOverview(session),
@@ -139,6 +143,7 @@ export class Product implements vscode.Disposable {
       session.onDidChange(() => {
         const has = session.recording !== undefined;
         void vscode.commands.executeCommand('setContext', 'longpole.hasRecording', has);
+        void vscode.commands.executeCommand('setContext', 'longpole.hasLines', (session.recording?.info.files.length ?? 0) > 0);
         void vscode.commands.executeCommand('setContext', 'longpole.hasWhatIf', (session.recording?.change ?? '') !== '');
         void vscode.commands.executeCommand('setContext', 'longpole.hasThreadFilter', session.filter !== undefined);
       }),

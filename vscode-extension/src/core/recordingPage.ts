@@ -8,6 +8,7 @@ import { leadSentence, speedupCurve, type CurvePoint, type Stretch } from './cur
 import { formatAge, formatCount, formatCpus, formatShare, formatSpeedup, formatTime } from './format';
 import { functionTitle } from './functionNames';
 import { escapeHtml } from './html';
+import { noticeText } from './notices';
 import { functionShare, holderShare, waiting, type FunctionWeight, type Holder, type Weights } from './weights';
 
 /** What the page needs to know of a recording. */
@@ -180,6 +181,6 @@ function notices(recording: PageRecording): string {
   if (recording.notices.length === 0) {
     return '';
   }
-  const items = recording.notices.map((notice) => `<li>${escapeHtml(notice.text)}</li>`).join('');
+  const items = recording.notices.map((notice) => `<li>${escapeHtml(noticeText(notice.text))}</li>`).join('');
   return `<section><h2>What to know about this recording</h2><ul>${items}</ul></section>`;
 }

@@ -5,12 +5,13 @@ import { constants } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import * as vscode from 'vscode';
+import type { Recorded } from './followRecording';
 import type { Recordings } from './recordings';
 
 const flags = ['-O1', '-g', '-fno-omit-frame-pointer', '-fno-inline-functions-called-once', '-D_GNU_SOURCE'];
 
-/** Builds the example, shows its source, records it, and returns where the recording is. */
-export async function recordExample(context: vscode.ExtensionContext, longpole: string, recordings: Recordings): Promise<string> {
+/** Builds the example, shows its source, and records it. */
+export async function recordExample(context: vscode.ExtensionContext, longpole: string, recordings: Recordings): Promise<Recorded> {
   const folder = join(context.globalStorageUri.fsPath, 'example');
   const source = join(folder, 'sorter.c');
   await mkdir(folder, { recursive: true });
@@ -36,7 +37,8 @@ export async function recordExample(context: vscode.ExtensionContext, longpole: 
   // Not in a terminal, as other programs are: a window without a folder lets none start there, and this one says nothing.
   return vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title: 'Longpole: recording the example' }, async () => {
     const recorded = join(folder, 'example.lptrace');
-    await promisify(execFile)(longpole, ['record', '-o', recorded, '--', join(folder, 'sorter'), 'numbers'], { cwd: folder });
-    return recordings.add(recorded, { program: 'sorter', args: ['numbers'], directory: folder });
+    const run = { program: join(folder, 'sorter'), args: ['numbers'], cwd: folder, env: {} };
+    await promisify(execFile)(longpole, ['record', '-o', recorded, '--', run.program, ...run.args], { cwd: folder });
+    return { path: await recordings.add(recorded, { program: 'sorter', args: run.args, directory: folder }), stopped: false, run };
   });
 }

@@ -4,7 +4,8 @@ import { basename, isAbsolute, join, relative } from 'node:path';
 import * as vscode from 'vscode';
 import { formatCommandLine, parseCommandLine } from '../core/commandLine';
 import { formatCount, formatCpus } from '../core/format';
-import { lockstepHint, needsLockstep, oneThreadHint, ranInOneThread, recordedSentence } from '../core/hottest';
+import { hottestLine, lockstepHint, needsLockstep, oneThreadHint, ranInOneThread, recordedSentence } from '../core/hottest';
+import { endedBySignal } from '../core/notices';
 import { isStatic, mayHaveLines, mayHold } from '../core/programFile';
 import { forget, remember, targetKey, targetName, type Target } from '../core/targets';
 import { CorrectableError } from './correctableError';
@@ -78,27 +79,28 @@ export class Recorder {
     return Promise.all(commands.map(resolveTarget)).then((runs) => runs.filter((run) => run !== undefined));
   }
 
-  /** Shows a recording when it has been made, and says what the user should know besides the numbers. */
-  async show(followed: Promise<Recorded>): Promise<void> {
+  /** Shows a recording when it has been made, and says what the user should know besides the numbers. Returns whether it is shown. */
+  async show(followed: Promise<Recorded>): Promise<boolean> {
     const { path, stopped, run } = await followed;
     const isShown = await this.session.open(path);
     const info = this.session.recording?.info;
     if (!isShown || info === undefined) {
       // The user looks at another one by now; this one is in the list.
       this.log.info(`recorded ${path}, which is not shown`);
-      return;
+      return false;
     }
     const name = basename(info.command[0] ?? path);
     const events = `${formatCount(info.events)} events`;
     this.log.info(`recorded ${events} to ${path} (${info.source} source)`);
     info.notices.forEach((notice) => this.log.info(notice.text));
-    const cutShort = info.notices.find(({ code }) => code === 'cut-short')?.text ?? '';
+    const cutShort = endedBySignal(name, info.notices.find(({ code }) => code === 'cut-short')?.text ?? '');
     // Nothing waits for the answer.
-    void this.tellOutcome(name, run, stopped ? `${name} was stopped. What it did until then is kept: ${events}.` : cutShort);
+    void this.tellOutcome(name, run, stopped ? `${name} was stopped. What it did until then is kept: ${events}.` : cutShort, !stopped && cutShort !== '');
+    return true;
   }
 
   /** What came out, and the way to the line that matters most; what the user must know is said in any case. */
-  private async tellOutcome(name: string, run: Run, remark: string): Promise<void> {
+  private async tellOutcome(name: string, run: Run, remark: string, isFailure: boolean): Promise<void> {
     const { recording, cpus } = this.session;
     if (recording === undefined) {
       return;
@@ -117,14 +119,18 @@ export class Recorder {
       deadlock ?? recordedSentence(remark === '' ? name : 'It', recording.weights, cpus, await this.machineCheck.prediction(), isOneThread);
     // One CPU has no other to be in step with.
     const lockstep = Math.max(cpus, 2);
-    const [again, show, silence] = [`Record in Lockstep for ${formatCpus(lockstep)}`, 'Show Hottest Line', "Don't Show Again"];
+    const [again, show, showFunctions, silence] = [`Record in Lockstep for ${formatCpus(lockstep)}`, 'Show Hottest Line', 'Show Functions', "Don't Show Again"];
+    const hasLine = hottestLine(recording.weights, recording.info.files.map(({ path }) => path), cpus) !== undefined;
     const text = [remark, outcome, hint].filter((words) => words !== '').join(' ');
     const isUsual = remark === '' && hint === '';
-    const answer = await vscode.window.showInformationMessage(`Longpole: ${text}`, ...(isOutOfStep ? [again] : []), show, ...(isUsual ? [silence] : []));
+    const buttons = [...(isOutOfStep ? [again] : []), hasLine ? show : showFunctions, ...(isUsual ? [silence] : [])];
+    const answer = await (isFailure ? vscode.window.showWarningMessage : vscode.window.showInformationMessage)(`Longpole: ${text}`, ...buttons);
     if (answer === again && this.tasks !== undefined) {
       await this.show(this.tasks.record({ ...run, lockstep }));
     } else if (answer === show) {
       await vscode.commands.executeCommand('longpole.goToHottestLine');
+    } else if (answer === showFunctions) {
+      await vscode.commands.executeCommand('longpole.showOverview');
     } else if (answer === silence) {
       await this.memory.update(outcomeKey, true);
     }

@@ -5,6 +5,7 @@ import { formatAge, formatCpus, formatShare, formatSpeedup, formatTime } from '.
 import { functionTitle } from '../core/functionNames';
 import { machineSummary, otherScheduler, replacedModel, schedulerWords, type MachineSettings } from '../core/machineSettings';
 import { escapeMarkdown } from '../core/markdown';
+import { noticeText } from '../core/notices';
 import { countWords } from '../core/threadFilter';
 import { holderShare, waiting, type FunctionWeight } from '../core/weights';
 import type { Daemon } from '../daemon/daemon';
@@ -161,7 +162,7 @@ function tooltip(
     lines.push(`$(warning) ${escapeMarkdown(stale)}`);
   }
   for (const notice of info.notices) {
-    lines.push(`$(info) ${escapeMarkdown(notice.text)}`);
+    lines.push(`$(info) ${escapeMarkdown(noticeText(notice.text))}`);
   }
   lines.push(
     '[Record again](command:longpole.record) · [Speed-up and functions](command:longpole.showOverview) · [Timeline](command:longpole.showTimeline) · [CPU count](command:longpole.setCpuCount) · ' +

@@ -43,9 +43,10 @@ void describe('the first run', () => {
     await page.getByRole('button', { name: 'Record the Example' }).or(page.getByText('Record the Example', { exact: true })).first().click();
     await workbench.untilStatus(/^8 CPUs · [\d.]+×$/, 100_000);
     await page.locator('.tab[data-resource-name="sorter.c"]').waitFor();
-    await workbench.openFile('sorter.c');
+    await page.locator('.notification-toast', { hasText: /sorter would take .* Hottest: merge, \d+%\./ }).getByRole('button', { name: 'Show Hottest Line' }).waitFor();
     const merge = readFileSync('../examples/sorter/sorter.c', 'utf8').split('\n').findIndex((line) => line.includes('static void merge(')) + 1;
-    await workbench.goToLine(merge);
+    const line = async (): Promise<number> => Number(/Ln (\d+)/.exec(await page.locator('[id="status.editor.selection"]').innerText())?.[1] ?? 0);
+    await eventually(async () => (await line()) > merge && (await line()) < merge + 12, () => 'the cursor on the hottest line');
     await workbench.untilAnnotations((found) => [...found.values()].some(({ text }) => /^\d+% .*overall$/.test(text)), 'what merge is worth');
   });
 });

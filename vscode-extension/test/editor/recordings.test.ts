@@ -99,9 +99,9 @@ void describe('what was recorded', () => {
     await workbench.page.locator('.pane .monaco-list-row', { hasText: '3 hours ago' }).waitFor({ timeout: 3 * patience });
   });
 
-  void test('of a program that did not come to its end the message says so', async () => {
+  void test('of a program that did not come to its end a warning says so', async () => {
     await workbench.recordAnother('./pipeline --short --is-killed');
-    await workbench.toast('Longpole: Noticed: cut-short. It would take').waitFor();
+    await workbench.toast('Longpole: Noticed: cut-short. It would take').locator('.codicon-warning').waitFor();
     await workbench.runCommand('Notifications: Clear All Notifications');
   });
 

@@ -317,8 +317,13 @@ void describe('recording the sorter', () => {
     await workbench.recordAnother('./plain numbers');
     const question = workbench.toast(/plain was built without debug information: .* Build it with -g\./);
     await question.waitFor();
+    await question.getByRole('button', { name: 'Record Anyway' }).click();
+    // There is no line to go to.
+    const toast = workbench.toast('plain would take');
+    await toast.getByRole('button', { name: 'Show Functions' }).waitFor();
+    assert.equal(await toast.getByRole('button', { name: 'Show Hottest Line' }).count(), 0);
     await workbench.runCommand('Notifications: Clear All Notifications');
-    await question.waitFor({ state: 'detached' });
+    await toast.waitFor({ state: 'detached' });
     // Saved after the program was built.
     const later = new Date(Date.now() + 60_000);
     utimesSync(join(folder, 'sorter.c'), later, later);
