@@ -57,7 +57,7 @@ export class WhatIfPanel implements vscode.Disposable {
     this.panel?.dispose();
   }
 
-  /** Opens the panel, with one more change in it when there is one. */
+  /** Opens the panel: with this change alone, for whoever asks from elsewhere has another question; without one, where it was left. */
   async show(wish?: ChangeWish): Promise<void> {
     const { recording } = this.session;
     if (recording === undefined) {
@@ -65,8 +65,8 @@ export class WhatIfPanel implements vscode.Disposable {
     }
     this.follow(recording.path);
     const change = wish && toChange(wish);
-    if (change !== undefined && !this.changes.some((one) => changeKey(one) === changeKey(change))) {
-      this.change(withChange(this.changes, change));
+    if (change !== undefined) {
+      this.change([this.changes.find((one) => changeKey(one) === changeKey(change)) ?? change]);
     }
     if (this.panel === undefined) {
       this.open();

@@ -279,6 +279,8 @@ void describe('views', () => {
     await hover.getByText(/waits 4\.1\d? s for items/).waitFor();
     await hover.getByText('What if it were faster?').click();
     await workbench.webview().getByRole('slider', { name: 'How much of its time consume saves' }).waitFor();
+    assert.equal(await workbench.webview().getByRole('slider').count(), 1, 'the question of before is another one');
+    assert.equal(await workbench.webview().getByRole('button', { name: /^Remove/ }).count(), 1);
     await closePanel();
   });
 
