@@ -3,7 +3,7 @@ import { textBar } from './bars';
 import { formatCount, formatCpus, formatShare, formatTime, isNothing } from './format';
 import { shortName } from './functionNames';
 import { basename } from './paths';
-import type { ObjectRow, ObjectUse, Place, ThreadRow } from '../protocol/longpole/v1/analyses';
+import type { Collision, ObjectRow, ObjectUse, Place, ThreadRow } from '../protocol/longpole/v1/analyses';
 import type { QuartzRow, QuartzState } from '../protocol/longpole/v1/quartz';
 
 export interface RowText {
@@ -11,7 +11,7 @@ export interface RowText {
   readonly description: string;
   /** Paragraphs of plain text. */
   readonly tooltip: readonly string[];
-  /** What a screen reader says: the description without its bar, in words. */
+  /** What a screen reader says: label and description without a bar, in words. */
   readonly spoken: string;
 }
 
@@ -22,14 +22,19 @@ export function objectGain(row: ObjectRow, totalNs: number): number | undefined 
   return row.freedTotalNs === undefined || totalNs <= 0 ? undefined : 1 - row.freedTotalNs / totalNs;
 }
 
-/** "heat.c:17", "heat.c:14#3": of an object that is no variable. */
-function isPlace(name: string): boolean {
-  return /^[^\s:]+:\d+(#\d+)?$/.test(name);
+/** "ThreadPool::work(unsigned int)#2" in a column as wide as a side bar: "work#2". */
+function shortObject(name: string): string {
+  return name.replace(/<[^<>]*>|\([^()]*\)/g, '').replace(/^.*::(?=[A-Za-z_~])/, '');
+}
+
+/** "ThreadPool::work.6": "work.6". */
+export function shortThread(name: string): string {
+  return name.replace(/^.*::(?=[A-Za-z_~])/, '');
 }
 
 export function objectText(row: ObjectRow, totalNs: number, cpus: number): RowText {
   const gain = objectGain(row, totalNs);
-  const saved = gain === undefined || isNothing(gain) ? '' : `${gain > 0 ? '−' : '+'}${formatShare(Math.abs(gain))} ${textBar(gain, barCharacters)}`;
+  const saved = gain === undefined || isNothing(gain) ? '' : `${gain > 0 ? '−' : '+'}${formatShare(Math.abs(gain))}`;
   const waited = row.waitNs > 0 ? `${formatTime(row.waitNs)} waited` : 'nobody waits';
   const verdict =
     gain === undefined
@@ -53,8 +58,9 @@ export function objectText(row: ObjectRow, totalNs: number, cpus: number): RowTe
     facts.push(`up to ${longestQueue} threads wait at once`);
   }
   return {
-    label: isPlace(row.name) ? `${row.kind} ${row.name}` : row.name,
-    description: [saved, waited].filter((text) => text !== '').join('  '),
+    // The number comes first, and no bar: what stands behind a long name is cut off in a side bar. The icon says the kind.
+    label: [saved, shortObject(row.name)].filter((text) => text !== '').join('  '),
+    description: waited,
     tooltip: [`${row.kind} ${row.name}`, verdict, facts.join('\n'), 'Waiting times are those with a CPU for each thread.'],
     spoken: `${row.kind} ${row.name}: ${gain === undefined || isNothing(gain) ? 'nothing to gain' : gainWords(gain)} if nobody waited, ${waited}`,
   };
@@ -66,11 +72,21 @@ export function gainWords(gain: number): string {
 }
 
 export function useText({ place, acquisitions, waitNs }: ObjectUse): RowText {
-  const label = place === undefined ? 'where is not known' : placeName(place);
-  const waited = waitNs > 0 ? `${formatTime(waitNs)} waited, ` : '';
-  const description = `${waited}${calls(acquisitions)}`;
+  const where = place === undefined ? 'where is not known' : placeName(place);
+  const count = calls(acquisitions);
   const tooltip = place === undefined ? [] : [`${place.function === '' ? '' : `${place.function}\n`}${place.file}:${place.line}`];
-  return { label, description, tooltip, spoken: `${label}: ${description}` };
+  return {
+    label: waitNs > 0 ? `${formatTime(waitNs)}  ${where}` : where,
+    description: count,
+    tooltip,
+    spoken: `${where}: ${waitNs > 0 ? `${formatTime(waitNs)} waited, ` : ''}${count}`,
+  };
+}
+
+/** Who waits for whom. */
+export function collisionText({ waiter, waker, times, waitNs }: Collision): RowText {
+  const spoken = `${waiter} waits for ${waker}: ${formatTime(waitNs)}, ${formatCount(times)}×`;
+  return { label: `${formatTime(waitNs)}  ${shortThread(waiter)} ← ${shortThread(waker)}`, description: `${formatCount(times)}×`, tooltip: [spoken], spoken };
 }
 
 export function placeName({ file, line, function: name }: Place): string {
@@ -93,7 +109,7 @@ export function threadText(row: ThreadRow, totalNs: number, cpus: number): RowTe
   return {
     label: row.name,
     // A thread that the program gave no name is called after that function.
-    description: started === '' || row.name === started || row.name.startsWith(`${started}.`) ? path : `${path}  ${started}`,
+    description: started === '' || shortThread(row.name) === started || shortThread(row.name).startsWith(`${started}.`) ? path : `${path}  ${started}`,
     tooltip: [
       `${row.name}${row.function === '' ? '' : `, started with ${row.function}`}`,
       onPath,

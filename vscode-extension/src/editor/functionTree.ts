@@ -40,7 +40,7 @@ export class FunctionTree implements vscode.TreeDataProvider<FunctionNode>, vsco
   private sessionChanged(): void {
     const { recording, cpus, machine, shownThreads } = this.session;
     const remarks = [machineSummary(machine), shownThreads === undefined ? '' : countWords(shownThreads)].filter((remark) => remark !== '');
-    this.view.description = recording === undefined ? '' : [`at ${formatCpus(cpus)}`, ...remarks].join(', ');
+    this.view.description = recording === undefined ? '' : [`critical path, self, at ${formatCpus(cpus)}`, ...remarks].join(', ');
     this.view.message = this.session.threadWords === '' ? '' : `The part of ${this.session.threadWords}.`;
     this.changed.fire();
   }

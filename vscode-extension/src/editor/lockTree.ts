@@ -1,8 +1,7 @@
 // The side bar's list of locks and all else that threads wait for, by what it would bring if nobody waited; below each, the lines
 // that use it and the threads that get into each other's way.
 import * as vscode from 'vscode';
-import { formatCount, formatTime } from '../core/format';
-import { objectPlace, objectText, useText } from '../core/rankings';
+import { collisionText, objectPlace, objectText, useText } from '../core/rankings';
 import type { Collision, ObjectRow, ObjectUse } from '../protocol/longpole/v1/analyses';
 import type { Analyses } from './analyses';
 import { moreRows, RankingTree, treeItem, type RemarkNode } from './rankingTree';
@@ -25,6 +24,8 @@ const icons: Readonly<Record<string, string>> = {
 };
 
 export class LockTree extends RankingTree<LockNode> {
+  protected override readonly measure = 'saved if nobody waits,';
+
   constructor(
     session: Session,
     private readonly analyses: Analyses,
@@ -66,12 +67,8 @@ export class LockTree extends RankingTree<LockNode> {
       }
       case 'use':
         return treeItem(useText(node.use), 'symbol-method', node.use.place);
-      case 'collision': {
-        const { waiter, waker, times, waitNs } = node.collision;
-        const description = `${formatTime(waitNs)}, ${formatCount(times)}×`;
-        const spoken = `${waiter} waits for ${waker}: ${description}`;
-        return treeItem({ label: `${waiter} ← ${waker}`, description, tooltip: [spoken], spoken }, 'git-merge');
-      }
+      case 'collision':
+        return treeItem(collisionText(node.collision), 'git-merge');
     }
   }
 }

@@ -22,6 +22,8 @@ interface QuartzNode {
 const icons: Readonly<Record<string, string>> = { program: 'server-process', function: 'symbol-method', thread: 'list-flat' };
 
 export class QuartzTree extends RankingTree<QuartzNode> {
+  protected override readonly measure = 'normalized time, with callees,';
+
   constructor(
     session: Session,
     private readonly analyses: Analyses,

@@ -58,6 +58,9 @@ export abstract class RankingTree<Node> implements vscode.TreeDataProvider<Node 
   protected abstract below(node: Node): Node[];
   protected abstract item(node: Node): vscode.TreeItem;
 
+  /** What its numbers are, in a word or two. */
+  protected abstract readonly measure: string;
+
   /** What the list says while annotations show the part of some threads alone, which `threads` names. */
   protected filterRemark(threads: string): string {
     return threads === '' ? '' : 'Of all threads, whichever annotations show.';
@@ -72,7 +75,7 @@ export abstract class RankingTree<Node> implements vscode.TreeDataProvider<Node 
       this.shown = { recording, cpus, threads };
       const { machine } = this.session;
       const scheduler = rankedScheduler(machine) === 'ideal' ? ', ideal' : '';
-      this.view.description = recording === undefined ? '' : `at ${formatCpus(cpus)}${scheduler}`;
+      this.view.description = recording === undefined ? '' : `${this.measure} at ${formatCpus(cpus)}${scheduler}`;
       // Annotations follow the whole machine; numbers that differ from theirs must not look as if they did, too.
       const own = (recording && this.recordingRemark?.(recording)) ?? '';
       const remarks = [rankingRemark(machine), this.filterRemark(threads), own].filter((remark) => remark !== '');

@@ -15,6 +15,8 @@ export interface ThreadNode {
 }
 
 export class ThreadTree extends RankingTree<ThreadNode> {
+  protected override readonly measure = 'critical path';
+
   constructor(
     session: Session,
     private readonly analyses: Analyses,

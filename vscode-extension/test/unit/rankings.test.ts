@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { callersRemark, objectGain, objectPlace, objectText, placeName, quartzText, threadText, useText } from '../../src/core/rankings';
+import { callersRemark, collisionText, objectGain, objectPlace, objectText, placeName, quartzText, threadText, useText } from '../../src/core/rankings';
 import { ObjectRow, ThreadRow } from '../../src/protocol/longpole/v1/analyses';
 import { QuartzRow } from '../../src/protocol/longpole/v1/quartz';
 
@@ -19,9 +19,10 @@ const lock = ObjectRow.fromPartial({
   uses: [{ acquisitions: 1n, waitNs: 1 }, { place: { file: '/src/a.c', line: 7, function: 'ns::take(int)' }, acquisitions: 1n, waitNs: 0 }],
 });
 
-void test('a lock: what is gained, in words, with the bar for the eye alone', () => {
+void test('a lock: what is gained, first and in words', () => {
   const text = objectText(lock, 100, 8);
-  assert.equal(text.description, '−25% ━━  4.10 s waited');
+  assert.equal(text.label, '−25%  list');
+  assert.equal(text.description, '4.10 s waited');
   assert.equal(text.spoken, 'mutex list: 25% less if nobody waited, 4.10 s waited');
   assert.match(text.tooltip.join('\n'), /75 ns in place of 100 ns at 8 CPUs: 25% less\./);
   assert.match(text.tooltip.join('\n'), /1,204 calls, 311 of them waited\n4\.10 s waited, the longest 200 ms\n300 ms held/);
@@ -33,7 +34,7 @@ void test('a lock that brings nothing, or harm, or was not simulated, promises n
   assert.equal(objectGain({ ...lock, freedTotalNs: undefined }, 100), undefined);
   const rows: [number | undefined, RegExp, string][] = [
     [100, /would take as long as it does/, '4.10 s waited'],
-    [110, /10% more/, '+10%   4.10 s waited'],
+    [110, /10% more/, '4.10 s waited'],
     [undefined, /was not simulated/, '4.10 s waited'],
   ];
   for (const [freedTotalNs, verdict, description] of rows) {
@@ -44,10 +45,30 @@ void test('a lock that brings nothing, or harm, or was not simulated, promises n
   assert.match(objectText({ ...lock, waitNs: 0, freedTotalNs: 100 }, 100, 8).description, /nobody waits/);
 });
 
+void test('a lock is called as short as can be: its row says its number first, and its kind by its icon', () => {
+  const names: [string, string][] = [
+    ['heat.c:14#3', '−25%  heat.c:14#3'],
+    ['bank::ledger_lock', '−25%  ledger_lock'],
+    ['ThreadPool::work(unsigned int)#2', '−25%  work#2'],
+    ['queue<int, std::less<int>>::lock+16', '−25%  lock+16'],
+  ];
+  for (const [name, label] of names) {
+    assert.equal(objectText({ ...lock, name }, 100, 8).label, label);
+  }
+  assert.equal(objectText({ ...lock, freedTotalNs: 100 }, 100, 8).label, 'list');
+  const pair = { waiter: 'ThreadPool::work.6', waker: 'main', times: 7n, waitNs: 2e6 };
+  assert.deepEqual(collisionText(pair), {
+    label: '2.00 ms  work.6 ← main',
+    description: '7×',
+    tooltip: ['ThreadPool::work.6 waits for main: 2.00 ms, 7×'],
+    spoken: 'ThreadPool::work.6 waits for main: 2.00 ms, 7×',
+  });
+});
+
 void test('places are short, uses are counted', () => {
   assert.equal(placeName({ file: '/src/a.c', line: 7, function: 'ns::take(int)' }), 'take  a.c:7');
   const [unknown, known] = lock.uses.map(useText);
-  assert.equal(unknown?.label, 'where is not known');
+  assert.equal(unknown?.label, '1 ns  where is not known');
   assert.equal(known?.spoken, 'take  a.c:7: 1 call');
 });
 
@@ -56,6 +77,7 @@ void test('a thread: its part of the path, and what it does', () => {
   const text = threadText(row, 100, 2);
   assert.equal(text.description, '60% ━━━━━  thrMerge');
   assert.match(text.tooltip.join('\n'), /60% of the critical path at 2 CPUs .*computes 2\.00 s\nblocked by other threads 1\.00 s/s);
+  assert.equal(threadText({ ...row, name: 'Pool::work.6', function: 'Pool::work()' }, 100, 2).description, '60% ━━━━━', 'it says its function');
   assert.equal(threadText({ ...row, criticalNs: 0 }, 100, 2).spoken, 'thread merge 1: not on the path');
 });
 
