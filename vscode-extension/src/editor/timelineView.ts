@@ -53,6 +53,7 @@ export class TimelineView implements vscode.WebviewViewProvider, vscode.Disposab
   private search: Search | undefined;
   /** It was there: should it be so no more, on another machine or in another recording, that is no failure of anything. */
   private wasFound = false;
+  private isToHaveFocus = false;
   /** A thread to be selected as soon as there is a page. */
   private wanted: number | undefined;
   private readonly subscriptions: vscode.Disposable[];
@@ -93,7 +94,17 @@ export class TimelineView implements vscode.WebviewViewProvider, vscode.Disposab
     if (this.session.recording === undefined) {
       throw new Error('Record a program, or open a recording: its timeline is shown then.');
     }
+    this.isToHaveFocus = true;
     await vscode.commands.executeCommand(`${timelineViewId}.focus`);
+    this.giveFocus();
+  }
+
+  /** As soon as there is a page. */
+  private giveFocus(): void {
+    if (this.isToHaveFocus && this.isReady) {
+      this.isToHaveFocus = false;
+      this.post({ kind: 'focus' });
+    }
   }
 
   /** Marks where a line, or with its name a function, is at work. */
@@ -216,6 +227,7 @@ export class TimelineView implements vscode.WebviewViewProvider, vscode.Disposab
       case 'ready':
         this.isReady = true;
         this.tellLanes(true);
+        this.giveFocus();
         await this.selectWanted();
         break;
       case 'data':

@@ -40,7 +40,8 @@ export class Timeline {
     recording: '',
     colourBy: 'state',
     sortBy: 'start',
-    hideIdle: true,
+    // Rows that come and go as one zooms are found nowhere.
+    hideIdle: false,
     rowsAre: 'threads',
     picked: undefined,
     selected: undefined,
@@ -140,6 +141,9 @@ export class Timeline {
       case 'picked':
         this.keep({ picked: message.threads });
         this.threadsChanged();
+        break;
+      case 'focus':
+        (page.table.hidden ? page.canvas : page.table).focus();
         break;
       case 'problem':
         this.lanes.forEach((lane) => lane.fail());

@@ -60,6 +60,16 @@ void describe('the timeline', () => {
     assert.equal(await panel.canvas.evaluate(() => document.querySelectorAll('img').length), 0);
   });
 
+  void test('whoever asks for it has its keys at once', async () => {
+    await panel.canvas.evaluate((canvas) => canvas.blur());
+    await workbench.openFile('pipeline.c');
+    await workbench.runCommand('Longpole: Show Timeline');
+    await eventually(() => panel.canvas.evaluate((canvas) => canvas.ownerDocument.activeElement === canvas && canvas.ownerDocument.hasFocus()), () => 'the focus');
+    await workbench.page.keyboard.press('?');
+    await panel.page.locator('dialog[open]').waitFor();
+    await workbench.page.keyboard.press('Escape');
+  });
+
   void test("zoom by VPPB's steps keeps the left end; back and forward", async () => {
     const { page } = panel;
     const third = totals[8] / 3;
@@ -96,13 +106,16 @@ void describe('the timeline', () => {
     await panel.untilView(0, totals[8]);
   });
 
-  void test('an interval marked in the parallelism graph is shown, without threads that are idle in it', async () => {
+  void test('an interval marked in the parallelism graph is shown; threads that are idle in it stay, until they are not wanted', async () => {
     const [from, to] = [await panel.at(300 * ms, 60), await panel.at(500 * ms, 60)];
     await workbench.page.mouse.move(from.x, from.y);
     await workbench.page.mouse.down();
     await workbench.page.mouse.move(to.x, to.y, { steps: 4 });
     await workbench.page.mouse.up();
     await panel.untilView(300 * ms, 500 * ms);
+    await panel.details.getByText('300 ms – 500 ms').waitFor();
+    assert.match(await panel.attribute('threads'), /^main,consumer,producer 1,/);
+    await panel.page.getByLabel('hide idle').check();
     await eventually(async () => (await panel.attribute('threads')) === 'consumer', () => 'the consumer alone');
     await panel.page.getByLabel('hide idle').uncheck();
     await panel.untilThreads('main,consumer,producer 1');

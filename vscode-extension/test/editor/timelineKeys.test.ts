@@ -335,10 +335,12 @@ void describe('the timeline by mouse and by keys', () => {
     await panel.press('Escape');
     await panel.drag(await panel.at(300 * ms, 60), await panel.at(500 * ms, 60));
     await panel.untilView(300 * ms, 500 * ms);
+    await page.getByLabel('hide idle').check();
     await eventually(async () => (await panel.attribute('threads')) === 'consumer', () => 'the consumer alone');
     await panel.press('ArrowDown', 't');
     await calls.getByRole('row', { name: /350 ms wait for a semaphore/ }).waitFor();
     await eventually(async () => (await calls.locator('tbody tr').count()) === 2, () => 'two calls');
+    await page.getByLabel('hide idle').uncheck();
     await page.locator('#table').press('t');
     await panel.press('Escape');
   });

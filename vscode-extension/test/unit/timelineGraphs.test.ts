@@ -135,18 +135,19 @@ void test('a time stands right of its line, and left of it only where it would b
   }
 });
 
-void test('the critical path is thin where it crosses the rows again and again', () => {
+void test('the critical path crosses the rows only where there is room for it', () => {
   const shown = data(2);
-  const crossing = (count: number): number[] => {
-    const startNs = Float64Array.from({ length: count }, (_unused, at) => 100e6 + at * (200e6 / count));
+  const crossing = (count: number, lengthNs = 200e6): number[] => {
+    const startNs = Float64Array.from({ length: count }, (_unused, at) => 100e6 + at * (lengthNs / count));
     const path = { thread: Uint32Array.from(startNs, (_ns, at) => 2 + (at % 2)), startNs, endNs: startNs.slice(1), parts: new Uint32Array(count), arrival: new Uint8Array(count) };
-    const { filled } = drawn(scene({ ...shown, path: { ...path, endNs: Float64Array.from(startNs, (ns) => ns + 200e6 / count) } }));
+    const { filled } = drawn(scene({ ...shown, path: { ...path, endNs: Float64Array.from(startNs, (ns) => ns + lengthNs / count) } }));
     const parts = filled.filter(({ colour }) => colour === darkTheme.path).map(({ xywh }) => xywh);
     return parts.filter(([, , , height = 0]) => height > 10).map(([, , width = 0]) => width);
   };
   assert.ok(crossing(6).length === 5 && crossing(6).every((width) => width > 2));
-  assert.ok(crossing(200).length > 150 && crossing(200).filter((width) => width > 2).length <= 2);
-  assert.ok(crossing(60).filter((width) => width > 2).length <= 2, 'some pixels apart');
+  assert.deepEqual(crossing(200), []);
+  assert.deepEqual(crossing(60), [], 'some pixels apart');
+  assert.equal(crossing(5, 4e6).length, 4, 'some in one place');
 });
 
 void test('an interval that is marked is seen as it is, what is around it through a veil; its length is told', () => {

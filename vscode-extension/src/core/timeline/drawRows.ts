@@ -61,6 +61,32 @@ function drawNames(surface: Surface, scene: Scene, lane: Lane, layout: LaneLayou
   });
 }
 
+/** Where the path goes from one row to another. */
+interface Crossing {
+  readonly x: number;
+  readonly top: number;
+  readonly bottom: number;
+}
+
+/**
+ * Those that can be told apart: one after the other without end, closer than `room`, they are a thicket that hides all that is below
+ * it, and says no more than the parts of the path in their rows do. A few in one place are as good as one.
+ */
+function withRoom(crossings: readonly Crossing[], room: number): Crossing[] {
+  const drawn: Crossing[] = [];
+  for (let first = 0; first < crossings.length; ) {
+    let last = first;
+    while (last + 1 < crossings.length && (crossings[last + 1]?.x ?? 0) - (crossings[last]?.x ?? 0) < room) {
+      last++;
+    }
+    if ((crossings[last]?.x ?? 0) - (crossings[first]?.x ?? 0) < room) {
+      drawn.push(...crossings.slice(first, last + 1));
+    }
+    first = last + 1;
+  }
+  return drawn;
+}
+
 class RowPainter {
   private readonly fillings = new Fillings();
   private readonly places: RowPlaces;
@@ -235,9 +261,8 @@ class RowPainter {
     const width = this.layout.rowHeight >= 17 ? 3.2 : 2.6;
     const line: number[] = [];
     const gaps: number[] = [];
+    const crossings: Crossing[] = [];
     let before: { readonly x: number; readonly y: number } | undefined;
-    /** Where the latest two hand-overs are. */
-    let crossed = [-Infinity, -Infinity];
     for (let at = 0; at < path.thread.length; at++) {
       const thread = path.thread[at] ?? 0;
       if (!this.places.has(thread)) {
@@ -252,17 +277,17 @@ class RowPainter {
       } else if (before !== undefined && before.y !== y && !this.places.isOutside(from, from)) {
         const top = Math.max(Math.min(before.y, y), rows.y - width);
         const bottom = Math.min(Math.max(before.y, y), rows.y + rows.height + width);
-        // Many side by side, at their full width, would hide all that is below.
-        const across = from - (crossed[0] ?? -Infinity) < 4 * width ? 1 : width;
-        crossed = [...crossed.slice(-1), from];
-        if (bottom > top) {
-          line.push(from - across / 2, top - width / 2, across, bottom - top + width);
-        }
+        crossings.push({ x: from, top, bottom });
       }
       if (y > rows.y - width && y < rows.y + rows.height + width && !this.places.isOutside(from, to)) {
         line.push(from - width / 2, y - width / 2, to - from + width, width);
       }
       before = { x: to, y };
+    }
+    for (const { x, top, bottom } of withRoom(crossings, 4 * width)) {
+      if (bottom > top) {
+        line.push(x - width / 2, top - width / 2, width, bottom - top + width);
+      }
     }
     surface.rects(line, theme.path);
     surface.lines(gaps, { colour: theme.path, width: 1.6, dash: [1.6, 3] });

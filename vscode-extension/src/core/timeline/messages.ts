@@ -77,6 +77,8 @@ export interface PickThread {
 }
 
 export type ToPanel =
+  /** The panel was asked for, so the keys are to be the picture's. */
+  | { readonly kind: 'focus' }
   | {
       readonly kind: 'show';
       readonly generation: number;

@@ -131,7 +131,7 @@ ${selectHtml('colour', 'colour', [
   ['weight', 'critical weight'],
   ['lock', 'lock'],
 ])}
-<label title="Leave out threads that do nothing in the interval (h)"><input type="checkbox" id="idle" checked> hide idle</label>
+<label title="Leave out threads that do nothing in the interval (h)"><input type="checkbox" id="idle"> hide idle</label>
 <button type="button" class="text" data-action="scheduler" id="scheduler" title="Simulate with another scheduler"></button>
 ${laterButtons.map(buttonHtml).join('\n')}
 </header>
