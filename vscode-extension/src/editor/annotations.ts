@@ -309,7 +309,7 @@ function readOptions(): Options {
     lines: setting('lines', 'all'),
     whenEdited: setting('whenEdited', 'dim'),
     bar: setting('bar', true),
-    gutter: setting('gutter', false),
+    gutter: setting('gutter', true),
   };
 }
 

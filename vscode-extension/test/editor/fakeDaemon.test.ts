@@ -177,10 +177,8 @@ void describe('with a daemon that works', () => {
     await workbench.untilStatus('8 CPUs · 1.6×');
   });
 
-  void test('the gutter is marked along the function when asked for', async () => {
+  void test('the gutter is marked along the function, unless that is not wanted', async () => {
     const marks = workbench.page.locator('.glyph-margin-widgets .cgmr[class*="ced-"]');
-    assert.equal(await marks.count(), 0);
-    workbench.server.settings = { ...fakeSettings('usual'), 'longpole.annotations.gutter': true };
     await eventually(async () => (await marks.count()) === 10, () => 'ten marks: five lines of each function, its bracket the last');
     const images = (): Promise<string> => marks.evaluateAll((all) => all.map((mark) => getComputedStyle(mark).backgroundImage).join('\n'));
     for (const [theme, name, colour] of [
@@ -189,7 +187,7 @@ void describe('with a daemon that works', () => {
       ['Default High Contrast Light', 'hc-light', 'rgb(91, 26, 0)'],
       ['Default High Contrast', 'hc-black', 'rgb(255, 205, 71)'],
     ] as const) {
-      workbench.server.settings = { ...fakeSettings('usual'), 'longpole.annotations.gutter': true, 'workbench.colorTheme': theme };
+      workbench.server.settings = { ...fakeSettings('usual'), 'workbench.colorTheme': theme };
       await workbench.page.locator(`.monaco-workbench.${name}`).waitFor();
       await eventually(async () => (await images()).includes(colour), () => `${colour} in the gutter of ${theme}`);
       await workbench.screenshot(`gutter-${name}`);
@@ -197,12 +195,12 @@ void describe('with a daemon that works', () => {
     // A theme has its say.
     workbench.server.settings = {
       ...fakeSettings('usual'),
-      'longpole.annotations.gutter': true,
       'workbench.colorCustomizations': { 'longpole.gutter8': '#ff00ff' },
     };
     await eventually(async () => (await images()).includes('rgb(255, 0, 255)'), () => 'the colour of the settings');
-    workbench.server.settings = fakeSettings('usual');
+    workbench.server.settings = { ...fakeSettings('usual'), 'longpole.annotations.gutter': false };
     await eventually(async () => (await marks.count()) === 0, () => 'no marks');
+    workbench.server.settings = fakeSettings('usual');
   });
 
   void test('a change repaints all editors that can be seen', async () => {

@@ -19,7 +19,6 @@ function settings(theme: keyof typeof themes): Record<string, unknown> {
   return {
     'workbench.colorTheme': themes[theme],
     'longpole.cpus': 8,
-    'longpole.annotations.gutter': true,
     'editor.fontSize': 14,
     'editor.occurrencesHighlight': 'off',
     'breadcrumbs.enabled': false,
