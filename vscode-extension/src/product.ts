@@ -36,6 +36,7 @@ import { StatusBar } from './editor/statusBar';
 import { pickThreads } from './editor/threadPicker';
 import { ThreadTree, type ThreadNode } from './editor/threadTree';
 import { TimelineView } from './editor/timelineView';
+import { UnderWay } from './editor/underWay';
 import { WhatIfPanel, type ChangeWish } from './editor/whatIfPanel';
 
 type Commands = Readonly<Record<CommandName, (...args: never[]) => Promise<unknown>>>;
@@ -66,6 +67,7 @@ export class Product implements vscode.Disposable {
     const annotations = new Annotations(session, documents, context.workspaceState);
     const recordings = new Recordings(context, () => session.openPaths);
     const recorder = new Recorder(context.workspaceState, session, machineCheck, log);
+    const underWay = new UnderWay();
     const report = (error: unknown): void => void showError(error, log);
     const analyses = new Analyses(session);
     const recordingTree = new RecordingTree(session, recordings);
@@ -83,6 +85,7 @@ export class Product implements vscode.Disposable {
       () => daemon.findProgram(),
       () => recorder.knownRuns(),
       (followed) => void recorder.show(followed).catch(report),
+      underWay,
     );
     this.commands = {
       record: () => recorder.record(),
@@ -128,7 +131,8 @@ export class Product implements vscode.Disposable {
       documents,
       annotations,
       machineCheck,
-      new StatusBar(shell.status, session, documents, daemon, machineCheck),
+      underWay,
+      new StatusBar(shell.status, session, documents, daemon, machineCheck, underWay),
       recordings,
       this.functions,
       recordingTree,

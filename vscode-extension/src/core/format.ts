@@ -116,6 +116,14 @@ function threeDigits(value: number): string {
   return value.toFixed(size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2);
 }
 
+/** How long something has been going on: 0:07, 12:40, 1:02:03. */
+export function formatElapsed(ms: number): string {
+  const seconds = Math.floor(ms / 1000);
+  const two = (number: number): string => String(number).padStart(2, '0');
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
+  return `${hours > 0 ? `${hours}:${two(minutes)}` : minutes}:${two(seconds % 60)}`;
+}
+
 /** How long ago: "just now", "2 min ago", "3 hours ago", "5 days ago". */
 export function formatAge(ms: number): string {
   const minutes = Math.floor(ms / 60_000);

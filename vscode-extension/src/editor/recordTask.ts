@@ -12,6 +12,7 @@ import { taskType } from '../core/ids';
 import { follow, hasResult, type Recorded, type RecordProcess, type Run } from './followRecording';
 import { commandLineOf } from './processes';
 import type { Recordings } from './recordings';
+import type { UnderWay } from './underWay';
 import { dropUnfinished, isFollowed, isUnfinished, keepUnfinished, listUnfinished, type Unfinished } from './unfinished';
 import { whatRan } from './whatRan';
 
@@ -69,6 +70,7 @@ export class RecordTasks implements vscode.TaskProvider, vscode.Disposable {
     private readonly longpole: () => string,
     private readonly known: () => Promise<Run[]>,
     private readonly onRecorded: (followed: Promise<Recorded>) => void,
+    private readonly underWay: UnderWay,
   ) {
     this.subscription = vscode.tasks.onDidStartTaskProcess((event) => this.started(event));
   }
@@ -179,7 +181,11 @@ export class RecordTasks implements vscode.TaskProvider, vscode.Disposable {
     }
   }
 
-  private async untilRecorded(recording: RecordProcess, stopping = new AbortController(), hasTerminal = () => false): Promise<Recorded> {
+  private untilRecorded(recording: RecordProcess, stopping = new AbortController(), hasTerminal = () => false): Promise<Recorded> {
+    return this.underWay.during(basename(recording.run.program), this.followKept(recording, stopping, hasTerminal));
+  }
+
+  private async followKept(recording: RecordProcess, stopping: AbortController, hasTerminal: () => boolean): Promise<Recorded> {
     // On a full disk say: then it is followed all the same, as long as this window is there.
     await keepUnfinished(this.recordings.folder, recording).catch(() => undefined);
     try {

@@ -1,7 +1,7 @@
 // The one status bar item: how many CPUs, and how much faster the program is there than on one.
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
-import { formatAge, formatCpus, formatShare, formatSpeedup, formatTime } from '../core/format';
+import { formatAge, formatCpus, formatElapsed, formatShare, formatSpeedup, formatTime } from '../core/format';
 import { functionTitle } from '../core/functionNames';
 import { machineSummary, otherScheduler, replacedModel, schedulerWords, type MachineSettings } from '../core/machineSettings';
 import { escapeMarkdown } from '../core/markdown';
@@ -14,6 +14,7 @@ import type { Documents } from './documents';
 import { drawIdle } from './idleStatus';
 import type { MachineCheck } from './machineCheck';
 import type { Session, ShownRecording } from './session';
+import type { UnderWay } from './underWay';
 
 const rowsInTooltip = 6;
 /** What has less is left out. */
@@ -28,6 +29,7 @@ export class StatusBar implements vscode.Disposable {
     private readonly documents: Documents,
     private readonly daemon: Daemon,
     private readonly machineCheck: MachineCheck,
+    private readonly underWay: UnderWay,
   ) {
     const draw = (): void => this.draw();
     this.subscriptions = [
@@ -35,6 +37,7 @@ export class StatusBar implements vscode.Disposable {
       documents.onDidChange(draw),
       daemon.onDidChangeState(draw),
       machineCheck.onDidChange(draw),
+      underWay.onDidChange(draw),
       vscode.window.onDidChangeActiveTextEditor(draw),
       vscode.window.onDidChangeVisibleTextEditors(draw),
     ];
@@ -51,6 +54,16 @@ export class StatusBar implements vscode.Disposable {
     const failed = problem !== '';
     this.item.backgroundColor = failed ? new vscode.ThemeColor('statusBarItem.warningBackground') : undefined;
     const icon = this.session.busy ? '$(loading~spin)' : failed ? '$(warning)' : '$(pulse)';
+    const running = this.underWay.first;
+    const isRecording = running === undefined ? '' : `$(record) ${running.name} ${formatElapsed(running.ms)}`;
+    if (recording === undefined && running !== undefined) {
+      this.item.text = isRecording;
+      this.item.tooltip = `${running.name} is being recorded. The message with Cancel stops it and keeps what was recorded.`;
+      this.item.command = 'notifications.showList';
+      this.item.accessibilityInformation = { label: `Longpole: recording ${running.name}` };
+      this.item.show();
+      return;
+    }
     if (recording === undefined) {
       drawIdle(this.item, icon, problem);
       return;
@@ -78,8 +91,8 @@ export class StatusBar implements vscode.Disposable {
       parts.push('stale');
     }
     const words = parts.join(' · ');
-    this.item.text = `${icon} ${words}${remark === '' ? '' : ' $(info)'}`;
-    this.item.tooltip = tooltip(recording, cpus, stale, this.session.machine, this.session.threadWords, remark, problem);
+    this.item.text = `${isRecording === '' ? '' : `${isRecording}  `}${icon} ${words}${remark === '' ? '' : ' $(info)'}`;
+    this.item.tooltip = tooltip(recording, cpus, stale, machine, this.session.threadWords, remark, problem);
     // What is shown stays right without a daemon; but nothing else can be asked for.
     this.item.command = failed ? 'longpole.restartDaemon' : 'longpole.setCpuCount';
     const remarks = [failed ? 'The daemon does not run: start it again' : '', remark].filter((text) => text !== '');

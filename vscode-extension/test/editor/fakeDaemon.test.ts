@@ -70,6 +70,8 @@ void describe('with a daemon that works', () => {
     await progress.waitFor();
     await workbench.page.locator('.terminal-wrapper.active .xterm').waitFor();
     await progress.getByText('recording, 10 records').waitFor();
+    await workbench.untilStatus(/^ ?pipeline 0:0\d$/);
+    await workbench.screenshot('recording');
     await progress.getByText('Cancel', { exact: true }).click();
     await workbench.toast('was stopped. What it did until then is kept: 12,345 events.').waitFor();
     await workbench.untilAnnotations((annotations) => annotations.get(5)?.text.startsWith('80%') ?? false, '80% on line 5');

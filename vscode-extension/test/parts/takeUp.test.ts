@@ -10,6 +10,7 @@ import type { Recorded, RecordProcess } from '../../src/editor/followRecording';
 import { startOf } from '../../src/editor/processes';
 import { Recordings } from '../../src/editor/recordings';
 import { RecordTasks } from '../../src/editor/recordTask';
+import { UnderWay } from '../../src/editor/underWay';
 import { hasUnfinished } from '../../src/editor/unfinished';
 import { Memory, Uri } from './standIn';
 
@@ -51,8 +52,12 @@ const finish = ({ status, output }: Pick<RecordProcess, 'status' | 'output'>): v
 };
 
 let recorded: Promise<Recorded>[] = [];
-const tasks = new RecordTasks(recordings, () => 'longpole', () => Promise.resolve([]), (followed) => void recorded.push(followed));
-after(() => tasks.dispose());
+const underWay = new UnderWay();
+const tasks = new RecordTasks(recordings, () => 'longpole', () => Promise.resolve([]), (followed) => void recorded.push(followed), underWay);
+after(() => {
+  tasks.dispose();
+  underWay.dispose();
+});
 beforeEach(() => {
   recorded = [];
   rmSync(recordings.folder, { recursive: true, force: true });
@@ -79,9 +84,11 @@ void test('what still goes on is followed to its end', async () => {
   await left(await gone(), { ...places, processId: child.pid });
   await tasks.takeUp();
   assert.equal(recorded.length, 1);
+  assert.equal(underWay.first?.name, 'sorter', 'the status bar says so');
   finish(places);
   await end(child);
   const [one] = await Promise.all(recorded);
+  assert.equal(underWay.first, undefined);
   assert.ok(existsSync(one?.path ?? ''));
 });
 

@@ -4,6 +4,7 @@ import {
   effectSentence,
   formatCount,
   formatCpus,
+  formatElapsed,
   formatShare,
   formatSpeedup,
   formatTime,
@@ -52,6 +53,13 @@ void test('counts, CPUs and speed-ups', () => {
   assert.equal(formatCpus(8), '8 CPUs');
   assert.equal(formatSpeedup(6.63), '6.6×');
   assert.equal(formatSpeedup(12.3), '12×');
+});
+
+void test('how long something has been going on', () => {
+  const times: [number, string][] = [[0, '0:00'], [7_900, '0:07'], [760_000, '12:40'], [3_723_000, '1:02:03']];
+  for (const [ms, text] of times) {
+    assert.equal(formatElapsed(ms), text);
+  }
 });
 
 void test('sentences say what a number means', () => {
