@@ -121,7 +121,7 @@ export class Product implements vscode.Disposable {
       deleteRecording: (kept: KeptRecording) => recordingTree.remove(kept),
       collectDiagnostics: () => collectDiagnostics(context, daemon),
       showLog: () => Promise.resolve(log.show()),
-      goToLine: (file: string, line: number) => goToLine(documents, file, line),
+      goToLine: (file: string, line: number) => goToLine(session, documents, file, line),
       goToHottestLine: () => goToHottestLine(session, documents),
     };
     this.subscriptions = [
@@ -236,8 +236,8 @@ async function showInTimeline(timeline: TimelineView, documents: Documents, file
 }
 
 /** A line as it was recorded, wherever it stands since. */
-async function goToLine(documents: Documents, file: string, line: number): Promise<void> {
-  const found = await findSource(file);
+async function goToLine(session: Session, documents: Documents, file: string, line: number): Promise<void> {
+  const found = await findSource(file, session.recording?.info.files.find(({ path }) => path === file)?.sha256);
   if (found === undefined) {
     throw new Error(
       `${file} is not on this machine. If it is in another folder here, say so in the setting longpole.sourceFileMap.`,
@@ -268,7 +268,7 @@ async function goToHottestLine(session: Session, documents: Documents): Promise<
         : `No line of ${session.filter === undefined ? 'this program' : 'the shown threads'} is on the critical path at ${formatCpus(cpus)}.`,
     );
   }
-  await goToLine(documents, hottest.file, hottest.line);
+  await goToLine(session, documents, hottest.file, hottest.line);
 }
 
 async function isTrusted(): Promise<boolean> {

@@ -9,7 +9,7 @@ import { gunzip, gzip } from 'node:zlib';
 import * as vscode from 'vscode';
 import { bestCandidate, mapPath, type SourceFileMap } from '../core/sourcePaths';
 import type { SourceFile } from '../protocol/longpole/v1/recording';
-import { pathInEditor } from './realPaths';
+import { pathInEditor, pathInWorkspace } from './realPaths';
 
 /** Kept texts; the oldest go. */
 const mostKept = 1000;
@@ -94,16 +94,22 @@ function mapOf(folder: vscode.Uri | undefined): SourceFileMap {
   return Object.fromEntries(Object.entries(map).map(([from, to]) => [from, here(to)]));
 }
 
-/** The file of a recording on this machine: where it says, where the setting says, or the one in the workspace that ends most like it. */
-export async function findSource(path: string): Promise<string | undefined> {
+/**
+ * The file of a recording on this machine: where the setting says, or it says itself, or the one in the workspace that ends most like
+ * it. A copy in the workspace comes before the file itself outside of it, as in a build that compiles copies: it is what the user works on.
+ */
+export async function findSource(path: string, sha256 = ''): Promise<string | undefined> {
   const mapped = localPath(path);
-  if (existsSync(mapped)) {
+  const isThere = existsSync(mapped);
+  if (isThere && (mapped !== path || pathInWorkspace(mapped) !== undefined)) {
     return pathInEditor(mapped);
   }
   const name = basename(path).replace(/[[\]{}*?]/g, '?');
-  const found = await vscode.workspace.findFiles(`**/${name}`, undefined, 100);
-  return bestCandidate(
-    path,
-    found.map((uri) => uri.fsPath),
-  );
+  const found = (await vscode.workspace.findFiles(`**/${name}`, undefined, 100)).map(({ fsPath }) => fsPath);
+  if (!isThere) {
+    return bestCandidate(path, found);
+  }
+  const hashes = await Promise.all(found.map((candidate) => readFile(candidate).then(hashOf, () => '')));
+  const copies = found.filter((_candidate, at) => sha256 !== '' && hashes[at] === sha256);
+  return bestCandidate(path, copies) ?? pathInEditor(mapped);
 }

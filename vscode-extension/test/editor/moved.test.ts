@@ -9,6 +9,7 @@ import { Workbench } from './workbench';
 
 void describe('a line of the recording', () => {
   const source = mkdtempSync(join(tmpdir(), 'moved-'));
+  const outside = mkdtempSync(join(tmpdir(), 'compiled-'));
   let workbench: Workbench;
   before(async () => {
     cpSync('test/editor/fixture', source, { recursive: true });
@@ -18,11 +19,13 @@ void describe('a line of the recording', () => {
     writeFileSync(join(source, 'older.c'), 'int nothing;\n');
     writeFileSync(join(source, 'newer.c'), `// newer\n\n${program}`);
     writeFileSync(join(source, 'newer.lptrace'), JSON.stringify({ file: 'older.c', content: 'newer.c', args: [] }));
+    cpSync(join(source, 'latin.c'), join(outside, 'latin.c'));
+    writeFileSync(join(source, 'copied.lptrace'), JSON.stringify({ file: join(outside, 'latin.c'), args: [] }));
     workbench = await Workbench.start({ folder: source, settings: { ...fakeSettings('usual'), 'files.encoding': 'iso88591' } });
   });
   after(async () => {
     await workbench.stop();
-    rmSync(source, { recursive: true });
+    [source, outside].forEach((folder) => rmSync(folder, { recursive: true }));
   });
   afterEach((context) => workbench.screenshot(context.name));
 
@@ -69,6 +72,14 @@ void describe('a line of the recording', () => {
     await workbench.page.getByText('That line was edited since it was recorded; the place is near.').waitFor();
     await shows(6);
     await workbench.revertFile();
+  });
+
+  void test('is gone to in the copy of the workspace, where what was compiled is outside of it', async () => {
+    await workbench.openRecording('copied.lptrace');
+    await workbench.runCommand('Longpole: Go to Hottest Line');
+    await workbench.page.locator(`.editor-instance .monaco-editor[data-uri$="${workbench.folder}/latin.c"]`).waitFor();
+    await shows(5);
+    await workbench.untilAnnotations((found) => found.get(5)?.text.startsWith('80%') ?? false, 'line 5');
   });
 
   void test('keeps its number in a file that is not in UTF-8', async () => {
