@@ -6,7 +6,7 @@
 //                Daemon ── gRPC ──▶ longpole serve
 import * as vscode from 'vscode';
 import { runsPrograms, type CommandName } from './core/commandNames';
-import { formatCpus } from './core/format';
+import { asSentence, formatCpus } from './core/format';
 import { hottestLine } from './core/hottest';
 import { recordingViewType, timelineViewId } from './core/ids';
 import { filterWords } from './core/threadFilter';
@@ -239,8 +239,10 @@ async function showInTimeline(timeline: TimelineView, documents: Documents, file
 async function goToLine(session: Session, documents: Documents, file: string, line: number): Promise<void> {
   const found = await findSource(file, session.recording?.info.files.find(({ path }) => path === file)?.sha256);
   if (found === undefined) {
-    throw new Error(
+    throw new CorrectableError(
       `${file} is not on this machine. If it is in another folder here, say so in the setting longpole.sourceFileMap.`,
+      'Open Setting',
+      async () => void (await vscode.commands.executeCommand('workbench.action.openSettings', 'longpole.sourceFileMap')),
     );
   }
   const document = await vscode.workspace.openTextDocument(vscode.Uri.file(found));
@@ -319,8 +321,9 @@ async function showError(error: unknown, log: vscode.LogOutputChannel): Promise<
   log.error(error instanceof Error && error.stack !== undefined ? error.stack : message, ...(error instanceof Error && error.cause !== undefined ? [error.cause] : []));
   const show = 'Show Log';
   const restart = 'Restart Daemon';
-  const remedies = error instanceof CorrectableError ? [error.remedy] : error instanceof GivenUp ? [restart] : [];
-  const answer = await vscode.window.showErrorMessage(message, ...remedies, show);
+  // Where the user can put it right, the log has nothing to add.
+  const buttons = error instanceof CorrectableError ? [error.remedy] : error instanceof GivenUp ? [restart, show] : [show];
+  const answer = await vscode.window.showErrorMessage(asSentence(message), ...buttons);
   if (answer === show) {
     log.show();
   } else if (answer === restart) {

@@ -91,7 +91,7 @@ void describe('when something is wrong', () => {
       },
       () => 'the configuration',
     );
-    await workbench.toast(/cannot record .*nothing: there is no such program/).getByRole('button', { name: 'Choose Another' }).click();
+    await workbench.toast(/Cannot record .*nothing: there is no such program/).getByRole('button', { name: 'Choose Another' }).click();
     await workbench.untilAsked('Longpole: What to Record');
     behave('usual');
     await workbench.choose('./pipeline --short');

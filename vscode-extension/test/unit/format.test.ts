@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
+  asSentence,
   effectSentence,
   formatCount,
   formatCpus,
@@ -69,4 +70,11 @@ void test('sentences say what a number means', () => {
   assert.equal(effectSentence(0.58), '10% faster here makes the whole program 5.8% faster.');
   assert.equal(effectSentence(-0.33), '10% faster here makes the whole program 3.3% slower.');
   assert.equal(effectSentence(0), 'Making it faster changes nothing for the whole program.');
+});
+
+void test('an error is a sentence, and a program keeps its name', () => {
+  assert.equal(asSentence('cannot open x.lptrace: it is damaged'), 'Cannot open x.lptrace: it is damaged');
+  for (const text of ['sorter is statically linked', 'launch.json has no configuration', 'Done.']) {
+    assert.equal(asSentence(text), text);
+  }
 });
