@@ -333,7 +333,7 @@ void describe('recording the sorter', () => {
     await workbench.recordAnother('./fixed numbers');
     await workbench.toast('fixed is statically linked, so the recorder cannot be loaded into it and nothing would be recorded. Link it dynamically').waitFor();
     await workbench.runCommand('Notifications: Clear All Notifications');
-    // None was run: nothing took the place of what is shown.
+    // Neither of these two was run: nothing took the place of what is shown.
     await workbench.untilStatus(/^1 CPU · 1\.0×/);
     assert.doesNotMatch(processes(), /(plain|sorter|fixed) numbers/);
   });
