@@ -175,15 +175,18 @@ export class TimelineView implements vscode.WebviewViewProvider, vscode.Disposab
 
   /** Why the times are others than those that the rest of the window shows. */
   private remark([own]: readonly LaneInfo[]): string {
-    const prediction = this.session.recording?.weights.prediction(this.session.cpus);
     if (own?.hasCpus !== true || isMachine(schedulerOf(this.session.machine, 'shared'))) {
       return '';
     }
-    const elsewhere = prediction === undefined || prediction.deadlock !== undefined ? 'other times' : formatTime(prediction.totalNs);
     return (
-      `The status bar and the lines say ${elsewhere}: they are of threads that share the CPUs evenly (scheduler shared). ` +
+      `The status bar and the lines say ${this.elsewhere() || 'other times'}: they are of threads that share the CPUs evenly (scheduler shared). ` +
       'Here the scheduler is linux: wake-ups and switches take time, and CPUs have queues.'
     );
+  }
+
+  private elsewhere(): string {
+    const prediction = this.session.recording?.weights.prediction(this.session.cpus);
+    return prediction === undefined || prediction.deadlock !== undefined ? '' : formatTime(prediction.totalNs);
   }
 
   /** Tells the page what there is to be asked for, when that has changed. */
@@ -210,7 +213,7 @@ export class TimelineView implements vscode.WebviewViewProvider, vscode.Disposab
       this.shown = shown;
       this.generation++;
       const title = recordingName(recording.path);
-      this.post({ kind: 'show', generation: this.generation, title, lanes, remark: this.remark(lanes) });
+      this.post({ kind: 'show', generation: this.generation, title, lanes, remark: this.remark(lanes), elsewhere: this.elsewhere() });
       this.tellBounds().catch(this.report);
       if (this.search !== undefined) {
         this.lanes().forEach((_lane, index) => void this.findAnew(index).catch(this.report));

@@ -1,6 +1,6 @@
 // What stands beside the picture: the selection, what was looked for, the interval; and the table in place of the picture.
 import { formatTime } from '../core/format';
-import { callTable, cpuTable, intervalDetails, intervalTitle, itemDetails, itemTitle, threadTable, type Table } from '../core/timeline/details';
+import { callTable, cpuTable, intervalDetails, intervalTitle, itemDetails, itemTitle, remarkOnTime, threadTable, type Table } from '../core/timeline/details';
 import type { History } from '../core/timeline/history';
 import type { Place, Thread, View } from '../core/timeline/model';
 import { centred, formatMoment, lengthOf, partInRun } from '../core/timeline/scale';
@@ -63,8 +63,9 @@ export function drawDetails(timeline: Timeline): void {
       }
     }
   }
-  if (timeline.remark !== '' && timeline.lanes[0]?.selection === undefined) {
-    parts.push(element('p', timeline.remark, 'quiet'));
+  const remark = timeline.lanes[0]?.selection === undefined ? remarkOnTime(timeline.remark, timeline.elsewhere, timeline.totalNs) : '';
+  if (remark !== '') {
+    parts.push(element('p', remark, 'quiet'));
   }
   if (timeline.colours.length > 0) {
     const rows = timeline.colours.map(({ text, draw }) => element('div', [swatch((surface) => draw(surface, timeline.theme)), element('span', text)], 'row'));

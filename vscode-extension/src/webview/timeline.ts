@@ -51,6 +51,7 @@ export class Timeline {
   title = '';
   /** Why its times are others than those that the rest of the window shows. */
   remark = '';
+  elsewhere = '';
   lanes: LaneState[] = [];
   private generation = -1;
   history = new History(this.kept.view ?? wholeRun(0));
@@ -167,6 +168,7 @@ export class Timeline {
     });
     this.title = message.title;
     this.remark = message.remark;
+    this.elsewhere = message.elsewhere;
     page.title.replaceChildren(element('b', this.title), ` ${message.lanes.map((lane) => lane.title).join('  ↔  ')}`);
     page.scheduler.textContent = /, (.*)$/.exec(message.lanes[0]?.title ?? '')?.[1] ?? '';
     page.title.title = message.remark;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { formatShare } from '../../src/core/format';
-import { callTable, cpuTable, cpuText, cut, eventText, itemDetails, itemTitle, stretchText, threadTable } from '../../src/core/timeline/details';
+import { callTable, cpuTable, cpuText, cut, eventText, itemDetails, itemTitle, stretchText, threadTable, remarkOnTime } from '../../src/core/timeline/details';
 import { drawTimeline } from '../../src/core/timeline/draw';
 import { threadNames } from '../../src/core/timeline/drawCpus';
 import { timelineCalls, timelineItem } from '../../src/core/timeline/fromProtocol';
@@ -405,4 +405,10 @@ void test('a thread is created and joined by its name; what waits for it waits f
   assert.match(eventText(row, at, shown), /^join a thread · consumer · /);
   const waits = row.stretches.object.findIndex((object, index) => object > 0 && row.stretches.state[index] === State.blocked);
   assert.match(stretchText(row, waits, shown), /for the end of consumer/);
+});
+
+void test('the time of a run is remarked on where the rest of the window says another one', () => {
+  assert.equal(remarkOnTime('Here it is linux.', '797 ms', 812e6), 'Here it is linux.');
+  assert.equal(remarkOnTime('Here it is linux.', '', 797e6), 'Here it is linux.', 'it says none');
+  assert.equal(remarkOnTime('Here it is linux.', '797 ms', 797.2e6), '');
 });

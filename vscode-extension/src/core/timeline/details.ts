@@ -79,6 +79,11 @@ function wakerDetail(label: string, waker: Waker, moment: (ns: number) => string
   return { label, text: `${waker.name}${by} at ${moment(waker.timeNs)}${where}`, event: { thread: waker.thread, event: waker.event } };
 }
 
+/** What is to be said of the run's length here; empty: nothing, for it is called the same elsewhere. */
+export function remarkOnTime(remark: string, elsewhere: string, totalNs: number): string {
+  return elsewhere === formatTime(totalNs) ? '' : remark;
+}
+
 /** "20 ms – 40 ms", of as much of a view as the run takes: a longer one may be beside it. */
 export function intervalTitle(view: View, totalNs: number): string {
   const part = partInRun(view, totalNs);

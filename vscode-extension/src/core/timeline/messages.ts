@@ -86,6 +86,8 @@ export type ToPanel =
       readonly lanes: readonly LaneInfo[];
       /** What the user has to know of the scheduler; empty: nothing. */
       readonly remark: string;
+      /** How long the run takes by the rest of the window; empty: it does not say. */
+      readonly elsewhere: string;
     }
   | {
       readonly kind: 'data';
