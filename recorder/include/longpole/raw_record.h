@@ -276,10 +276,10 @@ enum longpole_kind {
   LONGPOLE_TASK = 47,         /* done by a thread that waits, which it does not before this returns;
                                  object: 0 */
   LONGPOLE_FUTEX_WAKE = 49,   /* result: how many it woke, 255: as many or more */
-  LONGPOLE_CONNECTION = 50,   /* the descriptor in the low half of object is one end of a connection within
-                                 this machine, whose port is in bits 32 to 47; other: the port of the other end,
-                                 and from bit 16 on the address, 32 bits, that both have. As of a channel, no
-                                 CPU time */
+  LONGPOLE_CONNECTION = 50,   /* the descriptor in the low half of object is one end of a connection
+                                 within this machine, whose port is in bits 32 to 47; other: the
+                                 port of the other end, and from bit 16 on the address, 32 bits,
+                                 that both have. As of a channel, no CPU time */
   LONGPOLE_AGAIN = 48 /* the record before was written once more, here, and means nothing else: what
                                  that adds to the time until the next one is what a record costs between
                                  this program's own instructions */
