@@ -80,9 +80,9 @@ std::vector<std::string> bodies_of(const Recording& recording) {
   std::vector<std::string> bodies;
   for (std::size_t i = 1; i < recording.threads.size(); ++i) {
     const std::string& name = recording.functions[recording.threads[i].start_function.index()].name;
-    bodies.push_back(name.find("one_body") != std::string::npos       ? "one"
-                     : name.find("another_body") != std::string::npos ? "another"
-                                                                      : "the library's");
+    bodies.emplace_back(name.find("one_body") != std::string::npos       ? "one"
+                        : name.find("another_body") != std::string::npos ? "another"
+                                                                         : "the library's");
   }
   return bodies;
 }
