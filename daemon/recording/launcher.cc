@@ -84,6 +84,9 @@ class Control {
   [[nodiscard]] bool recorder_is_there() const {
     return __atomic_load_n(&control_->pid, __ATOMIC_ACQUIRE) != 0;
   }
+  [[nodiscard]] std::uint32_t threads_created() const {
+    return __atomic_load_n(&control_->next_thread, __ATOMIC_RELAXED);
+  }
   // The process has become another program, which has a recording of its own.
   [[nodiscard]] bool program_is_replaced() const {
     return __atomic_load_n(&control_->ending, __ATOMIC_ACQUIRE) == LONGPOLE_ENDING_EXEC;
@@ -93,6 +96,28 @@ class Control {
   explicit Control(longpole_control* control) : control_(control) {}
 
   longpole_control* control_;
+};
+
+// Whether a program makes threads so fast that most of them end within a period or two of samples.
+class ShortThreads {
+ public:
+  explicit ShortThreads(std::uint32_t rate_hz)
+      : many_(std::max<std::uint32_t>(rate_hz * (tick_ns / 1'000'000) / 1'000 / 2, fewest)) {}
+
+  [[nodiscard]] bool are_made(std::uint32_t created, std::int64_t now) {
+    if (now - began_ > tick_ns) {
+      began_ = now;
+      before_ = created;
+    }
+    return created - before_ >= many_;
+  }
+
+ private:
+  static constexpr std::uint32_t fewest = 10;
+
+  std::uint32_t many_;  // within a tick
+  std::uint32_t before_ = 0;
+  std::int64_t began_ = 0;
 };
 
 // Ends the program on request: politely first.
@@ -277,6 +302,7 @@ void Run::watch(pid_t pid, const Control& control, std::optional<PerfRings>& rin
 
   const bool all_last = polled.size() == 3;  // no ring is to be polled for
   bool recorder_seen = false;
+  ShortThreads short_threads(result.sample_hz);
   std::int64_t next_tick = monotonic_ns() + tick_ns;
   while ((polled[0].revents & POLLIN) == 0) {
     const std::int64_t before = monotonic_ns();
@@ -318,6 +344,8 @@ void Run::watch(pid_t pid, const Control& control, std::optional<PerfRings>& rin
       }
     }
     terminator.check(now);
+    if (rings && short_threads.are_made(control.threads_created(), now))
+      rings->sample_short_threads();
     if (rings)
       rings->drain(ticks || !all_last ? 1 : worth_draining);
     // A ring whose last thread has ended reports POLLHUP for ever.

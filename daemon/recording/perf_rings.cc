@@ -79,6 +79,18 @@ perf_event_attr attributes(std::uint32_t rate_hz, bool in_kernel) {
   return attr;
 }
 
+// Of all that runs on the CPU, as often.
+perf_event_attr attributes_of_all(const perf_event_attr& of_threads) {
+  perf_event_attr attr = of_threads;
+  attr.config = PERF_COUNT_SW_CPU_CLOCK;
+  attr.exclude_idle = 1;
+  attr.enable_on_exec = 0;
+  attr.inherit = 0;
+  attr.context_switch = attr.mmap = attr.mmap2 = attr.mmap_data = attr.comm = attr.comm_exec =
+      attr.task = 0;
+  return attr;
+}
+
 // Of the threads of the program alone, without the kernel's part of their paths. Wake-ups that an
 // interrupt or another program gives are not theirs.
 perf_event_attr tracepoint_attributes(std::uint32_t id) {
@@ -104,6 +116,8 @@ perf_event_attr tracepoint_attributes(std::uint32_t id) {
   attr.watermark = 1;
   return attr;
 }
+
+constexpr pid_t every_process = -1;
 
 int open_event(perf_event_attr& attr, pid_t pid, std::uint32_t cpu) {
   return static_cast<int>(
@@ -131,6 +145,7 @@ struct PerfRings::Ring {
   std::uint32_t cpu = 0;
   Descriptor event;
   Descriptor second_event;  // into the same ring
+  Descriptor of_all;        // likewise; none where it is not allowed
   bool of_tracepoints = false;
   Descriptor spool;
   perf_event_mmap_page* page = nullptr;
@@ -142,6 +157,7 @@ struct PerfRings::Ring {
       : cpu(other.cpu),
         event(std::move(other.event)),
         second_event(std::move(other.second_event)),
+        of_all(std::move(other.of_all)),
         of_tracepoints(other.of_tracepoints),
         spool(std::move(other.spool)),
         page(std::exchange(other.page, nullptr)),
@@ -201,6 +217,10 @@ Expected<PerfRings> PerfRings::open(pid_t pid, const std::vector<std::uint32_t>&
                      fmt::format("the kernel refuses even {} KiB of locked memory a CPU for them",
                                  smallest_ring / 1024),
                      "raise `ulimit -l` or sysctl kernel.perf_event_mlock_kb");
+    perf_event_attr all = attributes_of_all(attr);
+    ring.of_all = Descriptor(open_event(all, every_process, cpu));
+    if (ring.of_all && ::ioctl(ring.of_all.get(), PERF_EVENT_IOC_SET_OUTPUT, ring.event.get()) != 0)
+      ring.of_all = {};
     ring.spool = Descriptor(::open((run_directory / perf_file(cpu)).c_str(),
                                    O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC, 0600));
     if (!ring.spool)
@@ -248,6 +268,12 @@ void PerfRings::record_at_once(bool on) {
     for (const Descriptor* event : {&ring.event, &ring.second_event})
       if (*event)
         ::ioctl(event->get(), on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+}
+
+void PerfRings::sample_short_threads() {
+  for (Ring& ring : rings_)
+    if (ring.of_all)
+      ::ioctl(ring.of_all.get(), PERF_EVENT_IOC_ENABLE, 0);
 }
 
 void PerfRings::spool(Ring& ring, std::span<const std::uint8_t> bytes) {

@@ -33,6 +33,9 @@ class PerfRings {
   // an error everything is as it was.
   [[nodiscard]] Expected<void> add_tracepoints(pid_t pid, const Tracepoints& tracepoints,
                                                const std::filesystem::path& run_directory);
+  // A thread is sampled for the first time when it has computed for a whole period. From here on all that runs on the CPUs is
+  // sampled besides, where that is allowed, at times that do not depend on threads: what is short comes in for its share.
+  void sample_short_threads();
   // Without waiting for an exec, or not any more.
   void record_at_once(bool on);
   ~PerfRings();

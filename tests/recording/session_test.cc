@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <signal.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -354,6 +355,16 @@ TEST(Session, CallsThroughTheStandardLibraryBelongToTheUsersLines) {
       ++of_main;
     }
   EXPECT_EQ(of_main, 6);
+}
+
+// The kernel's records of a thread have samples from its second period on; those of a CPU, for which one has to be root,
+// have them at any time.
+TEST_P(SessionOfSource, ShortThreadsComeInForTheirShareOfSamples) {
+  const Recorded recorded = record(options_of("short_threads"));
+  ASSERT_TRUE(recorded.recording.has_value()) << recorded.recording.error().text();
+  if (recorded.recording->run.source == Source::kernel && ::geteuid() != 0)
+    GTEST_SKIP() << "only root may sample CPUs";
+  EXPECT_GE(recorded.recording->run.samples, 10U);
 }
 
 TEST(Session, AProgramWithoutThreadsIsRecordedAndSaysSo) {
