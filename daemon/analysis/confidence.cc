@@ -16,6 +16,8 @@ constexpr std::size_t most_events_to_copy = 4'000'000;
 constexpr double telling_share = 0.005;
 constexpr double most_share_untold = 0.05;
 constexpr std::uint64_t fewest_samples = 100;
+constexpr double fewest_expected = 20;
+constexpr double telling_part = 0.5;     // of the samples to be expected
 constexpr double most_refilling = 0.99;  // something is computed
 
 bool was_recorded(const Recording& recording) {
@@ -90,6 +92,16 @@ std::vector<Notice> doubts_of(const Recording& recording) {
                                   samples == 1 ? "sample" : "samples", rate),
                       samples});
   }
+  const double expected =
+      static_cast<double>(recording.run.cpu_time.count()) / 1e9 * recording.run.sample_hz;
+  if (recording.run.source == Source::kernel && expected >= fewest_expected &&
+      static_cast<double>(samples) < expected * telling_part)
+    doubts.push_back({"threads-too-short",
+                      fmt::format("of some {:.0f} samples {} were taken: threads that end before "
+                                  "their first one, after {:.1f} ms of CPU time, have none; "
+                                  "`longpole record --source portable` samples them, too",
+                                  expected, samples, 1e3 / recording.run.sample_hz),
+                      samples});
   return doubts;
 }
 

@@ -39,8 +39,8 @@ namespace longpole::analysis {
 // The share of the program's CPU time that recording took, by its own measure.
 [[nodiscard]] double recording_share(const Recording& recording);
 
-// What speaks against numbers from this recording and is not among its notices: with few samples, where the CPU time
-// went is a rough guess.
+// What speaks against numbers from this recording and is not among its notices: with few samples, or none
+// of short threads, where the CPU time went is a rough guess.
 [[nodiscard]] std::vector<Notice> doubts_of(const Recording& recording);
 
 // Holds the Recording as the Forecaster does. Safe for any number of threads.

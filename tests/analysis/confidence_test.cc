@@ -6,6 +6,7 @@
 #include <cmath>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "programs.h"
 
@@ -51,6 +52,34 @@ Found found(const Recording& recording) {
   const double on_one = forecaster.on(with_one_cpu(computer), {})->total_ns;
   const double total = forecaster.on(computer, {})->total_ns;
   return {on_one / total, *Confidence::of(shared)->of_speedup(computer, {}, on_one, total)};
+}
+
+std::vector<std::string> doubts(const Recording& recording) {
+  std::vector<std::string> codes;
+  for (const Notice& doubt : doubts_of(recording))
+    codes.push_back(doubt.code);
+  return codes;
+}
+
+TEST(Doubts, AreOfThreadsThatEndBeforeTheirFirstSample) {
+  Recording recording = recorded();
+  recording.run.cpu_time = Nanoseconds{1'000'000'000};
+  recording.run.sample_hz = 250;
+  recording.run.samples = 124;
+  EXPECT_EQ(doubts(recording), std::vector<std::string>{"threads-too-short"});
+  EXPECT_NE(doubts_of(recording)[0].text.find("of some 250 samples 124 were taken"),
+            std::string::npos);
+  recording.run.samples = 125;
+  EXPECT_TRUE(doubts(recording).empty());
+  recording.run.samples = 30;
+  EXPECT_EQ(doubts(recording), (std::vector<std::string>{"few-samples", "threads-too-short"}));
+  recording.run.source = Source::portable;
+  EXPECT_EQ(doubts(recording), std::vector<std::string>{"few-samples"});
+  // A run so short has few of them in any case.
+  recording.run.source = Source::kernel;
+  recording.run.cpu_time = Nanoseconds{70'000'000};
+  recording.run.samples = 3;
+  EXPECT_EQ(doubts(recording), std::vector<std::string>{"few-samples"});
 }
 
 TEST(Confidence, NothingIsKnownOfWhatWasNotMeasured) {
