@@ -4,6 +4,8 @@
 #include <map>
 #include <utility>
 
+#include "recording/event_edits.h"
+
 namespace longpole::recording {
 namespace {
 
@@ -26,23 +28,25 @@ class Splitter {
  public:
   Splitter(std::vector<MergedThread>& threads, ObjectTable& objects,
            const std::function<bool(std::uint32_t path)>& is_in_barrier)
-      : threads_(threads), objects_(objects), is_in_barrier_(is_in_barrier) {}
+      : threads_(threads),
+        objects_(objects),
+        is_in_barrier_(is_in_barrier),
+        edits_(threads.size()),
+        moving_(threads.size()) {}
 
   void split() {
     for (const auto& [barrier, by_thread] : parts())
       split(meetings_of(by_thread));
-    for (std::uint32_t t = 0; t < threads_.size(); ++t)
-      if (const auto found = edits_.find(t); found != edits_.end())
-        rewrite(threads_[t], found->second);
+    for (std::size_t t = 0; t < threads_.size(); ++t) {
+      apply_edits(std::move(edits_[t]), threads_[t]);
+      for (const std::size_t sample : moving_[t])
+        ++threads_[t].samples[sample].event;
+      std::ranges::stable_sort(threads_[t].samples, {}, &MergedSample::event);
+    }
   }
 
  private:
   using ByThread = std::map<std::uint32_t, std::vector<Part>>;
-  // What is added behind events, and the CPU time and samples that move to it.
-  struct Edit {
-    std::vector<Event> behind;
-    bool takes_samples = false;
-  };
 
   [[nodiscard]] const Event& event(const Part& part) const {
     return threads_[part.thread].events[part.event];
@@ -85,7 +89,7 @@ class Splitter {
     std::uint64_t all = 0;
     std::uint64_t inside = 0;
     for (const Meeting& meeting : meetings)
-      for_samples_of(meeting.last, [&](const MergedSample& sample) {
+      for_samples_of(meeting.last, [&](std::size_t, const MergedSample& sample) {
         all += sample.weight;
         inside += is_in_barrier_(sample.path) ? sample.weight : 0U;
       });
@@ -106,62 +110,51 @@ class Splitter {
       return;
     last.cpu -= alone;
     last.time -= alone;
-    Edit& edit = edits_[meeting.last.thread][meeting.last.event];
-    edit.takes_samples = true;
+    EventEdit posts = behind(meeting.last);
     for (const Part& part : meeting.others) {
       const std::uint32_t semaphore =
           objects_.wake_ups(ThreadId{part.thread}, ThreadId{meeting.last.thread}).value;
-      Event post;
-      post.kind = EventKind::semaphore_post;
-      post.subject = semaphore;
-      post.time = done;
-      post.cpu = edit.behind.empty() ? alone : Nanoseconds{};
-      edit.behind.push_back(post);
+      Event post = event_at(done, EventKind::semaphore_post, semaphore);
+      post.cpu = posts.events.empty() ? alone : Nanoseconds{};
+      posts.add(post, site(meeting.last));
 
       Event& arrival = threads_[part.thread].events[part.event];
       const Nanoseconds until = arrival.time + arrival.duration;
       arrival.duration = std::clamp(last.time - arrival.time, Nanoseconds{}, arrival.duration);
-      Event wait;
-      wait.kind = EventKind::semaphore_wait;
-      wait.subject = semaphore;
-      wait.time = arrival.time + arrival.duration;
+      Event wait = event_at(arrival.time + arrival.duration, EventKind::semaphore_wait, semaphore);
       wait.duration = until - wait.time;
-      edits_[part.thread][part.event].behind.push_back(wait);
+      EventEdit waits = behind(part);
+      waits.add(wait, site(part));
+      edits_[part.thread].push_back(std::move(waits));
     }
+    edits_[meeting.last.thread].push_back(std::move(posts));
+    for_samples_of(meeting.last, [&](std::size_t index, const MergedSample& sample) {
+      if (is_in_barrier_(sample.path))
+        moving_[meeting.last.thread].push_back(index);
+    });
+  }
+
+  [[nodiscard]] static EventEdit behind(const Part& part) {
+    return {.first = part.event + 1, .behind = part.event + 1};
+  }
+  [[nodiscard]] std::uint32_t site(const Part& part) const {
+    return threads_[part.thread].sites[part.event];
   }
 
   template <typename Take>
   void for_samples_of(const Part& part, const Take& take) const {
     const std::vector<MergedSample>& samples = threads_[part.thread].samples;
-    for (auto sample = std::ranges::lower_bound(samples, part.event, {}, &MergedSample::event);
-         sample != samples.end() && sample->event == part.event; ++sample)
-      take(*sample);
-  }
-
-  void rewrite(MergedThread& thread, const std::map<std::uint32_t, Edit>& edits) const {
-    std::vector<Event> events;
-    std::vector<std::uint32_t> sites;
-    auto sample = thread.samples.begin();
-    for (std::uint32_t i = 0; i < thread.events.size(); ++i) {
-      const auto edit = edits.find(i);
-      const bool takes_samples = edit != edits.end() && edit->second.takes_samples;
-      const auto now = static_cast<std::uint32_t>(events.size());
-      for (; sample != thread.samples.end() && sample->event == i; ++sample)
-        sample->event = now + (takes_samples && is_in_barrier_(sample->path) ? 1U : 0U);
-      events.push_back(thread.events[i]);
-      if (edit != edits.end())
-        events.insert(events.end(), edit->second.behind.begin(), edit->second.behind.end());
-      sites.resize(events.size(), thread.sites[i]);
-    }
-    std::ranges::stable_sort(thread.samples, {}, &MergedSample::event);
-    thread.events = std::move(events);
-    thread.sites = std::move(sites);
+    const auto [first, behind] =
+        std::ranges::equal_range(samples, part.event, {}, &MergedSample::event);
+    for (auto sample = first; sample != behind; ++sample)
+      take(static_cast<std::size_t>(sample - samples.begin()), *sample);
   }
 
   std::vector<MergedThread>& threads_;
   ObjectTable& objects_;
   const std::function<bool(std::uint32_t path)>& is_in_barrier_;
-  std::map<std::uint32_t, std::map<std::uint32_t, Edit>> edits_;  // by thread and event
+  std::vector<std::vector<EventEdit>> edits_;     // by thread
+  std::vector<std::vector<std::size_t>> moving_;  // samples, to the first event behind
 };
 
 }  // namespace

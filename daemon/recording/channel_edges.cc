@@ -92,8 +92,8 @@ class EdgeFinder {
   };
   struct Channel {
     std::uint64_t capacity = 0;
-    bool counts = false;    // a read takes all that was added, in eight bytes
-    bool has_room = false;  // as far as this is told
+    bool counts = false;  // a read takes all that was added, in eight bytes
+    bool is_connection = false;
     std::vector<Transfer> reads;
     std::vector<Transfer> writes;
     std::vector<Transfer> ends_of_data;  // reads that were told that nothing more will come
@@ -184,7 +184,6 @@ class EdgeFinder {
   }
 
   void apply_changes() {
-    std::map<Connection, Ends> awaited;  // other ends
     for (const Change& change : changes_)
       switch (change.what) {
         case Change::What::made: {
@@ -200,21 +199,9 @@ class EdgeFinder {
           set(change.to, change.time, to);
           break;
         }
-        case Change::What::connected: {
-          const auto found = awaited.find(change.ends);
-          if (found != awaited.end()) {
-            set(change.from, change.time, found->second);
-            awaited.erase(found);
-            break;
-          }
-          const Ends ends = {make_channel(change.site), make_channel(change.site)};
-          for (const std::optional<std::uint32_t>& channel : {ends.reads, ends.writes})
-            channels_[*channel].has_room = true;
-          set(change.from, change.time, ends);
-          awaited[{change.ends.host, change.ends.other, change.ends.own}] = {ends.writes,
-                                                                             ends.reads};
+        case Change::What::connected:
+          connect(change);
           break;
-        }
         case Change::What::duplicated:
           set(change.to, change.time, ends_before(change.from, change.time));
           break;
@@ -228,6 +215,22 @@ class EdgeFinder {
           }
           break;
       }
+  }
+
+  // Either end may be told of first, and one that does not wait for its connection each time that it asks for it.
+  void connect(const Change& change) {
+    const Connection before = std::exchange(told_[change.from], change.ends);
+    if (before == change.ends && ends_before(change.from, change.time).reads)
+      return;
+    if (const auto awaited = awaited_.find(change.ends); awaited != awaited_.end()) {
+      set(change.from, change.time, awaited->second);
+      awaited_.erase(awaited);
+      return;
+    }
+    const Ends ends = {make_channel(change.site), make_channel(change.site)};
+    channels_[*ends.reads].is_connection = channels_[*ends.writes].is_connection = true;
+    set(change.from, change.time, ends);
+    awaited_[{change.ends.host, change.ends.other, change.ends.own}] = {ends.writes, ends.reads};
   }
 
   void set(std::uint32_t descriptor, std::int64_t time, const Ends& ends) {
@@ -294,7 +297,7 @@ class EdgeFinder {
     }
     waited_for.clear();
     if (channel.capacity == 0) {
-      if (!channel.counts && !channel.has_room)
+      if (!channel.counts && !channel.is_connection)
         pair_with_room_in_socket(channel, waited_for);
       return;
     }
@@ -378,6 +381,8 @@ class EdgeFinder {
   std::vector<Call> calls_;
   std::vector<Channel> channels_;
   std::map<std::uint32_t, std::vector<std::pair<std::int64_t, Ends>>> ends_;  // by descriptor
+  std::map<std::uint32_t, Connection> told_;  // by descriptor, the last
+  std::map<Connection, Ends> awaited_;        // other ends
 };
 
 }  // namespace

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "recording/event_edits.h"
+
 namespace longpole::recording {
 namespace {
 
@@ -288,41 +290,19 @@ class Deeds {
   std::map<std::uint32_t, Moment> joins_;  // by the thread that is joined
 };
 
-// What comes in the place of the events from `first` to before `behind`.
-struct Edit {
-  std::uint32_t first;
-  std::uint32_t behind;
-  std::vector<Event> events;
-  std::vector<std::uint32_t> sites;
-  bool computes = false;  // the last of them, what the event behind them did
-};
-
-void add(Edit& edit, const Event& event, std::uint32_t site) {
-  edit.events.push_back(event);
-  edit.sites.push_back(site);
-}
-
-Event event_at(Nanoseconds time, EventKind kind, std::uint32_t subject) {
-  Event event;
-  event.time = time;
-  event.kind = kind;
-  event.subject = subject;
-  return event;
-}
-
-Edit as_one_that_got_it(const Row& row, const MergedThread& thread) {
+EventEdit as_one_that_got_it(const Row& row, const MergedThread& thread) {
   Event wait = thread.events[*row.got];
   const Event& first = thread.events[row.first()];
   wait.duration = end_of(wait) - first.time;
   wait.time = first.time;
   wait.cpu = first.cpu;
-  Edit edit{row.first(), *row.got + 1, {}, {}, false};
-  add(edit, wait, thread.sites[*row.got]);
+  EventEdit edit{.first = row.first(), .behind = *row.got + 1};
+  edit.add(wait, thread.sites[*row.got]);
   return edit;
 }
 
-Edit as_wait_for(const Cause& cause, Nanoseconds done, std::uint32_t semaphore, const Row& row,
-                 const MergedThread& thread) {
+EventEdit as_wait_for(const Cause& cause, Nanoseconds done, std::uint32_t semaphore, const Row& row,
+                      const MergedThread& thread) {
   const std::uint32_t site = thread.sites[row.first()];
   const Event& first = thread.events[row.first()];
   Event rest = thread.events[row.waits.back()];
@@ -332,65 +312,26 @@ Edit as_wait_for(const Cause& cause, Nanoseconds done, std::uint32_t semaphore, 
   rest.duration = end_of(rest) - done;
   rest.time = done;
   rest.cpu = {};
-  Edit edit{row.first(), row.waits.back() + 1, {}, {}, false};
+  EventEdit edit{.first = row.first(), .behind = row.waits.back() + 1};
   if (rest.kind == EventKind::condition_timedwait)
-    add(edit, event_at(first.time, EventKind::mutex_unlock, rest.other), site);
-  add(edit, wait, site);
+    edit.add(event_at(first.time, EventKind::mutex_unlock, rest.other), site);
+  edit.add(wait, site);
   if (rest.kind == EventKind::condition_timedwait)
-    add(edit, event_at(done, EventKind::mutex_lock, rest.other), site);
-  add(edit, rest, site);
+    edit.add(event_at(done, EventKind::mutex_lock, rest.other), site);
+  edit.add(rest, site);
   edit.events.front().cpu = first.cpu;
   return edit;
 }
 
-Edit post_by(const Cause& cause, std::uint32_t semaphore, MergedThread& thread) {
+EventEdit post_by(const Cause& cause, std::uint32_t semaphore, MergedThread& thread) {
   Event& event = thread.events[cause.event];
   Event post = event_at(event.time, EventKind::semaphore_post, semaphore);
   if (cause.before)
     post.cpu = std::exchange(event.cpu, Nanoseconds{});
   const std::uint32_t at = cause.before ? cause.event : cause.event + 1;
-  Edit edit{at, at, {}, {}, cause.before};
-  add(edit, post, thread.sites[cause.event]);
+  EventEdit edit{.first = at, .behind = at, .computes = cause.before};
+  edit.add(post, thread.sites[cause.event]);
   return edit;
-}
-
-// `edits`: in order, and apart from one another.
-void rewrite(const std::vector<Edit>& edits, MergedThread& thread) {
-  std::vector<Event> events;
-  std::vector<std::uint32_t> sites;
-  std::vector<std::uint32_t> now(thread.events.size());  // where each event's samples go
-  Nanoseconds computed{};                                // between waits that are gone
-  std::uint32_t i = 0;
-  bool was_computed = false;
-  const auto keep_to = [&](std::size_t end) {
-    for (; i < end; ++i) {
-      now[i] = static_cast<std::uint32_t>(events.size() - (was_computed ? 1U : 0U));
-      was_computed = false;
-      events.push_back(thread.events[i]);
-      events.back().cpu += std::exchange(computed, Nanoseconds{});
-      sites.push_back(thread.sites[i]);
-    }
-  };
-  for (const Edit& edit : edits) {
-    keep_to(edit.first);
-    const auto begin = static_cast<std::uint32_t>(events.size());
-    events.insert(events.end(), edit.events.begin(), edit.events.end());
-    sites.insert(sites.end(), edit.sites.begin(), edit.sites.end());
-    was_computed = edit.computes;
-    for (; i < edit.behind; ++i) {
-      if (i == edit.first) {
-        now[i] = begin;
-      } else {
-        now[i] = static_cast<std::uint32_t>(events.size());
-        computed += thread.events[i].cpu;
-      }
-    }
-  }
-  keep_to(thread.events.size());
-  thread.events = std::move(events);
-  thread.sites = std::move(sites);
-  for (MergedSample& sample : thread.samples)
-    sample.event = now[sample.event];
 }
 
 }  // namespace
@@ -404,7 +345,7 @@ Polls follow_polls(MergedRun& run) {
   if (rows.empty())
     return polls;
   const Deeds deeds(run, rows);
-  std::vector<std::vector<Edit>> edits(run.threads.size());
+  std::vector<std::vector<EventEdit>> edits(run.threads.size());
   for (const Row& row : rows) {
     MergedThread& thread = run.threads[row.thread];
     if (row.got) {
@@ -431,12 +372,8 @@ Polls follow_polls(MergedRun& run) {
     polls.waits += row.waits.size();
     ++polls.rows;
   }
-  for (std::size_t t = 0; t < edits.size(); ++t) {
-    std::ranges::stable_sort(edits[t], {},
-                             [](const Edit& edit) { return std::pair(edit.first, edit.behind); });
-    if (!edits[t].empty())
-      rewrite(edits[t], run.threads[t]);
-  }
+  for (std::size_t t = 0; t < edits.size(); ++t)
+    apply_edits(std::move(edits[t]), run.threads[t]);
   return polls;
 }
 

@@ -88,7 +88,7 @@ TEST_F(BarrierCompletions, TakeTheirShareInEachMeeting) {
   EXPECT_THAT(all, testing::Contains("0 3000 post 1 cpu=150 took=0"));
 }
 
-// One that came while the others' completion seems to have begun comes when it ended.
+// By its share a completion may seem to have begun before the last but one came.
 TEST_F(BarrierCompletions, BeginWhenAllAreThere) {
   meet(1'000, 400);
   threads_[1].events[0].time = Nanoseconds{800};

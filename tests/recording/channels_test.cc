@@ -156,6 +156,29 @@ TEST_F(Channels, BothEndsOfAConnectionAreThoseOfAChannelEachWay) {
   EXPECT_THAT(all, Contains(HasSubstr("0 50000 wait 1")));
 }
 
+// As by a program that connects without waiting, and asks again until it is.
+TEST_F(Channels, AConnectionThatIsAskedForAgainIsTheSame) {
+  records_[0] = {connection(1'000, to, 40'000, 80), connection(3'000, to, 40'000, 80)};
+  records_[1] = {connection(2'000, from, 80, 40'000)};
+  writes(0, 40'000, 41'000, 3);
+  reads(1, 10'000, 41'500, 3);
+  EXPECT_THAT(lines(), Contains("1 10000 wait 0 cpu=0 took=31500 from=0"));
+}
+
+// Of a later one the ports may be the same, and the descriptors.
+TEST_F(Channels, AConnectionBehindOneThatWasClosedIsAnother) {
+  records_[0] = {connection(1'000, to, 40'000, 80)};
+  records_[1] = {connection(2'000, from, 80, 40'000)};
+  writes(0, 3'000, 3'100, 100);
+  add(records_[0], LONGPOLE_IO_CLOSES, to, 5'000, 5'100, 0);
+  add(records_[1], LONGPOLE_IO_CLOSES, from, 5'200, 5'300, 0);
+  records_[0].push_back(connection(6'000, to, 40'000, 80));
+  records_[1].push_back(connection(7'000, from, 80, 40'000));
+  reads(1, 10'000, 41'500, 3);
+  writes(0, 40'000, 41'000, 3);
+  EXPECT_THAT(lines(), Contains(HasSubstr("1 10000 wait")));
+}
+
 TEST_F(Channels, AConnectionWithSomebodyElseIsNone) {
   records_[0] = {connection(1'000, to, 40'000, 80)};
   records_[1] = {connection(2'000, from, 80, 40'001), connection(3'000, 7, 80, 40'000, 0x7f000002)};
