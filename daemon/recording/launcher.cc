@@ -303,6 +303,7 @@ void Run::watch(pid_t pid, const Control& control, std::optional<PerfRings>& rin
   const bool all_last = polled.size() == 3;  // no ring is to be polled for
   bool recorder_seen = false;
   ShortThreads short_threads(result.sample_hz);
+  bool samples_cpus = false;
   std::int64_t next_tick = monotonic_ns() + tick_ns;
   while ((polled[0].revents & POLLIN) == 0) {
     const std::int64_t before = monotonic_ns();
@@ -344,8 +345,10 @@ void Run::watch(pid_t pid, const Control& control, std::optional<PerfRings>& rin
       }
     }
     terminator.check(now);
-    if (rings && short_threads.are_made(control.threads_created(), now))
-      rings->sample_short_threads();
+    if (rings && !samples_cpus && short_threads.are_made(control.threads_created(), now)) {
+      rings->sample_cpus();
+      samples_cpus = true;
+    }
     if (rings)
       rings->drain(ticks || !all_last ? 1 : worth_draining);
     // A ring whose last thread has ended reports POLLHUP for ever.

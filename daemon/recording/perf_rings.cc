@@ -270,7 +270,7 @@ void PerfRings::record_at_once(bool on) {
         ::ioctl(event->get(), on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
 }
 
-void PerfRings::sample_short_threads() {
+void PerfRings::sample_cpus() {
   for (Ring& ring : rings_)
     if (ring.of_all)
       ::ioctl(ring.of_all.get(), PERF_EVENT_IOC_ENABLE, 0);

@@ -35,7 +35,7 @@ class PerfRings {
                                                const std::filesystem::path& run_directory);
   // A thread is sampled for the first time when it has computed for a whole period. From here on all that runs on the CPUs is
   // sampled besides, where that is allowed, at times that do not depend on threads: what is short comes in for its share.
-  void sample_short_threads();
+  void sample_cpus();
   // Without waiting for an exec, or not any more.
   void record_at_once(bool on);
   ~PerfRings();

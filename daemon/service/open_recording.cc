@@ -29,8 +29,7 @@ std::vector<Table<Row>> tables(std::span<const std::uint32_t> cpus, const Comput
 
 OpenRecording::OpenRecording(Recording recording)
     : study_(std::make_shared<const Recording>(std::move(recording))),
-      // The study keeps it as long as this lives.
-      forecaster_(std::shared_ptr<const Recording>(std::shared_ptr<void>(), &study_.recording())),
+      forecaster_(lent()),
       charged_frames_(analysis::charged_frames(study_.recording())),
       leading_places_(analysis::leading_places(study_.recording())) {
   const std::vector<File>& all = this->recording().files;
@@ -104,8 +103,7 @@ Expected<OpenRecording::Drawn> OpenRecording::draw(const analysis::Computer& com
     return Drawn{
         schedule.model,
         std::make_shared<const analysis::Timeline>(std::make_shared<const analysis::Execution>(
-            std::shared_ptr<const Recording>(std::shared_ptr<void>(), &recording()),
-            std::shared_ptr<const simulation::Schedule>(std::shared_ptr<void>(), &schedule),
+            lent(), std::shared_ptr<const simulation::Schedule>(std::shared_ptr<void>(), &schedule),
             computer.machine.cpus,
             computer.kind == analysis::Computer::Kind::ideal ? Scheduler::ideal
                                                              : Scheduler::shared))};

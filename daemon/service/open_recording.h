@@ -28,6 +28,10 @@ class OpenRecording {
 
   [[nodiscard]] const analysis::Study& study() const { return study_; }
   [[nodiscard]] const Recording& recording() const { return study_.recording(); }
+  // For those who want to share it. This must live as long as they do.
+  [[nodiscard]] std::shared_ptr<const Recording> lent() const {
+    return {std::shared_ptr<void>(), &recording()};
+  }
 
   struct Forecasts {
     std::vector<analysis::Forecast> asked;  // in the order asked for

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <memory>
 #include <utility>
 #include <vector>
 
@@ -50,9 +49,7 @@ Expected<void> add_intervals(const OpenRecording& opened,
                              const std::vector<analysis::Computer>& computers,
                              const analysis::ModelChoice& models, double on_one_cpu_ns,
                              v1::PredictResponse& response) {
-  // The request keeps it open for longer than this takes.
-  const std::shared_ptr<const Recording> recording(std::shared_ptr<void>(), &opened.recording());
-  const auto confidence = analysis::Confidence::of(recording);
+  const auto confidence = analysis::Confidence::of(opened.lent());
   if (!confidence)
     return {};
   for (std::size_t i = 0; i < computers.size(); ++i) {

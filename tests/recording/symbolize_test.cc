@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "own_code.h"
+
 namespace longpole::recording {
 namespace {
 
@@ -54,19 +56,6 @@ __attribute__((noinline)) int first_place() {
 __attribute__((noinline)) int second_place() {
   asm volatile("nop; nop; nop; nop");
   return 2;
-}
-
-std::vector<symbols::Mapping> own_mappings() {
-  std::string maps;
-  FILE* file = std::fopen("/proc/self/maps", "r");
-  for (int c = 0; (c = std::fgetc(file)) != EOF;)
-    maps += static_cast<char>(c);
-  std::fclose(file);
-  return read_maps(maps);
-}
-
-std::uint64_t inside(int (*function)()) {
-  return reinterpret_cast<std::uint64_t>(function) + 2;
 }
 
 TEST(Symbolize, StretchesBetweenTheSameCallsShareTheirSamples) {

@@ -2,9 +2,7 @@
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 
-#include <cstdio>
-
-#include "recording/symbolize.h"
+#include "own_code.h"
 
 namespace longpole::recording {
 namespace {
@@ -24,19 +22,6 @@ __attribute__((noinline)) int creator() {
 
 constexpr std::uint32_t of_one_body = 0;  // paths
 constexpr std::uint32_t of_another = 1;
-
-std::uint64_t inside(int (*function)()) {
-  return reinterpret_cast<std::uint64_t>(function) + 2;
-}
-
-std::vector<symbols::Mapping> own_mappings() {
-  std::string maps;
-  FILE* file = std::fopen("/proc/self/maps", "r");
-  for (int c = 0; (c = std::fgetc(file)) != EOF;)
-    maps += static_cast<char>(c);
-  std::fclose(file);
-  return read_maps(maps);
-}
 
 MergedThread thread_with(const std::vector<Event>& events,
                          const std::vector<std::uint32_t>& sites) {

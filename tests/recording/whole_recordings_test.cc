@@ -78,6 +78,15 @@ Nanoseconds cpu_of(const Thread& thread) {
   return sum;
 }
 
+double speedup_on(std::uint32_t cpus, const Recording& recording) {
+  const auto total = [&](std::uint32_t count) {
+    simulation::Machine machine;
+    machine.cpus = count;
+    return static_cast<double>(simulation::simulate(recording, machine)->end.total.count());
+  };
+  return total(1) / total(cpus);
+}
+
 TEST_P(WholeRecording, HasTenThousandShortThreads) {
   const Recording recording = recorded(recorder_specimen("many_short_threads"));
   ASSERT_EQ(recording.threads.size(), 10'001U);
@@ -215,12 +224,7 @@ TEST_P(WholeRecording, OfFuturesKnowsWhomAThreadWaitedFor) {
   };
   EXPECT_GE(of_kind(EventKind::semaphore_wait), 1);
   EXPECT_EQ(of_kind(EventKind::external_wait), 0);
-  const auto total_on = [&](std::uint32_t cpus) {
-    simulation::Machine machine;
-    machine.cpus = cpus;
-    return static_cast<double>(simulation::simulate(recording, machine)->end.total.count());
-  };
-  EXPECT_GT(total_on(1) / total_on(4), 3);
+  EXPECT_GT(speedup_on(4, recording), 3);
 }
 
 // On one CPU each would find done what it waits for on two, as it yields before it waits and is set aside when it has
@@ -228,11 +232,7 @@ TEST_P(WholeRecording, OfFuturesKnowsWhomAThreadWaitedFor) {
 TEST_P(WholeRecording, OfTurnsThroughAnAtomicKnowsThatNobodyWorksMeanwhile) {
   const Recording recording = recorded(specimen("turns"));
   EXPECT_EQ(recording.run.exit_status, 0);
-  simulation::Machine machine;
-  machine.cpus = 1;
-  const Nanoseconds on_one = simulation::simulate(recording, machine)->end.total;
-  machine.cpus = 4;
-  EXPECT_GT(simulation::simulate(recording, machine)->end.total, on_one * 3 / 4);
+  EXPECT_LT(speedup_on(4, recording), 4.0 / 3);
 }
 
 // Whoever comes last in the recording: in each phase one thread does 6 parts of 12. It would be 2.3 or more if who came last
@@ -240,13 +240,8 @@ TEST_P(WholeRecording, OfTurnsThroughAnAtomicKnowsThatNobodyWorksMeanwhile) {
 TEST_P(WholeRecording, OfBarriersKnowsThatEachThreadWaitsForAll) {
   const Recording recording = recorded(specimen("barriers"));
   EXPECT_EQ(recording.run.exit_status, 0);
-  const auto total_on = [&](std::uint32_t cpus) {
-    simulation::Machine machine;
-    machine.cpus = cpus;
-    return static_cast<double>(simulation::simulate(recording, machine)->end.total.count());
-  };
-  EXPECT_GT(total_on(1) / total_on(4), 1.6);
-  EXPECT_LT(total_on(1) / total_on(4), 2.15);
+  EXPECT_GT(speedup_on(4, recording), 1.6);
+  EXPECT_LT(speedup_on(4, recording), 2.15);
   EXPECT_GE(std::ranges::count(recording.objects, ObjectKind::barrier, &Object::kind), 1);
 }
 
@@ -254,13 +249,8 @@ TEST_P(WholeRecording, OfBarriersKnowsThatEachThreadWaitsForAll) {
 TEST_P(WholeRecording, OfBarriersKnowsWhatIsDoneAloneThere) {
   const Recording recording = recorded(specimen("completions"));
   EXPECT_EQ(recording.run.exit_status, 0);
-  const auto total_on = [&](std::uint32_t cpus) {
-    simulation::Machine machine;
-    machine.cpus = cpus;
-    return static_cast<double>(simulation::simulate(recording, machine)->end.total.count());
-  };
-  EXPECT_GT(total_on(1) / total_on(2), 1.35);
-  EXPECT_LT(total_on(1) / total_on(2), 1.75) << "it would be 2";
+  EXPECT_GT(speedup_on(2, recording), 1.35);
+  EXPECT_LT(speedup_on(2, recording), 1.75) << "it would be 2";
 }
 
 TEST_P(WholeRecording, LeavesYieldsAloneThatNoWaitFollows) {

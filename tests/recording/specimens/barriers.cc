@@ -4,18 +4,13 @@
 #include <thread>
 #include <vector>
 
+#include "compute.h"
+
 namespace {
 
 constexpr int threads = 4;
 constexpr int phases = 40;
-volatile unsigned long sum = 0;
-
-void compute(int parts) {
-  unsigned long x = 0;
-  for (unsigned long i = 0; i < static_cast<unsigned long>(parts) * 500'000; ++i)
-    x = x * 31 + i;
-  sum = x;
-}
+constexpr unsigned long part = 500'000;
 
 }  // namespace
 
@@ -26,7 +21,7 @@ int main() {
   for (int own = 0; own < threads; ++own)
     all.emplace_back([&, own] {
       for (int phase = 0; phase < phases; ++phase) {
-        compute((own + phase) % threads == 0 ? 6 : 2);
+        compute(((own + phase) % threads == 0 ? 6 : 2) * part);
         together.arrive_and_wait();
       }
       at_end.arrive_and_wait();

@@ -3,21 +3,16 @@
 #include <thread>
 #include <vector>
 
+#include "compute.h"
+
 namespace {
 
 constexpr int threads = 4;
-constexpr int phases = 40;
-volatile unsigned long sum = 0;
-
-void compute(int parts) {
-  unsigned long x = 0;
-  for (unsigned long i = 0; i < static_cast<unsigned long>(parts) * 1'000'000; ++i)
-    x = x * 31 + i;
-  sum = x;
-}
+constexpr int phases = 120;
+constexpr unsigned long part = 1'000'000;
 
 struct Completion {
-  void operator()() noexcept { compute(4); }
+  void operator()() noexcept { compute(4 * part); }
 };
 
 }  // namespace
@@ -28,7 +23,7 @@ int main() {
   for (int own = 0; own < threads; ++own)
     all.emplace_back([&] {
       for (int phase = 0; phase < phases; ++phase) {
-        compute(2);
+        compute(2 * part);
         together.arrive_and_wait();
       }
     });

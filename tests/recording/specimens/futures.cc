@@ -4,27 +4,16 @@
 #include <thread>
 #include <vector>
 
-namespace {
-
-volatile unsigned long sum = 0;
-
-void compute() {
-  unsigned long x = 0;
-  for (unsigned long i = 0; i < 30'000'000; ++i)
-    x = x * 31 + i;
-  sum = x;
-}
-
-}  // namespace
+#include "compute.h"
 
 int main() {
   std::array<std::promise<int>, 4> promises;
   std::vector<std::thread> threads;
   for (std::promise<int>& promise : promises)
     threads.emplace_back([&promise] {
-      compute();
+      compute(30'000'000);
       promise.set_value(1);
-      compute();
+      compute(30'000'000);
     });
   int kept = 0;
   for (std::promise<int>& promise : promises)

@@ -2,24 +2,13 @@
 #include <thread>
 #include <vector>
 
-namespace {
-
-volatile unsigned long sum = 0;
-
-void compute() {
-  unsigned long x = 0;
-  for (unsigned long i = 0; i < 200'000; ++i)
-    x = x * 31 + i;
-  sum = x;
-}
-
-}  // namespace
+#include "compute.h"
 
 int main() {
   for (int round = 0; round < 300; ++round) {
     std::vector<std::thread> all;
     for (int i = 0; i < 4; ++i)
-      all.emplace_back(compute);
+      all.emplace_back(compute, 200'000);
     for (std::thread& one : all)
       one.join();
   }

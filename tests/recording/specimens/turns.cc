@@ -2,22 +2,15 @@
 #include <atomic>
 #include <thread>
 
+#include "compute.h"
+
 namespace {
-
-volatile unsigned long sum = 0;
-
-void compute() {
-  unsigned long x = 0;
-  for (unsigned long i = 0; i < 3'000'000; ++i)
-    x = x * 31 + i;
-  sum = x;
-}
 
 void work_in_turns(std::atomic<int>& turn, int mine) {
   for (int next = mine; next < 80; next += 2) {
     for (int now = turn; now != next; now = turn)
       turn.wait(now);
-    compute();
+    compute(3'000'000);
     turn = next + 1;
     turn.notify_all();
   }

@@ -101,6 +101,11 @@ export function asSentence(error: string): string {
   return error.replace(/^(?:cannot|there|nothing|no|the|this|it|its)\b/, (word) => word.charAt(0).toUpperCase() + word.slice(1));
 }
 
+/** What went wrong, whatever was thrown. */
+export function errorSentence(error: unknown): string {
+  return asSentence(error instanceof Error ? error.message : String(error));
+}
+
 /** Whether a share would be shown as 0.0%. */
 export function isNothing(share: number): boolean {
   return Math.abs(share) < 0.0005;

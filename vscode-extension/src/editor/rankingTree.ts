@@ -1,7 +1,7 @@
 // What the side bar's rankings have in common: they are of the shown recording at the shown CPU count, and say so in their titles; of the
 // machine that it is simulated on they know the paper's schedulers alone, and say that when there is more to it.
 import * as vscode from 'vscode';
-import { asSentence, formatCpus } from '../core/format';
+import { errorSentence, formatCpus } from '../core/format';
 import { rankedScheduler, rankingRemark } from '../core/machineSettings';
 import type { RowText } from '../core/rankings';
 import type { Place } from '../protocol/longpole/v1/analyses';
@@ -40,7 +40,7 @@ export abstract class RankingTree<Node> implements vscode.TreeDataProvider<Node 
     try {
       return node === undefined ? await this.roots() : this.below(node);
     } catch (error) {
-      return [{ kind: 'remark', text: asSentence(error instanceof Error ? error.message : String(error)) }];
+      return [{ kind: 'remark', text: errorSentence(error) }];
     }
   }
 

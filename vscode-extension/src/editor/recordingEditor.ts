@@ -5,7 +5,7 @@ import * as vscode from 'vscode';
 import { pageFrame } from '../core/pageFrame';
 import { curveCpuCounts, recordingPage } from '../core/recordingPage';
 import type { Stretch } from '../core/curve';
-import { asSentence } from '../core/format';
+import { errorSentence } from '../core/format';
 import { functionTitle } from '../core/functionNames';
 import { expectedSentence, isUsual, machineSummary, replacedModel, schedulerWords, usualMachine, type MachineSettings } from '../core/machineSettings';
 import { usualCpuCounts, type Weights } from '../core/weights';
@@ -139,7 +139,7 @@ export class RecordingEditor {
           return;
         }
         this.log.error(`${path}: ${String(error)}`);
-        problem = asSentence(error instanceof Error ? error.message : String(error));
+        problem = errorSentence(error);
         tellProblem();
       });
     };

@@ -5,7 +5,7 @@
 import { writeFile } from 'node:fs/promises';
 import * as vscode from 'vscode';
 import { isNotFound } from '../core/daemonErrors';
-import { asSentence, formatCpus, formatSpeedup, formatTime } from '../core/format';
+import { errorSentence, formatCpus, formatSpeedup, formatTime } from '../core/format';
 import { shortName } from '../core/functionNames';
 import { boundThreads, isMachine, machineSummary, schedulerOf, schedulers, withBinding } from '../core/machineSettings';
 import { timelineCalls, timelineData, timelineFound, timelineItem } from '../core/timeline/fromProtocol';
@@ -294,7 +294,7 @@ export class TimelineView implements vscode.WebviewViewProvider, vscode.Disposab
       this.post({ kind: 'data', generation, lane: index, what, data: pack(timelineData(answer)) });
     } catch (error) {
       if (generation === this.generation) {
-        this.post({ kind: 'problem', text: asSentence(error instanceof Error ? error.message : String(error)) });
+        this.post({ kind: 'problem', text: errorSentence(error) });
       }
     }
   }

@@ -1,7 +1,7 @@
 // The what-if panel: how long the program would take if parts of it were faster, if nobody waited for some locks, if locks were
 // split. Asked for while a slider moves; the latest answer counts. What is kept is shown by the whole window (session.ts).
 import * as vscode from 'vscode';
-import { asSentence, formatCpus, formatShare } from '../core/format';
+import { errorSentence, formatCpus, formatShare } from '../core/format';
 import { shortName } from '../core/functionNames';
 import { schedulerOf } from '../core/machineSettings';
 import { curveCpuCounts, programName } from '../core/recordingPage';
@@ -213,7 +213,7 @@ export class WhatIfPanel implements vscode.Disposable {
           if (turn === this.turn) {
             this.results = [];
             this.tellResult();
-            this.post({ kind: 'problem', text: asSentence(error instanceof Error ? error.message : String(error)) });
+            this.post({ kind: 'problem', text: errorSentence(error) });
           }
         },
       )

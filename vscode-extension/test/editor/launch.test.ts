@@ -59,6 +59,9 @@ void describe('ways to a recording', () => {
     await workbench.screenshot('breakpoint');
     await workbench.runCommand('Debug: Toggle Breakpoint');
     await eventually(async () => (await marks.count()) === 10, () => 'ten marks again');
+    workbench.server.settings = { ...fakeSettings('usual'), 'longpole.annotations.gutter': false };
+    await eventually(async () => (await marks.count()) === 0, () => 'no marks');
+    workbench.server.settings = fakeSettings('usual');
   });
 
   void test('a task of tasks.json records, and what it recorded is shown', async () => {
