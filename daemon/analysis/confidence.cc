@@ -1,6 +1,7 @@
 #include "analysis/confidence.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -102,6 +103,17 @@ std::vector<Notice> doubts_of(const Recording& recording) {
                                   "`longpole record --source portable` samples them, too",
                                   expected, samples, 1e3 / recording.run.sample_hz),
                       samples});
+  if (const std::vector<CpuTimeOn>& on = recording.run.cpu_time_on; !on.empty()) {
+    std::vector<std::string> shares;
+    for (const CpuTimeOn& one : on)
+      shares.push_back(fmt::format("{}% of it on {}", (one.thousandths + 5) / 10, one.cpus));
+    doubts.push_back(
+        {"caches",
+         fmt::format(
+             "where fewer threads push each other's data out of the caches, it takes less CPU time "
+             "than on one CPU: {}, by runs in which they took turns on one CPU as they would there",
+             fmt::join(shares, ", "))});
+  }
   return doubts;
 }
 
@@ -171,6 +183,12 @@ Expected<Interval> Confidence::of_speedup(const Computer& computer, const ModelC
   }
   const double left_in = recording_share(*recording_);
   shift({predicted * (1 - left_in), predicted * (1 + left_in)});
+  if (is_machine) {
+    const double cpu_time = simulation::cpu_time_on(recording_->run, computer.machine.cpus);
+    const double half = (1 - cpu_time) / 2;
+    const double dear = predicted * cpu_time;
+    shift({dear / (cpu_time + half), dear / std::max(cpu_time - half, 1 - most_refilling)});
+  }
   return out;
 }
 
@@ -180,9 +198,9 @@ Interval with_doubt(Interval interval, double predicted, Interval otherwise) {
       predicted + std::hypot(interval.high - predicted, std::max(otherwise.high - predicted, 0.0))};
 }
 
-Interval with_caches_kept(Interval interval, double predicted, double share) {
+Interval with_caches_kept(Interval interval, double predicted, double uncorrected, double share) {
   return with_doubt(interval, predicted,
-                    {predicted, predicted / (1 - std::clamp(share, 0.0, most_refilling))});
+                    {uncorrected, uncorrected / (1 - std::clamp(share, 0.0, most_refilling))});
 }
 
 }  // namespace longpole::analysis

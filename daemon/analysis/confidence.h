@@ -14,6 +14,8 @@
 //                                                   for it, as far as the rounds leave open how large
 //                                                   it is, and anything between; a simulation alone
 //                                                   knows nothing of it
+//   CPU time that turns on one CPU say is saved     half of it more, or less
+//   on several (cpu_time_on.h)
 //   CPU time that goes into loading caches anew     where real runs on one CPU with longer time slices say
 //                                                   how much, and there are none on P CPUs: the speed-up as
 //                                                   if it were saved, and anything between
@@ -67,7 +69,8 @@ class Confidence {
 [[nodiscard]] Interval with_doubt(Interval interval, double predicted, Interval otherwise);
 
 // `share`: of the CPU time on one CPU, that goes into loading caches anew after switches. On enough CPUs
-// nobody switches, and it is saved.
-[[nodiscard]] Interval with_caches_kept(Interval interval, double predicted, double share);
+// nobody switches, and all of it is saved: of this `predicted` knows some, and `uncorrected` nothing.
+[[nodiscard]] Interval with_caches_kept(Interval interval, double predicted, double uncorrected,
+                                        double share);
 
 }  // namespace longpole::analysis

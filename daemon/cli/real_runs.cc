@@ -21,11 +21,11 @@ constexpr std::size_t cpus_tried_alone = 2;
 
 }  // namespace
 
-std::vector<RealRun> RealRuns::on_first_cpu() const {
-  std::vector<RealRun> first;
+analysis::TurnRuns RealRuns::turn_runs() const {
+  analysis::TurnRuns runs{{}, in_long_slices, in_groups};
   for (const std::vector<RealRun>& round : on_one)
-    first.push_back(round.front());
-  return first;
+    runs.usual.push_back(round.front());
+  return runs;
 }
 
 tl::unexpected<Error> ends_differently(const fs::path& program, const std::string& where,
@@ -39,13 +39,15 @@ tl::unexpected<Error> ends_differently(const fs::path& program, const std::strin
 
 Expected<RealRuns> run_for_real(const fs::path& program, const std::vector<std::string>& arguments,
                                 const std::vector<std::uint32_t>& machine,
-                                const std::vector<std::uint32_t>& counts, std::uint32_t rounds,
+                                const std::vector<std::uint32_t>& counts,
+                                const std::vector<std::uint32_t>& groups, std::uint32_t rounds,
                                 int exit_status) {
   struct Run {
     std::vector<std::uint32_t> cpus;
-    Nanoseconds slice;
+    recording::Turns turns;
     RealRun* result;
   };
+  const bool may_group = !groups.empty() && recording::may_group_turns();
   // What the largest number of CPUs uses.
   const std::uint32_t used = *std::max_element(counts.begin(), counts.end());
   RealRuns measured;
@@ -57,8 +59,12 @@ Expected<RealRuns> run_for_real(const fs::path& program, const std::vector<std::
     std::vector<Run> runs;
     for (std::size_t i = 0; i < on_one.size(); ++i)
       runs.push_back({{machine[(round + i) % used]}, {}, &on_one[i]});
+    const std::vector<std::uint32_t> first = runs.front().cpus;
     runs.push_back(
-        {runs.front().cpus, recording::long_slice, &measured.in_long_slices.emplace_back()});
+        {first, {.slice = recording::long_slice}, &measured.in_long_slices.emplace_back()});
+    if (may_group)
+      for (const std::uint32_t count : groups)
+        runs.push_back({first, {.groups = count}, &measured.in_groups[count].emplace_back()});
     for (const std::uint32_t count : counts)
       if (count > 1)
         runs.push_back({{machine.begin(), machine.begin() + count},
@@ -67,8 +73,8 @@ Expected<RealRuns> run_for_real(const fs::path& program, const std::vector<std::
     // So that no number is always the first after a pause.
     if (round % 2 == 1)
       std::reverse(runs.begin(), runs.end());
-    for (const auto& [cpus, slice, result] : runs) {
-      const auto run = recording::run_measured(program, arguments, cpus, slice);
+    for (const auto& [cpus, turns, result] : runs) {
+      const auto run = recording::run_measured(program, arguments, cpus, turns);
       if (!run)
         return tl::unexpected(run.error());
       if (run->exit_status != exit_status)

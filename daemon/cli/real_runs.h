@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/cpu_time_on.h"
 #include "analysis/validation.h"
 #include "trace/error.h"
 
@@ -14,12 +15,14 @@ namespace longpole::cli {
 
 struct RealRuns {
   std::vector<std::vector<analysis::RealRun>> on_one;  // of each round, each on another CPU
-  std::vector<analysis::RealRun> in_long_slices;       // on the first of these CPUs
+  // On the first of these CPUs.
+  std::vector<analysis::RealRun> in_long_slices;
+  std::map<std::uint32_t, std::vector<analysis::RealRun>> in_groups;  // by number of groups
   // By number of CPUs; on one: on_average_cpu().
   std::map<std::uint32_t, std::vector<analysis::RealRun>> by_cpus;
 
-  // Those on the CPU that the runs in long slices were on, too.
-  [[nodiscard]] std::vector<analysis::RealRun> on_first_cpu() const;
+  // Those that the others on that CPU are held against among them.
+  [[nodiscard]] analysis::TurnRuns turn_runs() const;
 };
 
 // Of a run that ended with another exit status than the recorded one. `where`: as in "on 2 CPUs".
@@ -28,13 +31,14 @@ struct RealRuns {
                                                      int recorded_status);
 
 // In each round the program runs once on each of `counts`, which holds 1; how often and where on one CPU:
-// analysis/validation.h. `machine`: its CPUs, in the order in which to use them. Shows how far it is. Errors: of
+// analysis/validation.h; and there in long slices, and in as many groups as `groups` says, where it may. `machine`: its CPUs, in the order in which to use them. Shows how far it is. Errors: of
 // starting the program; and it must end with `exit_status` each time. As recording::run_measured(), not to be
 // called by two threads at once.
 [[nodiscard]] Expected<RealRuns> run_for_real(const std::filesystem::path& program,
                                               const std::vector<std::string>& arguments,
                                               const std::vector<std::uint32_t>& machine,
                                               const std::vector<std::uint32_t>& counts,
+                                              const std::vector<std::uint32_t>& groups,
                                               std::uint32_t rounds, int exit_status);
 
 }  // namespace longpole::cli

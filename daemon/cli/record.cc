@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -11,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/cpu_time_on.h"
 #include "calibration/host_costs.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
@@ -18,8 +20,13 @@
 #include "cli/input.h"
 #include "cli/json_document.h"
 #include "cli/progress_line.h"
+#include "cli/real_runs.h"
 #include "cli/recorded_run.h"
 #include "cli/text_table.h"
+#include "recording/check_program.h"
+#include "recording/measured_run.h"
+#include "simulation/machine.h"
+#include "simulation/simulate.h"
 #include "storage/load.h"
 
 namespace longpole::cli {
@@ -31,6 +38,7 @@ struct Options {
   std::string cpus = "1";
   std::string as_cpus;
   std::string lockstep;
+  std::string turns;
   std::string functions = "sampled";
   std::string depth;  // empty: default_depth
   std::string rate;
@@ -42,10 +50,12 @@ struct Options {
 };
 
 constexpr std::uint32_t default_depth = 64;
+constexpr std::uint32_t most_rounds = 10'000;
 
 struct Request {
   recording::Options recording;
   bool only_kernel = false;
+  std::uint32_t turns = 0;  // rounds of runs that take turns; 0: none
   fs::path output;
   fs::path status;  // empty: nobody wants to know
 };
@@ -126,6 +136,18 @@ Expected<Request> request_of(const Options& options) {
                      "in lockstep only the threads of one process advance together",
                      "leave out --follow, or record that process directly");
   out.recording.follow = options.follow;
+  if (!options.turns.empty()) {
+    const auto rounds = parse_number("--turns", options.turns, 1, most_rounds);
+    if (!rounds)
+      return tl::unexpected(rounds.error());
+    if (out.recording.cpus != recording::Cpus::one || out.recording.lockstep != 0)
+      return bad_input(fmt::format("--turns {}", options.turns),
+                       out.recording.lockstep != 0
+                           ? "in lockstep threads take turns in their own way"
+                           : "on all CPUs nobody knows who took turns with whom",
+                       "leave it out, or record on one CPU");
+    out.turns = *rounds;
+  }
   out.recording.program = options.command.front();
   out.recording.arguments.assign(options.command.begin() + 1, options.command.end());
   out.output = options.output.empty()
@@ -250,6 +272,9 @@ Expected<Recording> run(const Request& request, StatusFile& status, Children& ch
 std::string summary(const Recording& recording, const Request& request, const Children& children) {
   std::string out = notices_text(recording);
   const RunInfo& run = recording.run;
+  for (const CpuTimeOn& one : run.cpu_time_on)
+    out += fmt::format("note: on {} CPUs it takes {}% of the CPU time that it takes on one\n",
+                       one.cpus, (one.thousandths + 5) / 10);
   // That a signal ended it is a notice of the recording already.
   if (run.exit_status && *run.exit_status != 0)
     out += fmt::format("note: the program ended with exit status {}\n", *run.exit_status);
@@ -261,6 +286,29 @@ std::string summary(const Recording& recording, const Request& request, const Ch
   return request.recording.follow ? out + children.text() : out;
 }
 
+// What turns on one CPU say of its CPU time on several, into the recording.
+Expected<void> try_turns(Recording& recording, const Request& request) {
+  const std::string& name = request.recording.program;
+  if (!recording.run.exit_status)
+    return failure(fmt::format("cannot run {} again", name),
+                   "its recorded run was ended before its end");
+  const char* const path = std::getenv("PATH");
+  const auto program =
+      recording::check_program(name, fs::current_path(), path == nullptr ? "" : path);
+  if (!program)
+    return tl::unexpected(program.error());
+  const double threads =
+      analysis::threads_at_once(simulation::concurrency(simulation::simulate_ideal(recording)));
+  const auto measured =
+      run_for_real(program->path, request.recording.arguments, recording::usable_cpus_cores_first(),
+                   {1}, analysis::groups_to_try(simulation::most_cpus, threads), request.turns,
+                   *recording.run.exit_status);
+  if (!measured)
+    return tl::unexpected(measured.error());
+  recording.run.cpu_time_on = analysis::cpu_time_on(measured->turn_runs(), threads);
+  return storage::save_recording(recording, request.output);
+}
+
 Expected<int> record(const Request& request, StatusFile& status) {
   Children children(request);
   auto recording = run(request, status, children);
@@ -269,11 +317,19 @@ Expected<int> record(const Request& request, StatusFile& status) {
   measure_costs(*recording, request);
   if (const auto saved = storage::save_recording(*recording, request.output); !saved)
     return tl::unexpected(saved.error());
+  Expected<void> tried;
+  if (request.turns != 0) {
+    tried = try_turns(*recording, request);
+    if (tried && recording->run.cpu_time_on.empty())
+      fmt::print(stderr, "note: it takes as much CPU time however its threads take turns\n");
+  }
   Json done = {{"recording", request.output.string()}};
   if (request.recording.follow)
     done["children"] = children.json();
   status.write(done);
   fmt::print(stderr, "{}", summary(*recording, request, children));
+  if (!tried)
+    return tl::unexpected(tried.error());
   if (!children.first_error())
     return tl::unexpected(children.first_error().error());
   if (request.only_kernel && recording->run.source != Source::kernel)
@@ -313,6 +369,16 @@ void add_record(CLI::App& app, Chosen& chosen) {
           "--lockstep", options->lockstep,
           "Let its threads advance together, on one CPU, as they would on N: for programs\n"
           "whose threads spin, yield in loops, or take work from each other")
+      ->type_name("N");
+  command
+      ->add_option(
+          "--turns", options->turns,
+          "Run it again afterwards, on one CPU and without recording, in N rounds of some runs\n"
+          "each, in which its threads take turns as ever, as on several CPUs, and hardly at all:\n"
+          "for programs that lose much CPU time to each other's caches. Simulations of several\n"
+          "CPUs leave out what they save there. It must do the same work each time, with as many\n"
+          "threads on one CPU as on all, gets nothing to read, and its output is thrown away.\n"
+          "From 6 on no run decides anything by itself")
       ->type_name("N");
   command
       ->add_option(

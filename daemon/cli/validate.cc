@@ -8,12 +8,14 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "analysis/confidence.h"
+#include "analysis/cpu_time_on.h"
 #include "analysis/validation.h"
 #include "calibration/host_costs.h"
 #include "cli/arguments.h"
@@ -163,6 +165,23 @@ Expected<PredictedInLockstep> predict_in_lockstep(const Options& options,
   return out;
 }
 
+// Predicts again what the recording says now of CPU times on several CPUs, and keeps it with that.
+Expected<void> take_cpu_times(ValidationPrediction& plain, const Options& options,
+                              const Recording& recording, const std::vector<std::uint32_t>& cpus) {
+  if (recording.run.cpu_time_on.empty())
+    return {};
+  auto predicted = predict(options.computer, recording, options.command.front(), cpus);
+  if (!predicted)
+    return tl::unexpected(predicted.error());
+  for (std::size_t i = 0; i < predicted->validation.rows.size(); ++i)
+    if (ValidationRow& row = predicted->validation.rows[i]; row.cpus > 1)
+      row.uncorrected_speedup = plain.validation.rows[i].predicted_speedup;
+  plain = std::move(*predicted);
+  if (options.output.empty())
+    return {};
+  return storage::save_recording(recording, options.output);
+}
+
 Expected<int> validate(const Options& options) {
   if (options.command.empty() || options.command.front().empty())
     return bad_input("cannot validate", "no program is named",
@@ -206,12 +225,9 @@ Expected<int> validate(const Options& options) {
   if (first->exit_status != exit_status)
     return ends_differently(program->path, "1 CPU", first->exit_status, exit_status);
   const std::vector<std::string> advice = advice_of(recording->notices);
-  auto plain = predict(options.computer, std::move(*recording), options.command.front(), *cpus);
+  auto plain = predict(options.computer, *recording, options.command.front(), *cpus);
   if (!plain)
     return tl::unexpected(plain.error());
-  Validation& validation = plain->validation;
-  validation.lockstep_advice = advice;
-  validation.lockstep_as_advised = lockstep->if_advised;
   PredictedInLockstep in_lockstep;
   if (!lockstep->cpus.empty() && (!lockstep->if_advised || !advice.empty())) {
     // It must be told what the real runs find, not N.
@@ -220,31 +236,47 @@ Expected<int> validate(const Options& options) {
     if (!predicted)
       return tl::unexpected(predicted.error());
     in_lockstep = std::move(*predicted);
-    for (const auto& [count, other] : in_lockstep)
-      take_lockstep(validation, other.validation);
-    validation.notices = notices_of(in_lockstep);
   }
 
+  const std::set<std::uint32_t> predicted_counts(cpus->begin(), cpus->end());
   std::vector<std::uint32_t> counts{1};
-  for (const std::uint32_t count : *cpus) {
-    if (count <= machine.size() && std::find(counts.begin(), counts.end(), count) == counts.end())
-      counts.push_back(count);
-  }
-  const auto measured =
-      run_for_real(program->path, recorded.arguments, machine, counts, *rounds, exit_status);
+  std::copy_if(predicted_counts.begin(), predicted_counts.end(), std::back_inserter(counts),
+               [&](std::uint32_t count) { return count > 1 && count <= machine.size(); });
+  // In lockstep threads take turns in their own way; and where no CPUs are simulated, none has a speed.
+  const bool corrects =
+      in_lockstep.empty() && plain->computers.front().kind == analysis::Computer::Kind::machine;
+  const auto measured = run_for_real(
+      program->path, recorded.arguments, machine, counts,
+      corrects ? analysis::groups_to_try(*predicted_counts.rbegin(), plain->threads_at_once)
+               : std::vector<std::uint32_t>{},
+      *rounds, exit_status);
   if (!measured)
     return tl::unexpected(measured.error());
+  const analysis::TurnRuns turns = measured->turn_runs();
+  if (corrects) {
+    recording->run.cpu_time_on = analysis::cpu_time_on(turns, plain->threads_at_once);
+    if (const auto taken = take_cpu_times(*plain, options, *recording, *cpus); !taken)
+      return tl::unexpected(taken.error());
+  }
+  Validation& validation = plain->validation;
+  validation.lockstep_advice = advice;
+  validation.lockstep_as_advised = lockstep->if_advised;
+  for (const auto& [count, other] : in_lockstep)
+    take_lockstep(validation, other.validation);
+  if (!in_lockstep.empty())
+    validation.notices = notices_of(in_lockstep);
   validation.rounds = *rounds;
   validation.refilling_share =
-      1 - analysis::cpu_time_ratio(measured->on_first_cpu(), measured->in_long_slices).median;
+      1 - analysis::cpu_time_ratio(turns.usual, turns.in_long_slices).median;
   validation.unevenness = analysis::unevenness(measured->on_one);
   const std::vector<RealRun>& on_one = measured->by_cpus.at(1);
   for (ValidationRow& row : validation.rows) {
     const auto found = measured->by_cpus.find(row.cpus);
     if (found == measured->by_cpus.end()) {
       if (row.interval)
-        row.interval = analysis::with_caches_kept(*row.interval, row.predicted_speedup,
-                                                  validation.refilling_share);
+        row.interval = analysis::with_caches_kept(
+            *row.interval, row.predicted_speedup,
+            row.uncorrected_speedup.value_or(row.predicted_speedup), validation.refilling_share);
     } else if (row.cpus == 1) {
       row.real = analysis::real_speedup(on_one, on_one, 1);
     } else if (const auto held =
@@ -300,6 +332,8 @@ void add_validate(CLI::App& app, Chosen& chosen) {
       "The program gets nothing to read and its output is thrown away. It must do the same work\n"
       "each time, whatever the number of CPUs: where it starts as many threads as it finds CPUs,\n"
       "name the number of threads on its own command line.\n\n"
+      "Each round also runs it on one CPU in other turns, as `longpole record --turns` does, and\n"
+      "numbers of CPUs are predicted with the CPU time that this says it takes there.\n"
       "from–to: the prediction if waits, switches and wake-ups took anything from nothing to "
       "twice\n"
       "what was measured, CPUs that fall idle had learnt to look for a thread never or each time,\n"

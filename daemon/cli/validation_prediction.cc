@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "analysis/confidence.h"
+#include "analysis/cpu_time_on.h"
 #include "analysis/study.h"
 #include "cli/input.h"
 #include "cli/progress_line.h"
@@ -91,8 +92,9 @@ Expected<ValidationPrediction> predict(const ComputerOptions& options, Recording
   const auto on_one = forecaster->on(with_one_cpu(computers->front()), *models);
   if (!on_one)
     return tl::unexpected(on_one.error());
-  const analysis::RulesOfThumb rules(
-      simulation::concurrency(simulation::simulate_ideal(*recording)), recording->threads.size());
+  const std::vector<simulation::ConcurrencyStep> ideal =
+      simulation::concurrency(simulation::simulate_ideal(*recording));
+  const analysis::RulesOfThumb rules(ideal, recording->threads.size());
 
   Validation out;
   out.program = program_name(*recording, program);
@@ -117,7 +119,8 @@ Expected<ValidationPrediction> predict(const ComputerOptions& options, Recording
     row.cpus = computer.machine.cpus;
     row.predicted_ns = forecast->total_ns;
     row.predicted_speedup = forecast->total_ns > 0 ? on_one->total_ns / forecast->total_ns : 1;
-    row.simulated_cpu_ns = out.cpu_ns + forecast->spinning_ns;
+    row.simulated_cpu_ns =
+        out.cpu_ns * simulation::cpu_time_on(recording->run, row.cpus) + forecast->spinning_ns;
     if (out.cpu_ns > 0)
       row.cpu_time_ratio = row.simulated_cpu_ns / (out.cpu_ns + out.spinning_ns);
     if (confidence && row.cpus > 1) {
@@ -131,7 +134,8 @@ Expected<ValidationPrediction> predict(const ComputerOptions& options, Recording
     row.amdahl = rules.amdahl(row.cpus);
     out.rows.push_back(row);
   }
-  return ValidationPrediction{std::move(out), std::move(forecaster), *computers, *models};
+  return ValidationPrediction{std::move(out), analysis::threads_at_once(ideal),
+                              std::move(forecaster), *computers, *models};
 }
 
 void take_lockstep(Validation& plain, const Validation& lockstep) {

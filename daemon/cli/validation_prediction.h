@@ -16,7 +16,8 @@
 namespace longpole::cli {
 
 struct ValidationPrediction {
-  Validation validation;  // all but what the real runs say
+  Validation validation;       // all but what the real runs say
+  double threads_at_once = 1;  // analysis::threads_at_once()
   // What it was predicted with, for predictions of other CPU time.
   std::unique_ptr<analysis::Forecaster> forecaster;
   std::vector<analysis::Computer> computers;

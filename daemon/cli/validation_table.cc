@@ -59,6 +59,7 @@ Json json_of(const ValidationRow& row) {
           {"predicted_low", row.interval ? fraction(row.interval->low) : Json(nullptr)},
           {"predicted_high", row.interval ? fraction(row.interval->high) : Json(nullptr)},
           {"plain_speedup", fraction_or_null(row.plain_speedup)},
+          {"uncorrected_speedup", fraction_or_null(row.uncorrected_speedup)},
           {"error", error ? fraction(error->error) : Json(nullptr)},
           {"error_low", fraction_or_null(error_low)},
           {"error_high", fraction_or_null(error_high)},
@@ -104,6 +105,10 @@ std::string validation_caveats(const Validation& validation) {
       out += fmt::format(
           "note: {} CPUs are predicted from a recording in lockstep; without, it would be {:.2f}\n",
           row.cpus, *row.plain_speedup);
+    if (row.uncorrected_speedup)
+      out += fmt::format(
+          "note: with as much CPU time as on one CPU, {} CPUs would be predicted {:.2f}\n",
+          row.cpus, *row.uncorrected_speedup);
     if (!row.real) {
       not_measured.push_back(row.cpus);
       continue;
@@ -119,14 +124,14 @@ std::string validation_caveats(const Validation& validation) {
     const double more = row.real->cpu_time_ns / (on_one_cpu_time * row.cpu_time_ratio) - 1;
     if (on_one_cpu_time > 0 && more > telling_cpu_time)
       out += fmt::format(
-          "note: on {} CPUs it takes {} more CPU time than on one, for its data moves between the "
+          "note: on {} CPUs it takes {} more CPU time than {}, for its data moves between the "
           "CPUs or its threads spin; a recording on one CPU cannot know of that\n",
-          row.cpus, percent_text(more));
+          row.cpus, percent_text(more), row.uncorrected_speedup ? "that" : "on one");
     else if (on_one_cpu_time > 0 && more < -telling_cpu_time)
       out += fmt::format(
-          "note: on {} CPUs it takes {} less CPU time than on one; a recording on one CPU holds "
+          "note: on {} CPUs it takes {} less CPU time than {}; a recording on one CPU holds "
           "that as if it were work\n",
-          row.cpus, percent_text(-more));
+          row.cpus, percent_text(-more), row.uncorrected_speedup ? "that" : "on one");
   }
   if (validation.refilling_share > telling_cpu_time)
     out += fmt::format(

@@ -21,7 +21,9 @@ struct ValidationRow {
   double simulated_cpu_ns = 0;                 // spinning for locks included
   double cpu_time_ratio = 1;                   // of that to the same on one CPU
   std::optional<double> compensated_speedup;   // by the CPU time of the real runs; not in lockstep
-  std::optional<double> plain_speedup;         // what a recording that is not in lockstep would say
+  // Had computing taken as much CPU time as on one CPU (analysis/cpu_time_on.h); none: it is taken to.
+  std::optional<double> uncorrected_speedup;
+  std::optional<double> plain_speedup;  // what a recording that is not in lockstep would say
   double limit = 1;
   double amdahl = 1;
 

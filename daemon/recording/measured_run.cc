@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <cstring>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "recording/system.h"
@@ -122,7 +123,7 @@ class EndingTogether {
 
 Expected<MeasuredRun> run_measured(const std::filesystem::path& program,
                                    const std::vector<std::string>& arguments,
-                                   const std::vector<std::uint32_t>& cpus, Nanoseconds slice) {
+                                   const std::vector<std::uint32_t>& cpus, Turns turns) {
   std::vector<std::string> words = arguments;
   words.insert(words.begin(), program.string());
   std::vector<char*> argv;
@@ -142,7 +143,7 @@ Expected<MeasuredRun> run_measured(const std::filesystem::path& program,
   const EndingTogether together;
   {
     const OnCpus there(cpus);
-    const WithSlice sliced(slice);
+    const WithSlice sliced(turns.slice);
     start = monotonic_ns();
     error = ::posix_spawn(&pid, program.c_str(), &files, nullptr, argv.data(), environ);
   }
@@ -151,6 +152,9 @@ Expected<MeasuredRun> run_measured(const std::filesystem::path& program,
   if (error != 0)
     return failure(what, std::strerror(error));
   EndingTogether::started(pid);
+  std::optional<TurnsInGroups> in_groups;
+  if (turns.groups != 0)
+    in_groups.emplace(pid, turns.groups, cpus.front());
   int status = 0;
   rusage usage{};
   while (::wait4(pid, &status, 0, &usage) < 0) {
@@ -160,6 +164,7 @@ Expected<MeasuredRun> run_measured(const std::filesystem::path& program,
   EndingTogether::ended();
   MeasuredRun run;
   run.elapsed = Nanoseconds{monotonic_ns() - start};
+  in_groups.reset();
   run.cpu_time = nanoseconds_of(usage.ru_utime) + nanoseconds_of(usage.ru_stime);
   run.others = std::max(Nanoseconds{}, busy_time(cpus) - busy_before - run.cpu_time);
   run.exit_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "recording/turns_in_groups.h"
 #include "trace/error.h"
 #include "trace/types.h"
 
@@ -26,14 +27,20 @@ struct MeasuredRun {
 // a tenth as often as usual, or less.
 inline constexpr Nanoseconds long_slice{100'000'000};
 
+// How its threads take turns on a CPU: as the system has it, but for what is set.
+struct Turns {
+  Nanoseconds slice{};       // that each of them has, where the system gives such ones
+  std::uint32_t groups = 0;  // on one CPU, where may_group_turns(): they take turns in so many
+};
+
 // Runs `program` on `cpus` alone, with nothing to read and its output thrown away, and waits for
 // its end. SIGINT, SIGTERM and SIGHUP meanwhile end the program first, a second one for good, and then this process as
-// ever; not to be called by two threads at once. `program`: a path that can be executed. `slice`: of its threads; 0: as the system has it. Errors:
+// ever; not to be called by two threads at once. `program`: a path that can be executed. Errors:
 // of the system, when it cannot be started.
 [[nodiscard]] Expected<MeasuredRun> run_measured(const std::filesystem::path& program,
                                                  const std::vector<std::string>& arguments,
                                                  const std::vector<std::uint32_t>& cpus,
-                                                 Nanoseconds slice = {});
+                                                 Turns turns = {});
 
 // The CPUs that this process may use, in the order in which to add them to a program: first one of
 // each core, then the cores' second hardware threads, and so on.

@@ -45,8 +45,9 @@ class EventMachine {
       threads_[t].events = recording.threads[t].events.data();
       threads_[t].event_count = static_cast<std::uint32_t>(recording.threads[t].events.size());
     }
-    for (std::size_t cpu = 0; cpu < machine.speeds.size(); ++cpu)
-      on_cpu_[cpu].speed = machine.speeds[cpu];
+    const std::vector<std::uint32_t> speeds = speeds_on(machine, recording.run);
+    for (std::size_t cpu = 0; cpu < speeds.size(); ++cpu)
+      on_cpu_[cpu].speed = speeds[cpu];
     if (machine.longest_latency() > Nanoseconds{})
       in_flight_.emplace(recording, survey, rules_of(machine));
     for (const Nanoseconds cost : machine.primitive_cost)

@@ -1,6 +1,7 @@
 #include "simulation/machine.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 namespace longpole::simulation {
@@ -68,6 +69,33 @@ HostCosts recorded_costs(const Recording& recording) {
   if (recording.run.cpus != 1)
     costs.context_switch = costs.block = costs.release = costs.release_afar = {};
   return costs;
+}
+
+double cpu_time_on(const RunInfo& run, std::uint32_t cpus) {
+  double fewer = 1;  // CPUs
+  double on_fewer = 1;
+  for (const CpuTimeOn& one : run.cpu_time_on) {
+    const double on_more = one.thousandths / 1000.0;
+    if (one.cpus >= cpus) {
+      const double way = std::log(cpus / fewer) / std::log(one.cpus / fewer);
+      return on_fewer + way * (on_more - on_fewer);
+    }
+    fewer = one.cpus;
+    on_fewer = on_more;
+  }
+  return on_fewer;
+}
+
+std::vector<std::uint32_t> speeds_on(const Machine& machine, const RunInfo& run) {
+  std::vector<std::uint32_t> speeds = machine.speeds;
+  const double cpu_time = cpu_time_on(run, machine.cpus);
+  if (cpu_time == 1)
+    return speeds;
+  speeds.resize(machine.cpus, recorded_speed);
+  for (std::uint32_t& speed : speeds)
+    speed =
+        static_cast<std::uint32_t>(std::min(std::round(speed / cpu_time), double{fastest_speed}));
+  return speeds;
 }
 
 Expected<void> check(const Machine& machine, const Recording& recording) {

@@ -121,6 +121,14 @@ struct Machine {
 // here.
 [[nodiscard]] HostCosts recorded_costs(const Recording& recording);
 
+// CPU time that a program takes on so many CPUs for what it takes 1 for on one, by the run's cpu_time_on: between two
+// numbers of CPUs as the logarithm goes, beyond the last as there.
+[[nodiscard]] double cpu_time_on(const RunInfo& run, std::uint32_t cpus);
+
+// Of each CPU, or none where all are as fast as the one that recorded: as the machine has them, and faster by what
+// the program saves on so many CPUs (cpu_time_on). Computers without CPUs of their own (`ideal`, `shared`) know nothing of it.
+[[nodiscard]] std::vector<std::uint32_t> speeds_on(const Machine& machine, const RunInfo& run);
+
 // How its objects pass from thread to thread, and its devices from request to request.
 [[nodiscard]] Rules rules_of(const Machine& machine);
 

@@ -1,7 +1,7 @@
 // Layout. All numbers of fixed size are little-endian.
 //
 //   magic     8 bytes, 89 "LPREC" 0d 0a: not text, and a copy that changed line ends shows
-//   version   4 bytes, 1 or 2: the least that has what this recording has
+//   version   4 bytes, 1 to 3: the least that has what this recording has
 //   blocks    tables, then events, then end
 //
 //   block     kind         1 byte   1 tables, 2 events, 3 end
@@ -16,7 +16,7 @@
 // Exactly one block of tables (recording_tables.cc). The events of all threads stand end to end,
 // thread after thread, cut into blocks of 32,768 (event_columns.h). The end has no payload; without
 // it the file was cut off. A change that older readers would misread, or take for damage, raises the version: then they say
-// that they are older. Version 2 has what stands behind the tables of version 1.
+// that they are older. Versions 2 and 3 have what stands behind the tables of version 1.
 #include "trace/recording_file.h"
 
 #include <fmt/format.h>
@@ -39,7 +39,7 @@ namespace longpole {
 namespace {
 
 constexpr std::uint32_t oldest_version = 1;
-constexpr std::uint32_t newest_version = 2;
+constexpr std::uint32_t newest_version = 3;
 constexpr std::size_t version_end = recording_magic.size() + 4;
 constexpr std::size_t block_header_size = 20;
 constexpr std::size_t checksum_offset = 16;
@@ -328,7 +328,7 @@ class FileReader {
 
 std::vector<std::uint8_t> encode_recording_with(const Recording& recording,
                                                 Compression compression) {
-  FileWriter file(compression, has_additions(recording.run) ? newest_version : oldest_version);
+  FileWriter file(compression, version_of(recording.run));
   ByteWriter tables;
   encode_tables(tables, recording);
   file.write(BlockKind::tables, 0, tables.bytes());

@@ -94,13 +94,22 @@ void decode_costs(ByteReader& in, HostCosts& costs) {
   }
 }
 
-// Behind everything else, up to the last that is known: files from before there were costs, or a rate, end earlier.
+// Behind everything else, up to the last that is known: files from before there were costs, a rate, or CPU times on
+// several CPUs, end earlier.
 void encode_additions(ByteWriter& out, const RunInfo& run) {
-  if (!has_additions(run))
+  if (version_of(run) == 1)
     return;
   encode_costs(out, run.costs);
-  if (run.sample_hz != 0)
-    out.number(run.sample_hz);
+  if (run.sample_hz == 0 && run.cpu_time_on.empty())
+    return;
+  out.number(run.sample_hz);
+  if (run.cpu_time_on.empty())
+    return;
+  out.number(run.cpu_time_on.size());
+  for (const CpuTimeOn& one : run.cpu_time_on) {
+    out.number(one.cpus);
+    out.number(one.thousandths);
+  }
 }
 
 void decode_additions(ByteReader& in, RunInfo& run) {
@@ -108,6 +117,11 @@ void decode_additions(ByteReader& in, RunInfo& run) {
     decode_costs(in, run.costs);
   if (in.left() != 0)
     run.sample_hz = in.number32();
+  if (in.left() == 0)
+    return;
+  const std::size_t known = in.count("CPU times on several CPUs", most_cpu_times_on);
+  for (std::size_t i = 0; i < known && in.sound(); ++i)
+    run.cpu_time_on.push_back({in.number32(), in.number32()});
 }
 
 void encode_code(ByteWriter& out, const Recording& r) {
@@ -200,8 +214,10 @@ void decode_code(ByteReader& in, Recording& r, const Limits& limits) {
 
 }  // namespace
 
-bool has_additions(const RunInfo& run) {
-  return run.costs != HostCosts{} || run.sample_hz != 0;
+std::uint32_t version_of(const RunInfo& run) {
+  if (!run.cpu_time_on.empty())
+    return 3;
+  return run.costs != HostCosts{} || run.sample_hz != 0 ? 2 : 1;
 }
 
 void encode_tables(ByteWriter& out, const Recording& r) {

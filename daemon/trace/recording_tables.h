@@ -10,9 +10,8 @@
 
 namespace longpole {
 
-// Whether anything stands behind the tables that the first version of the file had. What is added further changes
-// the file's version.
-[[nodiscard]] bool has_additions(const RunInfo& run);
+// The first version of the file that had what this run has. What versions 2 and 3 added stands behind the tables.
+[[nodiscard]] std::uint32_t version_of(const RunInfo& run);
 
 void encode_tables(ByteWriter& out, const Recording& recording);
 

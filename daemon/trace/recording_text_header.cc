@@ -125,6 +125,7 @@ const std::vector<RecordingHeaderReader::Form>& RecordingHeaderReader::forms() {
       {"exit-signal", &R::read_exit_signal, true},
       {"cost-per-event", &R::read_cost_per_event, true},
       {"cost", &R::read_cost, false},
+      {"cpu-time-on", &R::read_cpu_time_on, false},
       {"samples", &R::read_samples, true},
       {"sample-rate", &R::read_sample_rate, true},
       {"incomplete", &R::read_incomplete, true},
@@ -234,6 +235,17 @@ Expected<void> RecordingHeaderReader::read_cost(TextLine& line) {
   if (!cost)
     return line.unexpected_word(*word, expected);
   return store(host_cost(recording_.run.costs, *cost), line.duration("a duration"));
+}
+
+Expected<void> RecordingHeaderReader::read_cpu_time_on(TextLine& line) {
+  CpuTimeOn one;
+  if (auto read = store(one.cpus, line.count("a number of CPUs", 2, largest_number)); !read)
+    return read;
+  if (auto read = store(one.thousandths, line.count("thousandths of the CPU time on one", 1, 1000));
+      !read)
+    return read;
+  recording_.run.cpu_time_on.push_back(one);
+  return {};
 }
 
 Expected<void> RecordingHeaderReader::read_samples(TextLine& line) {

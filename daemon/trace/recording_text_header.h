@@ -70,6 +70,7 @@ class RecordingHeaderReader {
   [[nodiscard]] Expected<void> read_exit_signal(TextLine& line);
   [[nodiscard]] Expected<void> read_cost_per_event(TextLine& line);
   [[nodiscard]] Expected<void> read_cost(TextLine& line);
+  [[nodiscard]] Expected<void> read_cpu_time_on(TextLine& line);
   [[nodiscard]] Expected<void> read_samples(TextLine& line);
   [[nodiscard]] Expected<void> read_sample_rate(TextLine& line);
   [[nodiscard]] Expected<void> read_incomplete(TextLine& line);

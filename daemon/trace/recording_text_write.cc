@@ -122,6 +122,8 @@ class Writer {
       if (const Nanoseconds time = host_cost(run.costs, cost); time != Nanoseconds{})
         print("cost {} {}ns\n", host_cost_word(cost), time.count());
     }
+    for (const CpuTimeOn& one : run.cpu_time_on)
+      print("cpu-time-on {} {}\n", one.cpus, one.thousandths);
     if (run.samples != usual.samples)
       print("samples {}\n", run.samples);
     if (run.sample_hz != usual.sample_hz)

@@ -177,6 +177,17 @@ class Validator {
         return contradiction(
             fmt::format("the cost of {} is negative or above a second", host_cost_word(cost)));
     }
+    if (run.cpu_time_on.size() > most_cpu_times_on)
+      return too_large(fmt::format("it has CPU times on {} numbers of CPUs; the limit is {}",
+                                   run.cpu_time_on.size(), most_cpu_times_on));
+    std::uint32_t fewer = 1;
+    for (const CpuTimeOn& one : run.cpu_time_on) {
+      if (one.cpus <= std::exchange(fewer, one.cpus))
+        return contradiction("its CPU times on several CPUs are not in ascending order");
+      if (one.thousandths < 1 || one.thousandths > 1000)
+        return contradiction(fmt::format(
+            "its CPU time on {} CPUs is not 1 to 1000 thousandths of that on one", one.cpus));
+    }
     if (run.cpus < 1 || run.machine_cpus < 1)
       return contradiction("it was made on no CPU at all");
     if (run.command.size() > limits.table_entries)

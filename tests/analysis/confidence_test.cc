@@ -82,6 +82,14 @@ TEST(Doubts, AreOfThreadsThatEndBeforeTheirFirstSample) {
   EXPECT_EQ(doubts(recording), std::vector<std::string>{"few-samples"});
 }
 
+TEST(Doubts, SayWhatCpuTimeIsTakenToBeSaved) {
+  Recording recording = recorded();
+  recording.run.samples = 1000;
+  recording.run.cpu_time_on = {{2, 826}, {4, 620}};
+  EXPECT_EQ(doubts(recording), std::vector<std::string>{"caches"});
+  EXPECT_NE(doubts_of(recording)[0].text.find("83% of it on 2, 62% of it on 4"), std::string::npos);
+}
+
 TEST(Confidence, NothingIsKnownOfWhatWasNotMeasured) {
   Recording recording = recorded();
   recording.run.source = Source::program;
@@ -92,6 +100,17 @@ TEST(Confidence, WithoutDoubtsTheIntervalIsThePrediction) {
   const Found without = found(recorded());
   EXPECT_DOUBLE_EQ(without.interval.low, without.predicted);
   EXPECT_DOUBLE_EQ(without.interval.high, without.predicted);
+}
+
+// Without, on 2 CPUs, half of the CPU time that is saved there, and with as much again.
+TEST(Confidence, DoubtsHowMuchCpuTimeTurnsSave) {
+  Recording recording = recorded();
+  const double without = found(recording).predicted;
+  recording.run.cpu_time_on = {{2, 800}};
+  const Found with = found(recording);
+  EXPECT_NEAR(with.predicted, without / 0.8, 0.001);
+  EXPECT_NEAR(with.interval.low, without / 0.9, 0.001);
+  EXPECT_NEAR(with.interval.high, without / 0.7, 0.001);
 }
 
 struct Dearer {
@@ -212,10 +231,10 @@ TEST(Confidence, ADoubtToOneSideLeavesTheOtherEnd) {
 }
 
 TEST(Confidence, CachesThatAreKeptStretchTheUpperEnd) {
-  const Interval kept = with_caches_kept({1.8, 2}, 2, 0.2);
+  const Interval kept = with_caches_kept({1.8, 2}, 2, 2, 0.2);
   EXPECT_DOUBLE_EQ(kept.low, 1.8);
   EXPECT_DOUBLE_EQ(kept.high, 2.5);
-  EXPECT_DOUBLE_EQ(with_caches_kept({1.8, 2}, 2, -0.1).high, 2);  // noise
+  EXPECT_DOUBLE_EQ(with_caches_kept({1.8, 2}, 2, 2, -0.1).high, 2);  // noise
 }
 
 // As long in f as asleep, on two CPUs: what computing takes has no part in the sleep.

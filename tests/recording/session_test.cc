@@ -406,6 +406,7 @@ TEST_P(SessionOfSource, SeesWhoWaitsOnAVariableAndAdvisesLockstep) {
     return found == notices.end() ? std::string() : found->text;
   };
   Options options = options_of("flag");
+  options.rate_hz = 1000;  // it is over in 0.1 s
   EXPECT_THAT(advice(options), testing::ContainsRegex("most of it in wait_for \\(flag.c:1[89]\\)"));
   options.lockstep = 2;
   EXPECT_EQ(advice(options), "") << "it is in lockstep";

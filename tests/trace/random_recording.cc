@@ -84,6 +84,11 @@ class Generator {
     run.samples = below(1'000'000);
     if (chance(2))
       run.sample_hz = 1 + index(10'000);
+    std::uint32_t cpus = 1;
+    for (auto n = below(3); n > 0; --n) {
+      cpus += 1 + index(100);
+      run.cpu_time_on.push_back({cpus, 1 + index(1000)});
+    }
     run.complete = !chance(3);
     for (auto n = below(3); n > 0; --n)
       r_.notices.push_back({name("code", n), chance(4) ? "" : name("A sentence", n), below(1000)});

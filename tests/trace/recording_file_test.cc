@@ -149,10 +149,10 @@ TEST(RecordingFile, OtherFilesAreToldApart) {
 
 TEST(RecordingFile, NewerFormatsAreNamedWithWhatToDo) {
   Bytes bytes = small_file();
-  bytes[recording_magic.size()] = 3;
+  bytes[recording_magic.size()] = 4;
   const Error error = refusal(bytes);
   EXPECT_EQ(error.why,
-            "it was written by a newer longpole, in format 3; this one reads formats up to 2");
+            "it was written by a newer longpole, in format 4; this one reads formats up to 3");
   EXPECT_EQ(error.remedy, "update longpole, or record again with this one");
 }
 
@@ -168,6 +168,9 @@ TEST(RecordingFile, SaysTheLeastFormatThatHasWhatItHas) {
   r.run.sample_hz = 0;
   r.run.costs.wake_up = Nanoseconds{10};
   EXPECT_EQ(format(), 2);
+  r.run.cpu_time_on = {{2, 750}};
+  EXPECT_EQ(format(), 3);
+  EXPECT_TRUE(*decode_recording(encode_recording(r), "test.lptrace") == r) << "without a rate";
 }
 
 TEST(RecordingFile, CostsKeepTheNumbersThatTheyHadBeforeInterrupts) {

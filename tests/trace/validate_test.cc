@@ -61,6 +61,22 @@ TEST(Validate, RefusesEveryBrokenInvariant) {
        [](Recording& r) { r.run.source = static_cast<Source>(9); }},
       {"a time of the run is negative", [](Recording& r) { r.run.elapsed = Nanoseconds{-1}; }},
       {"on no CPU at all", [](Recording& r) { r.run.cpus = 0; }},
+      {"its CPU times on several CPUs are not in ascending order",
+       [](Recording& r) {
+         r.run.cpu_time_on = {{4, 800}, {2, 700}};
+       }},
+      {"its CPU times on several CPUs are not in ascending order",
+       [](Recording& r) {
+         r.run.cpu_time_on = {{1, 1000}};
+       }},
+      {"its CPU time on 2 CPUs is not 1 to 1000 thousandths",
+       [](Recording& r) {
+         r.run.cpu_time_on = {{2, 0}};
+       }},
+      {"its CPU time on 4 CPUs is not 1 to 1000 thousandths",
+       [](Recording& r) {
+         r.run.cpu_time_on = {{2, 1000}, {4, 1001}};
+       }},
       {"a notice has no name", [](Recording& r) { r.notices.push_back({}); }},
       {"a module has no name", [](Recording& r) { r.modules[0].path.clear(); }},
       {"the build id of /bin/program is not hexadecimal",

@@ -1,0 +1,66 @@
+#include "analysis/cpu_time_on.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace longpole::analysis {
+namespace {
+
+// Of the usual CPU time, 1 where the rounds leave open whether it is less.
+double less_cpu_time(const std::vector<RealRun>& usual, const std::vector<RealRun>& otherwise) {
+  const CpuTimeRatio ratio = cpu_time_ratio(usual, otherwise);
+  return ratio.interval.high < 1 ? ratio.median : 1;
+}
+
+// Of so many threads at once nobody asks.
+constexpr std::uint32_t most_groups = 1U << 20U;
+
+std::uint32_t in_thousandths(double ratio) {
+  return static_cast<std::uint32_t>(std::clamp(std::round(1000 * ratio), 1.0, 1000.0));
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> groups_to_try(std::uint32_t cpus, double threads) {
+  std::vector<std::uint32_t> groups;
+  const double enough = std::min(static_cast<double>(cpus), threads);
+  for (std::uint32_t count = 2; cpus > 1 && (groups.empty() || groups.back() < enough); count *= 2)
+    groups.push_back(count);
+  return groups;
+}
+
+std::vector<CpuTimeOn> cpu_time_on(const TurnRuns& runs, double threads) {
+  const double least = less_cpu_time(runs.usual, runs.in_long_slices);
+  std::vector<CpuTimeOn> out;
+  if (in_thousandths(least) == 1000)
+    return out;
+  if (runs.in_groups.empty()) {
+    for (const std::uint32_t cpus : groups_to_try(most_groups, threads))
+      out.push_back(
+          {cpus,
+           in_thousandths(1 - (1 - least) * std::min(std::log(cpus) / std::log(threads), 1.0))});
+    return out;
+  }
+  double on_fewer = 1;
+  for (const auto& [cpus, grouped] : runs.in_groups) {
+    on_fewer = std::clamp(less_cpu_time(runs.usual, grouped), least, on_fewer);
+    out.push_back({cpus, in_thousandths(on_fewer)});
+  }
+  if (in_thousandths(on_fewer) == 1000)
+    out.clear();
+  return out;
+}
+
+double threads_at_once(std::span<const simulation::ConcurrencyStep> ideal) {
+  double work = 0;
+  double beside = 0;
+  for (std::size_t i = 1; i < ideal.size(); ++i) {
+    const double running = ideal[i - 1].running;
+    const double done = running * static_cast<double>((ideal[i].time - ideal[i - 1].time).count());
+    work += done;
+    beside += done * running;
+  }
+  return work > 0 ? beside / work : 1;
+}
+
+}  // namespace longpole::analysis
