@@ -111,7 +111,9 @@ std::vector<Notice> doubts_of(const Recording& recording) {
         {"caches",
          fmt::format(
              "where fewer threads push each other's data out of the caches, it takes less CPU time "
-             "than on one CPU: {}, by runs in which they took turns on one CPU as they would there",
+             "than on one CPU: {}, by runs in which they took turns on one CPU as they would "
+             "there; "
+             "the schedulers shared and ideal know nothing of that",
              fmt::join(shares, ", "))});
   }
   return doubts;
@@ -187,7 +189,7 @@ Expected<Interval> Confidence::of_speedup(const Computer& computer, const ModelC
     const double cpu_time = simulation::cpu_time_on(recording_->run, computer.machine.cpus);
     const double half = (1 - cpu_time) / 2;
     const double dear = predicted * cpu_time;
-    shift({dear / (cpu_time + half), dear / std::max(cpu_time - half, 1 - most_refilling)});
+    shift({dear, dear / std::max(cpu_time - half, 1 - most_refilling)});
   }
   return out;
 }

@@ -31,12 +31,13 @@ struct TurnRuns {
 // In how many groups to run it to know of up to so many `cpus`: powers of two, up to where each thread has a CPU.
 [[nodiscard]] std::vector<std::uint32_t> groups_to_try(std::uint32_t cpus, double threads);
 
-// For RunInfo::cpu_time_on. Never less than in long slices, and as on one CPU where the rounds leave open whether it is less.
+// For RunInfo::cpu_time_on. Never less than in long slices, and as on one CPU where more than a quarter of the
+// rounds say that it is not less.
 // Without groups it is taken to fall as the logarithm of the number of CPUs does, from usual on one to that in long slices on
 // as many as there are `threads` at once.
 [[nodiscard]] std::vector<CpuTimeOn> cpu_time_on(const TurnRuns& runs, double threads);
 
-// How many threads compute at once: the mean over the program's work, with a CPU for each.
+// How many threads compute at once: the mean over the program's work, with a CPU for each. To a whole number.
 [[nodiscard]] double threads_at_once(std::span<const simulation::ConcurrencyStep> ideal);
 
 }  // namespace longpole::analysis

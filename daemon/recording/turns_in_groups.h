@@ -60,7 +60,7 @@ class TurnsInGroups {
 
   void run();
   void end_turn();
-  void hold_back(pid_t thread, Known& known, bool wanted);
+  static void hold_back(pid_t thread, Known& known, bool wanted);
 
   pid_t process_;
   std::uint32_t groups_;
