@@ -44,6 +44,21 @@ Nanoseconds end_of(const Event& event) {
   return event.time + event.duration;
 }
 
+bool is_lock(const Event& event) {
+  return event.outcome == Outcome::ok &&
+         (event.kind == EventKind::mutex_lock || event.kind == EventKind::rwlock_read ||
+          event.kind == EventKind::rwlock_write);
+}
+
+// When the thread looked after that wait, for which it may first have waited for a CPU and a lock.
+Nanoseconds looked_after(const MergedThread& thread, std::uint32_t wait) {
+  const Nanoseconds over = end_of(thread.events[wait]);
+  if (wait + 1 == thread.events.size())
+    return over;
+  const Event& next = thread.events[wait + 1];
+  return is_lock(next) ? end_of(next) : std::max(over, next.time - next.cpu);
+}
+
 bool has_limit(const Event& event) {
   return event.kind == EventKind::condition_timedwait ||
          event.kind == EventKind::semaphore_timedwait;
@@ -120,12 +135,6 @@ class Balance {
 
   std::map<Of, int> held_;
 };
-
-bool is_lock(const Event& event) {
-  return event.outcome == Outcome::ok &&
-         (event.kind == EventKind::mutex_lock || event.kind == EventKind::rwlock_read ||
-          event.kind == EventKind::rwlock_write);
-}
 
 class RowFinder {
  public:
@@ -214,23 +223,23 @@ class Deeds {
   }
 
   [[nodiscard]] std::optional<Cause> cause_of(const Row& row, const MergedThread& thread) const {
-    const Event& last = thread.events[row.waits.back()];
+    const std::uint32_t last = row.waits.back();
     if (const auto join = joins_.find(row.thread); join != joins_.end() && ends_soon(row, thread) &&
-                                                   join->second.time > last.time &&
-                                                   join->second.time <= end_of(last))
+                                                   join->second.time > thread.events[last].time &&
+                                                   join->second.time <= looked_after(thread, last))
       return Cause{join->second.thread, join->second.event, true};
     std::optional<Moment> latest;
     for (const std::uint32_t lock : row.locks) {
       const auto moments = unlocks_.find(lock);
       if (moments == unlocks_.end() || !is_rare(moments->second, row, thread))
         continue;
-      const auto unlocked = last_within(moments->second, row.thread, last);
+      const auto unlocked = last_within(moments->second, row, thread, last);
       if (unlocked && (!latest || unlocked->time > latest->time))
         latest = unlocked;
     }
     if (latest)
       return Cause{latest->thread, latest->event, false};
-    if (const auto ended = last_within(ends_, row.thread, last))
+    if (const auto ended = last_within(ends_, row, thread, last))
       return Cause{ended->thread, ended->event, true};
     return std::nullopt;
   }
@@ -265,13 +274,13 @@ class Deeds {
     return false;
   }
 
-  // Of another thread, after the wait began and before it was over.
-  static std::optional<Moment> last_within(const std::vector<Moment>& moments, std::uint32_t poller,
-                                           const Event& wait) {
-    auto after = std::ranges::upper_bound(moments, end_of(wait), {}, &Moment::time);
-    while (after != moments.begin() && std::prev(after)->time > wait.time) {
+  // Of another thread, after that wait of the row began and before the thread looked.
+  static std::optional<Moment> last_within(const std::vector<Moment>& moments, const Row& row,
+                                           const MergedThread& thread, std::uint32_t wait) {
+    auto after = std::ranges::upper_bound(moments, looked_after(thread, wait), {}, &Moment::time);
+    while (after != moments.begin() && std::prev(after)->time > thread.events[wait].time) {
       --after;
-      if (after->thread != poller)
+      if (after->thread != row.thread)
         return *after;
     }
     return std::nullopt;
@@ -281,7 +290,7 @@ class Deeds {
                       const MergedThread& thread) {
     std::size_t often = 0;
     for (std::size_t i = 0; i + 1 < row.waits.size(); ++i)
-      often += last_within(moments, row.thread, thread.events[row.waits[i]]) ? 1U : 0U;
+      often += last_within(moments, row, thread, row.waits[i]) ? 1U : 0U;
     return often * rare_part < row.waits.size();
   }
 
@@ -359,7 +368,8 @@ Polls follow_polls(MergedRun& run) {
                              .stands_for = StandsFor::polls,
                              .woken = ThreadId{row.thread},
                              .waker = ThreadId{cause->thread}});
-      const Nanoseconds done = run.threads[cause->thread].events[cause->event].time;
+      const Nanoseconds done = std::min(run.threads[cause->thread].events[cause->event].time,
+                                        end_of(thread.events[row.last()]));
       edits[row.thread].push_back(as_wait_for(*cause, done, semaphore, row, thread));
       edits[cause->thread].push_back(post_by(*cause, semaphore, run.threads[cause->thread]));
     } else {

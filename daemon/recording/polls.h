@@ -15,7 +15,8 @@
 // taken and given back. The thread holds no lock meanwhile, but that of its condition.
 //  - A row of waits with a limit that one like them ends, which got what it waited for, is the first part of that
 //    wait: that needs no guess, nor three of them.
-//  - Else what ended it was, the first of these that happened during its last wait: that another thread came to
+//  - Else what ended it was, the first of these that happened during its last wait, or while the poller then waited for a
+//    CPU or for the lock under which it looks: that another thread came to
 //    join the poller, where it ends then; that another unlocked a lock under which the poller looks, or that goes
 //    with its condition, where that did not happen during more than a quarter of the waits before; that
 //    another ended. If none did, the row is left as it is.

@@ -124,6 +124,23 @@ TEST(Polls, SleepsUntilALockWasTakenAreOneWaitForThat) {
   EXPECT_THAT(calls_of(run, 1), ElementsAre("32 lock 0", "33 unlock 0", "33 post 3", "90 end"));
 }
 
+// Its time has passed, but others have the CPU, or the lock under which it looks.
+TEST(Polls, WhatIsDoneBeforeThePollerCanLookIsInTimeForIt) {
+  for (const Call& looks : {Call{50, EventKind::mutex_lock, done_lock},
+                            Call{40, EventKind::mutex_lock, done_lock, 10}}) {
+    MergedRun run = run_of({{sleeps(10), locks(19), unlocks(19), sleeps(20), locks(29), unlocks(29),
+                             sleeps(30), looks, unlocks(51), ends(80)},
+                            {locks(38), unlocks(45), ends(90)}});
+    EXPECT_EQ(follow_polls(run).rows, 1U);
+    EXPECT_THAT(calls_of(run, 0).front(), "10 wait 3 took 29 from 1");
+    EXPECT_THAT(calls_of(run, 1), ElementsAre("38 lock 0", "45 unlock 0", "45 post 3", "90 end"));
+  }
+  MergedRun run = run_of({{sleeps(10), sleeps(20), sleeps(30), ends(50, 2000)}, {ends(47)}});
+  EXPECT_EQ(follow_polls(run).rows, 1U);
+  MergedRun too_late = run_of({{sleeps(10), sleeps(20), sleeps(30), ends(50, 4000)}, {ends(47)}});
+  EXPECT_EQ(follow_polls(too_late).rows, 0U);
+}
+
 // A thread that sleeps between its turns at a lock which others take all the time does not wait for them.
 TEST(Polls, ALockThatIsTakenAllTheTimeEndsNothing) {
   MergedRun run =
@@ -181,9 +198,9 @@ TEST(Polls, AWaitForAConditionGivesItsLockBackMeanwhile) {
 // What is done by two threads that poll each other is not what either waits for.
 TEST(Polls, WhatIsPartOfARowEndsNone) {
   MergedRun run = run_of({{sleeps(10), locks(19), unlocks(19), sleeps(20), locks(29), unlocks(29),
-                           sleeps(30), ends(95)},
+                           sleeps(30), ends(95, 56'000)},
                           {sleeps(24), locks(33), unlocks(33), sleeps(34), locks(43), unlocks(43),
-                           sleeps(44), ends(99)}});
+                           sleeps(44), ends(99, 46'000)}});
   const std::vector<std::string> before = calls_of(run, 0);
   EXPECT_EQ(follow_polls(run).rows, 0U);
   EXPECT_THAT(calls_of(run, 0), ElementsAreArray(before));
