@@ -188,8 +188,8 @@ Expected<Interval> Confidence::of_speedup(const Computer& computer, const ModelC
   if (is_machine) {
     const double cpu_time = simulation::cpu_time_on(recording_->run, computer.machine.cpus);
     const double half = (1 - cpu_time) / 2;
-    const double dear = predicted * cpu_time;
-    shift({dear, dear / std::max(cpu_time - half, 1 - most_refilling)});
+    const double uncorrected = predicted * cpu_time;
+    shift({uncorrected, uncorrected / std::max(cpu_time - half, 1 - most_refilling)});
   }
   return out;
 }
@@ -200,9 +200,9 @@ Interval with_doubt(Interval interval, double predicted, Interval otherwise) {
       predicted + std::hypot(interval.high - predicted, std::max(otherwise.high - predicted, 0.0))};
 }
 
-Interval with_caches_kept(Interval interval, double predicted, double uncorrected, double share) {
+Interval with_caches_kept(Interval interval, double predicted, double share) {
   return with_doubt(interval, predicted,
-                    {uncorrected, uncorrected / (1 - std::clamp(share, 0.0, most_refilling))});
+                    {predicted, predicted / (1 - std::clamp(share, 0.0, most_refilling))});
 }
 
 }  // namespace longpole::analysis

@@ -69,8 +69,7 @@ class Confidence {
 [[nodiscard]] Interval with_doubt(Interval interval, double predicted, Interval otherwise);
 
 // `share`: of the CPU time on one CPU, that goes into loading caches anew after switches. On enough CPUs
-// nobody switches, and all of it is saved: of this `predicted` knows some, and `uncorrected` nothing.
-[[nodiscard]] Interval with_caches_kept(Interval interval, double predicted, double uncorrected,
-                                        double share);
+// nobody switches, and it is saved. For predictions that know nothing of cpu_time_on.h.
+[[nodiscard]] Interval with_caches_kept(Interval interval, double predicted, double share);
 
 }  // namespace longpole::analysis

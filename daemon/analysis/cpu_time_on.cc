@@ -9,12 +9,7 @@ namespace {
 // Of the usual CPU time: the median over the rounds, 1 where more than a quarter of them say that it is not less. A single
 // round may say anything where others push data out of the caches, too.
 double less_cpu_time(const std::vector<RealRun>& usual, const std::vector<RealRun>& otherwise) {
-  std::vector<double> ratios;
-  for (std::size_t round = 0; round < otherwise.size(); ++round) {
-    if (usual[round].cpu_time > Nanoseconds{})
-      ratios.push_back(static_cast<double>(otherwise[round].cpu_time.count()) /
-                       static_cast<double>(usual[round].cpu_time.count()));
-  }
+  const std::vector<double> ratios = cpu_time_ratios(usual, otherwise);
   const auto less = static_cast<std::size_t>(
       std::ranges::count_if(ratios, [](double ratio) { return ratio < 1; }));
   return 4 * less >= 3 * ratios.size() && !ratios.empty() ? median(ratios) : 1;
@@ -29,15 +24,15 @@ std::uint32_t in_thousandths(double ratio) {
 
 }  // namespace
 
-std::vector<std::uint32_t> groups_to_try(std::uint32_t cpus, double threads) {
+std::vector<std::uint32_t> groups_to_try(std::uint32_t cpus, std::uint32_t threads) {
   std::vector<std::uint32_t> groups;
-  const double enough = std::min(static_cast<double>(cpus), threads);
+  const std::uint32_t enough = std::min(cpus, threads);
   for (std::uint32_t count = 2; cpus > 1 && (groups.empty() || groups.back() < enough); count *= 2)
     groups.push_back(count);
   return groups;
 }
 
-std::vector<CpuTimeOn> cpu_time_on(const TurnRuns& runs, double threads) {
+std::vector<CpuTimeOn> cpu_time_on(const TurnRuns& runs, std::uint32_t threads) {
   const double least = less_cpu_time(runs.usual, runs.in_long_slices);
   std::vector<CpuTimeOn> out;
   if (in_thousandths(least) == 1000)
@@ -57,18 +52,6 @@ std::vector<CpuTimeOn> cpu_time_on(const TurnRuns& runs, double threads) {
   if (in_thousandths(on_fewer) == 1000)
     out.clear();
   return out;
-}
-
-double threads_at_once(std::span<const simulation::ConcurrencyStep> ideal) {
-  double work = 0;
-  double beside = 0;
-  for (std::size_t i = 1; i < ideal.size(); ++i) {
-    const double running = ideal[i - 1].running;
-    const double done = running * static_cast<double>((ideal[i].time - ideal[i - 1].time).count());
-    work += done;
-    beside += done * running;
-  }
-  return work > 0 ? std::round(beside / work) : 1;
 }
 
 }  // namespace longpole::analysis

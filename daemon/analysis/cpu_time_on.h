@@ -1,5 +1,5 @@
 // CPU time on several CPUs, as far as turns explain it. Threads that take turns on a CPU push each other's data out of its
-// caches, and load them anew after each switch: on one CPU that was seen to take 40% of the CPU time of compressors,
+// caches, and load them anew after each switch: on one CPU that was seen to take up to 45% of the CPU time of compressors,
 // on two half of that, for there fewer threads take turns on each. Runs on one CPU alone tell how much it is:
 //
 //   usual            as the system has them take turns
@@ -11,11 +11,9 @@
 
 #include <cstdint>
 #include <map>
-#include <span>
 #include <vector>
 
 #include "analysis/validation.h"
-#include "simulation/simulate.h"
 #include "trace/recording.h"
 
 namespace longpole::analysis {
@@ -24,20 +22,18 @@ namespace longpole::analysis {
 struct TurnRuns {
   std::vector<RealRun> usual;
   std::vector<RealRun> in_long_slices;
-  std::map<std::uint32_t, std::vector<RealRun>>
-      in_groups;  // by number of CPUs; empty: not to be had
+  // By number of CPUs; empty: not to be had.
+  std::map<std::uint32_t, std::vector<RealRun>> in_groups;
 };
 
-// In how many groups to run it to know of up to so many `cpus`: powers of two, up to where each thread has a CPU.
-[[nodiscard]] std::vector<std::uint32_t> groups_to_try(std::uint32_t cpus, double threads);
+// In how many groups to run it to know of up to so many `cpus`: powers of two, up to where each of the
+// `threads` that compute at once (RulesOfThumb) has a CPU.
+[[nodiscard]] std::vector<std::uint32_t> groups_to_try(std::uint32_t cpus, std::uint32_t threads);
 
 // For RunInfo::cpu_time_on. Never less than in long slices, and as on one CPU where more than a quarter of the
 // rounds say that it is not less.
 // Without groups it is taken to fall as the logarithm of the number of CPUs does, from usual on one to that in long slices on
-// as many as there are `threads` at once.
-[[nodiscard]] std::vector<CpuTimeOn> cpu_time_on(const TurnRuns& runs, double threads);
-
-// How many threads compute at once: the mean over the program's work, with a CPU for each. To a whole number.
-[[nodiscard]] double threads_at_once(std::span<const simulation::ConcurrencyStep> ideal);
+// as many as there are `threads`.
+[[nodiscard]] std::vector<CpuTimeOn> cpu_time_on(const TurnRuns& runs, std::uint32_t threads);
 
 }  // namespace longpole::analysis

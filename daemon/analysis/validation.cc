@@ -76,12 +76,18 @@ std::optional<Interval> median_interval(std::vector<double> values) {
   return Interval{values[rank - 1], values[count - rank]};
 }
 
-CpuTimeRatio cpu_time_ratio(std::span<const RealRun> on_one, std::span<const RealRun> on_many) {
+std::vector<double> cpu_time_ratios(std::span<const RealRun> on_one,
+                                    std::span<const RealRun> on_many) {
   std::vector<double> ratios;
   for (std::size_t round = 0; round < on_many.size(); ++round) {
     if (const auto ratio = cpu_time_ratio_of(on_one[round], on_many[round]))
       ratios.push_back(*ratio);
   }
+  return ratios;
+}
+
+CpuTimeRatio cpu_time_ratio(std::span<const RealRun> on_one, std::span<const RealRun> on_many) {
+  const std::vector<double> ratios = cpu_time_ratios(on_one, on_many);
   if (ratios.empty())
     return {};
   const auto interval = median_interval(ratios);
@@ -138,13 +144,18 @@ RulesOfThumb::RulesOfThumb(std::span<const simulation::ConcurrencyStep> ideal, s
     : threads_(std::max<std::size_t>(threads, 1)) {
   double alone = 0;
   double work = 0;
+  double by_threads = 0;
   for (std::size_t i = 1; i < ideal.size(); ++i) {
-    const auto length = static_cast<double>((ideal[i].time - ideal[i - 1].time).count());
-    work += length * ideal[i - 1].running;
+    const double running = ideal[i - 1].running;
+    const double done = running * static_cast<double>((ideal[i].time - ideal[i - 1].time).count());
+    work += done;
+    by_threads += done * running;
     if (ideal[i - 1].running == 1)
-      alone += length;
+      alone += done;
   }
   serial_fraction_ = work > 0 ? alone / work : 1;
+  if (work > 0)
+    threads_at_once_ = static_cast<std::uint32_t>(std::lround(by_threads / work));
 }
 
 double RulesOfThumb::amdahl(std::uint32_t cpus) const {

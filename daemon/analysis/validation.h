@@ -50,12 +50,16 @@ inline constexpr std::size_t fewest_for_confidence = 6;
 // Practical Nonparametric Statistics, section 3.2). None: too few values.
 [[nodiscard]] std::optional<Interval> median_interval(std::vector<double> values);
 
-// CPU time of the run on many CPUs over that on one, of the same round; 1 where no round took any.
+// CPU time of the run on many CPUs over that on one, of each round in which both took some. `on_one` and `on_many` as for
+// real_speedup().
+[[nodiscard]] std::vector<double> cpu_time_ratios(std::span<const RealRun> on_one,
+                                                  std::span<const RealRun> on_many);
+
+// What these are in the middle; 1 where no round took any.
 struct CpuTimeRatio {
   double median = 1;
   Interval interval{1, 1};  // median_interval(); of too few rounds, the least and the largest
 };
-// `on_one` and `on_many` as for real_speedup().
 [[nodiscard]] CpuTimeRatio cpu_time_ratio(std::span<const RealRun> on_one,
                                           std::span<const RealRun> on_many);
 
@@ -94,6 +98,8 @@ class RulesOfThumb {
 
   // The share of its work that the program does while no other thread could run.
   [[nodiscard]] double serial_fraction() const { return serial_fraction_; }
+  // How many threads compute at once: the mean over its work, to a whole number.
+  [[nodiscard]] std::uint32_t threads_at_once() const { return threads_at_once_; }
   // Amdahl's law: 1 / (s + (1 − s) / P).
   [[nodiscard]] double amdahl(std::uint32_t cpus) const;
   // min(P, threads).
@@ -101,6 +107,7 @@ class RulesOfThumb {
 
  private:
   double serial_fraction_ = 0;
+  std::uint32_t threads_at_once_ = 1;
   std::size_t threads_;
 };
 

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "cli/human.h"
-#include "cli/progress_line.h"
 #include "recording/measured_run.h"
 
 namespace longpole::cli {
@@ -21,13 +20,6 @@ constexpr std::size_t cpus_tried_alone = 2;
 
 }  // namespace
 
-analysis::TurnRuns RealRuns::turn_runs() const {
-  analysis::TurnRuns runs{{}, in_long_slices, in_groups};
-  for (const std::vector<RealRun>& round : on_one)
-    runs.usual.push_back(round.front());
-  return runs;
-}
-
 tl::unexpected<Error> ends_differently(const fs::path& program, const std::string& where,
                                        int status, int recorded_status) {
   return failure(fmt::format("cannot compare runs of {}", program.string()),
@@ -41,7 +33,7 @@ Expected<RealRuns> run_for_real(const fs::path& program, const std::vector<std::
                                 const std::vector<std::uint32_t>& machine,
                                 const std::vector<std::uint32_t>& counts,
                                 const std::vector<std::uint32_t>& groups, std::uint32_t rounds,
-                                int exit_status) {
+                                int exit_status, const std::function<void(std::string)>& progress) {
   struct Run {
     std::vector<std::uint32_t> cpus;
     recording::Turns turns;
@@ -51,20 +43,20 @@ Expected<RealRuns> run_for_real(const fs::path& program, const std::vector<std::
   // What the largest number of CPUs uses.
   const std::uint32_t used = *std::max_element(counts.begin(), counts.end());
   RealRuns measured;
-  ProgressLine progress("running it as it is");
   for (std::uint32_t round = 0; round < rounds; ++round) {
-    progress.set(fmt::format("running it as it is, round {} of {}", round + 1, rounds));
+    progress(fmt::format("running it as it is, round {} of {}", round + 1, rounds));
     std::vector<RealRun>& on_one =
         measured.on_one.emplace_back(std::min<std::size_t>(cpus_tried_alone, used));
     std::vector<Run> runs;
     for (std::size_t i = 0; i < on_one.size(); ++i)
       runs.push_back({{machine[(round + i) % used]}, {}, &on_one[i]});
     const std::vector<std::uint32_t> first = runs.front().cpus;
+    analysis::TurnRuns& in_turns = measured.in_turns;
     runs.push_back(
-        {first, {.slice = recording::long_slice}, &measured.in_long_slices.emplace_back()});
+        {first, {.slice = recording::long_slice}, &in_turns.in_long_slices.emplace_back()});
     if (may_group)
       for (const std::uint32_t count : groups)
-        runs.push_back({first, {.groups = count}, &measured.in_groups[count].emplace_back()});
+        runs.push_back({first, {.groups = count}, &in_turns.in_groups[count].emplace_back()});
     for (const std::uint32_t count : counts)
       if (count > 1)
         runs.push_back({{machine.begin(), machine.begin() + count},
@@ -82,6 +74,7 @@ Expected<RealRuns> run_for_real(const fs::path& program, const std::vector<std::
                                 exit_status);
       *result = {run->elapsed, run->cpu_time, run->others};
     }
+    in_turns.usual.push_back(on_one.front());
     measured.by_cpus[1].push_back(analysis::on_average_cpu(on_one));
   }
   return measured;

@@ -2,7 +2,6 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -12,7 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "analysis/confidence.h"
 #include "analysis/cpu_time_on.h"
+#include "analysis/validation.h"
 #include "calibration/host_costs.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
@@ -50,7 +51,6 @@ struct Options {
 };
 
 constexpr std::uint32_t default_depth = 64;
-constexpr std::uint32_t most_rounds = 10'000;
 
 struct Request {
   recording::Options recording;
@@ -272,9 +272,9 @@ Expected<Recording> run(const Request& request, StatusFile& status, Children& ch
 std::string summary(const Recording& recording, const Request& request, const Children& children) {
   std::string out = notices_text(recording);
   const RunInfo& run = recording.run;
-  for (const CpuTimeOn& one : run.cpu_time_on)
-    out += fmt::format("note: on {} CPUs it takes {}% of the CPU time that it takes on one\n",
-                       one.cpus, (one.thousandths + 5) / 10);
+  for (const Notice& doubt : analysis::doubts_of(recording))
+    if (doubt.code == "caches")
+      out += notes_text({doubt.text});
   // That a signal ended it is a notice of the recording already.
   if (run.exit_status && *run.exit_status != 0)
     out += fmt::format("note: the program ended with exit status {}\n", *run.exit_status);
@@ -287,25 +287,33 @@ std::string summary(const Recording& recording, const Request& request, const Ch
 }
 
 // What turns on one CPU say of its CPU time on several, into the recording.
-Expected<void> try_turns(Recording& recording, const Request& request) {
+Expected<void> try_turns(Recording& recording, const Request& request, StatusFile& status) {
   const std::string& name = request.recording.program;
   if (!recording.run.exit_status)
     return failure(fmt::format("cannot run {} again", name),
                    "its recorded run was ended before its end");
-  const char* const path = std::getenv("PATH");
-  const auto program =
-      recording::check_program(name, fs::current_path(), path == nullptr ? "" : path);
+  const auto program = recording::check_program(name, {}, recording::own_search_path());
   if (!program)
     return tl::unexpected(program.error());
-  const double threads =
-      analysis::threads_at_once(simulation::concurrency(simulation::simulate_ideal(recording)));
+  const std::uint32_t threads =
+      analysis::RulesOfThumb(simulation::concurrency(simulation::simulate_ideal(recording)),
+                             recording.threads.size())
+          .threads_at_once();
+  std::optional<ProgressLine> progress;
+  if (request.status.empty())
+    progress.emplace("running it as it is");
   const auto measured =
       run_for_real(program->path, request.recording.arguments, recording::usable_cpus_cores_first(),
                    {1}, analysis::groups_to_try(simulation::most_cpus, threads), request.turns,
-                   *recording.run.exit_status);
+                   *recording.run.exit_status, [&](const std::string& doing) {
+                     if (progress)
+                       progress->set(doing);
+                     status.write({{"doing", doing}});
+                   });
+  progress.reset();
   if (!measured)
     return tl::unexpected(measured.error());
-  recording.run.cpu_time_on = analysis::cpu_time_on(measured->turn_runs(), threads);
+  recording.run.cpu_time_on = analysis::cpu_time_on(measured->in_turns, threads);
   return storage::save_recording(recording, request.output);
 }
 
@@ -319,7 +327,7 @@ Expected<int> record(const Request& request, StatusFile& status) {
     return tl::unexpected(saved.error());
   Expected<void> tried;
   if (request.turns != 0) {
-    tried = try_turns(*recording, request);
+    tried = try_turns(*recording, request, status);
     if (tried && recording->run.cpu_time_on.empty())
       fmt::print(stderr, "note: it takes as much CPU time however its threads take turns\n");
   }
@@ -378,7 +386,7 @@ void add_record(CLI::App& app, Chosen& chosen) {
           "for programs that lose much CPU time to each other's caches. Simulations of several\n"
           "CPUs leave out what they save there. It must do the same work each time, with as many\n"
           "threads on one CPU as on all, gets nothing to read, and its output is thrown away.\n"
-          "From 6 on no run decides anything by itself")
+          "From 4 on no run decides anything by itself")
       ->type_name("N");
   command
       ->add_option(

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
-#include <filesystem>
 #include <iterator>
 #include <map>
 #include <memory>
@@ -36,7 +34,6 @@
 namespace longpole::cli {
 namespace {
 
-namespace fs = std::filesystem;
 using analysis::RealRun;
 
 struct Options {
@@ -49,7 +46,6 @@ struct Options {
   std::vector<std::string> command;
 };
 
-constexpr std::uint32_t most_runs = 10'000;
 // 1, 2, 4, … and all.
 std::string usual_counts(std::size_t machine) {
   std::string list;
@@ -191,14 +187,13 @@ Expected<int> validate(const Options& options) {
       parse_cpu_list(options.cpus.empty() ? usual_counts(machine.size()) : options.cpus);
   if (!cpus)
     return tl::unexpected(cpus.error());
-  const auto rounds = parse_number("--runs", options.runs, 1, most_runs);
+  const auto rounds = parse_number("--runs", options.runs, 1, most_rounds);
   if (!rounds)
     return tl::unexpected(rounds.error());
   if (const auto sound = check_names(options.computer); !sound)
     return tl::unexpected(sound.error());
-  const char* const path = std::getenv("PATH");
-  const auto program = recording::check_program(options.command.front(), fs::current_path(),
-                                                path == nullptr ? "" : path);
+  const auto program =
+      recording::check_program(options.command.front(), {}, recording::own_search_path());
   if (!program)
     return tl::unexpected(program.error());
 
@@ -245,14 +240,17 @@ Expected<int> validate(const Options& options) {
   // In lockstep threads take turns in their own way; and where no CPUs are simulated, none has a speed.
   const bool corrects =
       in_lockstep.empty() && plain->computers.front().kind == analysis::Computer::Kind::machine;
+  std::optional<ProgressLine> progress;
+  progress.emplace("running it as it is");
   const auto measured = run_for_real(
       program->path, recorded.arguments, machine, counts,
       corrects ? analysis::groups_to_try(*predicted_counts.rbegin(), plain->threads_at_once)
                : std::vector<std::uint32_t>{},
-      *rounds, exit_status);
+      *rounds, exit_status, [&](std::string doing) { progress->set(std::move(doing)); });
+  progress.reset();
   if (!measured)
     return tl::unexpected(measured.error());
-  const analysis::TurnRuns turns = measured->turn_runs();
+  const analysis::TurnRuns& turns = measured->in_turns;
   if (corrects) {
     recording->run.cpu_time_on = analysis::cpu_time_on(turns, plain->threads_at_once);
     if (const auto taken = take_cpu_times(*plain, options, *recording, *cpus); !taken)
@@ -273,10 +271,9 @@ Expected<int> validate(const Options& options) {
   for (ValidationRow& row : validation.rows) {
     const auto found = measured->by_cpus.find(row.cpus);
     if (found == measured->by_cpus.end()) {
-      if (row.interval)
-        row.interval = analysis::with_caches_kept(
-            *row.interval, row.predicted_speedup,
-            row.uncorrected_speedup.value_or(row.predicted_speedup), validation.refilling_share);
+      if (row.interval && !row.uncorrected_speedup)
+        row.interval = analysis::with_caches_kept(*row.interval, row.predicted_speedup,
+                                                  validation.refilling_share);
     } else if (row.cpus == 1) {
       row.real = analysis::real_speedup(on_one, on_one, 1);
     } else if (const auto held =

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "analysis/confidence.h"
-#include "analysis/cpu_time_on.h"
 #include "analysis/study.h"
 #include "cli/input.h"
 #include "cli/progress_line.h"
@@ -92,9 +91,8 @@ Expected<ValidationPrediction> predict(const ComputerOptions& options, Recording
   const auto on_one = forecaster->on(with_one_cpu(computers->front()), *models);
   if (!on_one)
     return tl::unexpected(on_one.error());
-  const std::vector<simulation::ConcurrencyStep> ideal =
-      simulation::concurrency(simulation::simulate_ideal(*recording));
-  const analysis::RulesOfThumb rules(ideal, recording->threads.size());
+  const analysis::RulesOfThumb rules(
+      simulation::concurrency(simulation::simulate_ideal(*recording)), recording->threads.size());
 
   Validation out;
   out.program = program_name(*recording, program);
@@ -134,8 +132,8 @@ Expected<ValidationPrediction> predict(const ComputerOptions& options, Recording
     row.amdahl = rules.amdahl(row.cpus);
     out.rows.push_back(row);
   }
-  return ValidationPrediction{std::move(out), analysis::threads_at_once(ideal),
-                              std::move(forecaster), *computers, *models};
+  return ValidationPrediction{std::move(out), rules.threads_at_once(), std::move(forecaster),
+                              *computers, *models};
 }
 
 void take_lockstep(Validation& plain, const Validation& lockstep) {

@@ -16,8 +16,8 @@
 namespace longpole::cli {
 
 struct ValidationPrediction {
-  Validation validation;       // all but what the real runs say
-  double threads_at_once = 1;  // analysis::threads_at_once()
+  Validation validation;              // all but what the real runs say
+  std::uint32_t threads_at_once = 1;  // RulesOfThumb
   // What it was predicted with, for predictions of other CPU time.
   std::unique_ptr<analysis::Forecaster> forecaster;
   std::vector<analysis::Computer> computers;

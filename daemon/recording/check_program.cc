@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -210,6 +211,11 @@ Expected<Program> check_file(const fs::path& path, int interpreters_left) {
 }
 
 }  // namespace
+
+std::string own_search_path() {
+  const char* const path = std::getenv("PATH");
+  return path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin";
+}
 
 Expected<Program> check_program(const std::string& name, const fs::path& directory,
                                 std::string_view search_path) {

@@ -17,6 +17,9 @@ struct Program {
   std::string address_sanitizer;
 };
 
+// PATH as this process has it; without one, where programs are as a rule.
+[[nodiscard]] std::string own_search_path();
+
 // `name`: a path (relative ones against `directory`), or a name looked up in `search_path` (the
 // form of PATH). Scripts are judged by their interpreter. Errors: not_found where there is nothing
 // of that name, else bad_input.

@@ -60,8 +60,7 @@ std::optional<ChildProcess> read_child(const fs::path& directory) {
 }
 
 std::string reason_of(const std::string& program) {
-  const char* path = ::getenv("PATH");
-  const auto checked = check_program(program, {}, path != nullptr ? path : "");
+  const auto checked = check_program(program, {}, own_search_path());
   if (!checked && checked.error().kind != ErrorKind::not_found)
     return fmt::format("{} ({})", program, checked.error().why);
   return fmt::format("{} (the recorder was not loaded into it)", program);

@@ -11,7 +11,7 @@
 namespace longpole::recording {
 
 RunDelayRecorder::RunDelayRecorder(pid_t pid, const std::filesystem::path& run_directory)
-    : tasks_(fmt::format("/proc/{}/task", pid)),
+    : pid_(pid),
       file_(::open((run_directory / run_delays_file).c_str(),
                    O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC, 0600)) {}
 
@@ -29,16 +29,9 @@ std::string RunDelayRecorder::last_line(std::int32_t tid, const Seen& seen) {
 void RunDelayRecorder::snapshot(std::int64_t now_ns) {
   std::string lines;
   std::map<std::int32_t, Seen> now;
-  std::error_code error;
-  for (std::filesystem::directory_iterator task(tasks_, error), end; !error && task != end;
-       task.increment(error)) {
-    // CPU time, waiting time, number of slices.
-    std::istringstream fields(read_special_file(task->path() / "schedstat"));
-    std::int64_t used = 0;
-    std::int64_t waited = 0;
-    if (!(fields >> used >> waited))
-      continue;
-    const std::int32_t tid = std::stoi(task->path().filename().string());
+  for (const TaskTimes& task : task_times(pid_)) {
+    const std::int32_t tid = task.thread;
+    const std::int64_t waited = task.waited.count();
     const auto before = seen_.find(tid);
     const bool changed = before == seen_.end() || before->second.waited != waited;
     if (changed && before != seen_.end())

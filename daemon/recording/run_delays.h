@@ -39,7 +39,7 @@ class RunDelayRecorder {
   };
   [[nodiscard]] static std::string last_line(std::int32_t tid, const Seen& seen);
 
-  std::filesystem::path tasks_;
+  pid_t pid_;
   Descriptor file_;
   std::map<std::int32_t, Seen> seen_;  // of the last snapshot
 };

@@ -310,8 +310,7 @@ Expected<void> check_options(const Options& options) {
 std::string search_path(const Options& options) {
   if (const auto own = options.environment.find("PATH"); own != options.environment.end())
     return own->second;
-  const char* inherited = ::getenv("PATH");
-  return inherited != nullptr ? inherited : "/usr/local/bin:/usr/bin:/bin";
+  return own_search_path();
 }
 
 // LD_PRELOAD cannot hold a path with a colon or a space: a link in the run directory stands for it.

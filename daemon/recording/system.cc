@@ -103,6 +103,21 @@ std::string read_special_file(const std::string& path) {
   return content;
 }
 
+std::vector<TaskTimes> task_times(pid_t process) {
+  std::vector<TaskTimes> out;
+  std::error_code error;
+  for (std::filesystem::directory_iterator task(fmt::format("/proc/{}/task", process), error), end;
+       !error && task != end; task.increment(error)) {
+    std::istringstream fields(read_special_file(task->path() / "schedstat"));
+    std::int64_t used = 0;
+    std::int64_t waited = 0;
+    if (fields >> used >> waited)
+      out.push_back(
+          {std::stoi(task->path().filename().string()), Nanoseconds{used}, Nanoseconds{waited}});
+  }
+  return out;
+}
+
 bool write_all(int fd, const void* bytes, std::size_t size) {
   const char* next = static_cast<const char*>(bytes);
   while (size > 0) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <sys/time.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include <cstdint>
@@ -99,6 +100,15 @@ template <typename T>
 
 // Restricts this process to `cpus`. What the machine refuses stays as it was.
 void run_on(const std::vector<std::uint32_t>& cpus);
+
+// What a thread has had so far, by /proc/PID/task/TID/schedstat (the kernel's sched-stats.rst).
+struct TaskTimes {
+  pid_t thread = 0;
+  Nanoseconds used{};    // CPU time
+  Nanoseconds waited{};  // for a CPU
+};
+// Of each thread that the process has just now; none where the kernel has no scheduler statistics.
+[[nodiscard]] std::vector<TaskTimes> task_times(pid_t process);
 
 [[nodiscard]] Nanoseconds nanoseconds_of(const timeval& time);
 

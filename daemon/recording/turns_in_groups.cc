@@ -1,13 +1,9 @@
 #include "recording/turns_in_groups.h"
 
-#include <fmt/format.h>
 #include <sched.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
-#include <filesystem>
-#include <string>
 #include <utility>
 
 #include "recording/system.h"
@@ -23,14 +19,6 @@ constexpr std::int64_t turns_to_a_look = 20;
 bool set_policy(pid_t thread, int policy) {
   const sched_param none{};
   return ::sched_setscheduler(thread, policy, &none) == 0;
-}
-
-// CPU time, waiting time, number of slices.
-Nanoseconds cpu_time_of(const std::filesystem::path& task) {
-  const std::string fields = read_special_file(task / "schedstat");
-  std::int64_t used = 0;
-  std::from_chars(fields.data(), fields.data() + fields.size(), used);
-  return Nanoseconds{used};
 }
 
 }  // namespace
@@ -87,23 +75,20 @@ void TurnsInGroups::run() {
 }
 
 void TurnsInGroups::end_turn() {
-  for (auto& [thread, known] : known_)
-    known.is_there = false;
+  const bool others_are =
+      std::ranges::any_of(known_, [](const auto& one) { return one.second.held_back; });
   std::vector<ThreadInTurn> found;
-  std::error_code error;
-  for (std::filesystem::directory_iterator task(fmt::format("/proc/{}/task", process_), error), end;
-       !error && task != end; task.increment(error)) {
-    const pid_t thread = std::stoi(task->path().filename().string());
-    const auto [known, is_new] = known_.try_emplace(thread);
-    // One that was created by a thread that is held back is so itself.
-    if (is_new && ::sched_getscheduler(thread) == SCHED_IDLE)
-      known->second.held_back = true;
-    const Nanoseconds now = cpu_time_of(task->path());
-    found.push_back(
-        {thread, now, now - std::exchange(known->second.cpu_time, now), known->second.held_back});
-    known->second.is_there = true;
+  std::unordered_map<pid_t, Known> there;
+  for (const auto& [thread, used, waited] : task_times(process_)) {
+    const auto before = known_.find(thread);
+    const Known known =
+        before != known_.end()
+            ? before->second
+            : Known{.held_back = others_are && ::sched_getscheduler(thread) == SCHED_IDLE};
+    found.push_back({thread, used, used - known.cpu_time, known.held_back});
+    there.emplace(thread, Known{used, known.held_back});
   }
-  std::erase_if(known_, [](const auto& one) { return !one.second.is_there; });
+  known_ = std::move(there);
   const std::vector<pid_t> next = held_back_next(found, groups_);
   for (auto& [thread, known] : known_)
     hold_back(thread, known, std::ranges::binary_search(next, thread));

@@ -25,7 +25,8 @@ namespace longpole::recording {
 // Whether this process may have threads take turns in groups.
 [[nodiscard]] bool may_group_turns();
 
-// How long a group has the CPU to itself. A tenth of a thread's refilling is left in at a slice of 4 ms.
+// How long a group has the CPU to itself: ten slices of the system's, of which each thread's first finds the caches full
+// of another group's data.
 inline constexpr Nanoseconds group_turn{40'000'000};
 
 // A thread as it was found when a turn ended.
@@ -43,7 +44,8 @@ struct ThreadInTurn {
                                                 std::uint32_t groups);
 
 // While it lives the threads of `process` take turns so. Its own thread looks at them, on another CPU than `cpu`, which they
-// share, if there is one. Threads that are not SCHED_OTHER, or were made SCHED_IDLE by it, are left alone.
+// share, if there is one. Threads that are not SCHED_OTHER are left alone. One that is SCHED_IDLE when it is first seen, while
+// others are held back, is taken for the child of one of these, which has that from it.
 class TurnsInGroups {
  public:
   TurnsInGroups(pid_t process, std::uint32_t groups, std::uint32_t cpu);
@@ -55,7 +57,6 @@ class TurnsInGroups {
   struct Known {
     Nanoseconds cpu_time{};
     bool held_back = false;
-    bool is_there = true;
   };
 
   void run();

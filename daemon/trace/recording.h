@@ -228,9 +228,10 @@ struct HostCosts {
   friend bool operator==(const HostCosts&, const HostCosts&) = default;
 };
 
+inline constexpr std::size_t most_cpu_times_on = 64;
+
 // CPU time that the program takes for its work on so many CPUs, in thousandths of that on one: where fewer threads take
 // turns on a CPU, they load its caches anew less often. Found out by runs on one CPU (recording/turns_in_groups.h).
-inline constexpr std::size_t most_cpu_times_on = 64;
 struct CpuTimeOn {
   std::uint32_t cpus = 2;
   std::uint32_t thousandths = 1000;  // 1 to 1,000
@@ -254,8 +255,8 @@ struct RunInfo {
   std::uint64_t samples = 0;
   std::uint32_t sample_hz = 0;  // as it was set, of CPU time; 0: not known, or none were taken
   HostCosts costs{};
-  std::vector<CpuTimeOn>
-      cpu_time_on{};  // in ascending order, from 2 on; empty: as much as on one, as far as is known
+  // In ascending order, from 2 on; empty: as much as on one, as far as is known.
+  std::vector<CpuTimeOn> cpu_time_on{};
   bool complete = true;  // false: cancelled or killed; the rest is as recorded
 
   friend bool operator==(const RunInfo&, const RunInfo&) = default;

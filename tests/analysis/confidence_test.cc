@@ -231,10 +231,10 @@ TEST(Confidence, ADoubtToOneSideLeavesTheOtherEnd) {
 }
 
 TEST(Confidence, CachesThatAreKeptStretchTheUpperEnd) {
-  const Interval kept = with_caches_kept({1.8, 2}, 2, 2, 0.2);
+  const Interval kept = with_caches_kept({1.8, 2}, 2, 0.2);
   EXPECT_DOUBLE_EQ(kept.low, 1.8);
   EXPECT_DOUBLE_EQ(kept.high, 2.5);
-  EXPECT_DOUBLE_EQ(with_caches_kept({1.8, 2}, 2, 2, -0.1).high, 2);  // noise
+  EXPECT_DOUBLE_EQ(with_caches_kept({1.8, 2}, 2, -0.1).high, 2);  // noise
 }
 
 // As long in f as asleep, on two CPUs: what computing takes has no part in the sleep.

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <initializer_list>
+#include <map>
+#include <string_view>
 #include <vector>
 
 namespace longpole::analysis {
@@ -15,38 +18,36 @@ std::vector<RealRun> runs_of(std::initializer_list<int> cpu_time_ms) {
   return runs;
 }
 
-const std::vector<RealRun> usual = runs_of({1000, 1000, 2000, 1000, 1000, 1000});
-const std::vector<RealRun> half = runs_of({500, 510, 1000, 490, 480, 500});
+struct Case {
+  std::string_view what;
+  std::vector<RealRun> in_long_slices;
+  std::map<std::uint32_t, std::vector<RealRun>> in_groups;
+  std::uint32_t threads;
+  std::vector<CpuTimeOn> expected;
+};
 
-TEST(CpuTimeOn, IsThatOfRunsInAsManyGroups) {
+TEST(CpuTimeOn, IsWhatRunsInTurnsSay) {
+  const std::vector<RealRun> usual = runs_of({1000, 1000, 2000, 1000, 1000, 1000});
   const std::vector<RealRun> three_quarters = runs_of({750, 760, 1500, 740, 750, 750});
-  EXPECT_EQ(cpu_time_on({usual, half, {{2, three_quarters}, {4, half}}}, 4),
-            (std::vector<CpuTimeOn>{{2, 750}, {4, 500}}));
-}
-
-TEST(CpuTimeOn, IsNeverLessThanWhereNobodyTakesTurns) {
-  const std::vector<RealRun> less = runs_of({400, 400, 800, 400, 400, 400});
-  EXPECT_EQ(cpu_time_on({usual, half, {{2, less}}}, 4), (std::vector<CpuTimeOn>{{2, 500}}));
-}
-
-TEST(CpuTimeOn, DoesNotGrowWithTheNumberOfCpus) {
   const std::vector<RealRun> more = runs_of({600, 600, 1200, 600, 600, 600});
-  EXPECT_EQ(cpu_time_on({usual, half, {{2, half}, {4, more}}}, 4),
-            (std::vector<CpuTimeOn>{{2, 500}, {4, 500}}));
-}
-
-TEST(CpuTimeOn, IsAsOnOneWhereMoreThanAQuarterOfTheRoundsSayThat) {
-  const std::vector<RealRun> two_more = runs_of({500, 1010, 1000, 490, 480, 1010});
-  EXPECT_TRUE(cpu_time_on({usual, two_more, {{2, half}}}, 4).empty());
-  EXPECT_TRUE(cpu_time_on({usual, half, {{2, two_more}}}, 4).empty());
-  const std::vector<RealRun> one_more = runs_of({500, 500, 1000, 500, 480, 1010});
-  EXPECT_EQ(cpu_time_on({usual, one_more, {{2, one_more}}}, 4), (std::vector<CpuTimeOn>{{2, 500}}));
-  EXPECT_TRUE(cpu_time_on({usual, usual, {{2, usual}}}, 4).empty());
-}
-
-TEST(CpuTimeOn, FallsAsTheLogarithmWhereNobodyMayGroup) {
-  EXPECT_EQ(cpu_time_on({usual, half, {}}, 4), (std::vector<CpuTimeOn>{{2, 750}, {4, 500}}));
-  EXPECT_EQ(cpu_time_on({usual, half, {}}, 2), (std::vector<CpuTimeOn>{{2, 500}}));
+  const std::vector<RealRun> half = runs_of({500, 510, 1000, 490, 480, 500});
+  const std::vector<RealRun> less = runs_of({400, 400, 800, 400, 400, 400});
+  const std::vector<RealRun> two_as_much = runs_of({500, 1010, 1000, 490, 480, 1010});
+  const std::vector<RealRun> one_as_much = runs_of({500, 500, 1000, 500, 480, 1010});
+  const std::vector<Case> cases = {
+      {"in as many groups", half, {{2, three_quarters}, {4, half}}, 4, {{2, 750}, {4, 500}}},
+      {"never less than where nobody takes turns", half, {{2, less}}, 4, {{2, 500}}},
+      {"no more on more CPUs", half, {{2, half}, {4, more}}, 4, {{2, 500}, {4, 500}}},
+      {"nothing is saved", usual, {{2, usual}}, 4, {}},
+      {"a third of the rounds says so, in long slices", two_as_much, {{2, half}}, 4, {}},
+      {"a third of the rounds says so, in groups", half, {{2, two_as_much}}, 4, {}},
+      {"a sixth of them does", one_as_much, {{2, one_as_much}}, 4, {{2, 500}}},
+      {"nobody may group", half, {}, 4, {{2, 750}, {4, 500}}},
+      {"nobody may group, and two CPUs are enough", half, {}, 2, {{2, 500}}},
+  };
+  for (const Case& one : cases)
+    EXPECT_EQ(cpu_time_on({usual, one.in_long_slices, one.in_groups}, one.threads), one.expected)
+        << one.what;
 }
 
 TEST(CpuTimeOn, TriesAsManyGroupsAsThereAreThreads) {
@@ -56,14 +57,6 @@ TEST(CpuTimeOn, TriesAsManyGroupsAsThereAreThreads) {
   EXPECT_EQ(groups_to_try(16, 4), (std::vector<std::uint32_t>{2, 4}));
   EXPECT_EQ(groups_to_try(16, 1), std::vector<std::uint32_t>{2});
   EXPECT_EQ(groups_to_try(1024, 5), (std::vector<std::uint32_t>{2, 4, 8}));
-}
-
-// 4 threads for 3 ms and one for 4: three quarters of the work has three others beside it.
-TEST(CpuTimeOn, CountsThreadsByTheWorkThatIsDoneBesideThem) {
-  const std::vector<simulation::ConcurrencyStep> ideal = {
-      {Nanoseconds{0}, 4}, {Nanoseconds{3}, 1}, {Nanoseconds{7}, 0}};
-  EXPECT_DOUBLE_EQ(threads_at_once(ideal), 3) << "(12 * 4 + 4) / 16";
-  EXPECT_DOUBLE_EQ(threads_at_once({}), 1);
 }
 
 }  // namespace

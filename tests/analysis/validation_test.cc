@@ -171,5 +171,19 @@ TEST(Validation, AmdahlTakesWhatNoOtherThreadCouldRunBeside) {
   EXPECT_EQ(rules.limit(16), 5);
 }
 
+// 4 threads for 3 ms and one for 4: three quarters of the work has three others beside it.
+TEST(Validation, CountsThreadsByTheWorkThatIsDoneBesideThem) {
+  const std::vector<simulation::ConcurrencyStep> steps{
+      {Nanoseconds{0}, 4}, {Nanoseconds{3}, 1}, {Nanoseconds{7}, 0}};
+  EXPECT_EQ(RulesOfThumb(steps, 5).threads_at_once(), 3) << "(12 * 4 + 4) / 16";
+  EXPECT_EQ(RulesOfThumb({}, 5).threads_at_once(), 1);
+}
+
+TEST(Validation, RatiosAreOfRoundsThatTookCpuTime) {
+  EXPECT_EQ(cpu_time_ratios(std::vector{run(10, 10, 0), run(10, 0, 0), run(10, 20, 0)},
+                            std::vector{run(5, 12, 0), run(5, 10, 0), run(5, 10, 0)}),
+            (std::vector{1.2, 0.5}));
+}
+
 }  // namespace
 }  // namespace longpole::analysis
