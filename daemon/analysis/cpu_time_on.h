@@ -1,5 +1,5 @@
 // CPU time on several CPUs, as far as turns explain it. Threads that take turns on a CPU push each other's data out of its
-// caches, and load them anew after each switch: on one CPU that was seen to take up to 45% of the CPU time of compressors,
+// caches, and load them anew after each switch: on one CPU that was seen to take up to 46% of the CPU time of compressors,
 // on two half of that, for there fewer threads take turns on each. Runs on one CPU alone tell how much it is:
 //
 //   usual            as the system has them take turns

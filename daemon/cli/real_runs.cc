@@ -7,6 +7,7 @@
 
 #include "cli/human.h"
 #include "recording/measured_run.h"
+#include "recording/stop_signals.h"
 
 namespace longpole::cli {
 
@@ -39,6 +40,7 @@ Expected<RealRuns> run_for_real(const fs::path& program, const std::vector<std::
     recording::Turns turns;
     RealRun* result;
   };
+  const recording::StopSignals signals;
   const bool may_group = !groups.empty() && recording::may_group_turns();
   // What the largest number of CPUs uses.
   const std::uint32_t used = *std::max_element(counts.begin(), counts.end());
@@ -69,6 +71,8 @@ Expected<RealRuns> run_for_real(const fs::path& program, const std::vector<std::
       const auto run = recording::run_measured(program, arguments, cpus, turns);
       if (!run)
         return tl::unexpected(run.error());
+      if (recording::StopSignals::has_come())
+        return failure(fmt::format("cannot run {} again", program.string()), "it was stopped");
       if (run->exit_status != exit_status)
         return ends_differently(program, count_text(cpus.size(), "CPU"), run->exit_status,
                                 exit_status);

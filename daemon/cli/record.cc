@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/confidence.h"
@@ -26,6 +27,7 @@
 #include "cli/text_table.h"
 #include "recording/check_program.h"
 #include "recording/measured_run.h"
+#include "recording/stop_signals.h"
 #include "simulation/machine.h"
 #include "simulation/simulate.h"
 #include "storage/load.h"
@@ -72,9 +74,15 @@ class StatusFile {
     return {};
   }
   void write(const Json& line) { file_ << json_text(line) << std::flush; }
+  // The recording, or why there is none: whatever comes first.
+  void write_result(const Json& line) {
+    if (!std::exchange(has_result_, true))
+      write(line);
+  }
 
  private:
   std::ofstream file_;
+  bool has_result_ = false;
 };
 
 Expected<Request> request_of(const Options& options) {
@@ -287,7 +295,7 @@ std::string summary(const Recording& recording, const Request& request, const Ch
 }
 
 // What turns on one CPU say of its CPU time on several, into the recording.
-Expected<void> try_turns(Recording& recording, const Request& request, StatusFile& status) {
+Expected<void> measure_turns(Recording& recording, const Request& request, StatusFile& status) {
   const std::string& name = request.recording.program;
   if (!recording.run.exit_status)
     return failure(fmt::format("cannot run {} again", name),
@@ -302,6 +310,7 @@ Expected<void> try_turns(Recording& recording, const Request& request, StatusFil
   std::optional<ProgressLine> progress;
   if (request.status.empty())
     progress.emplace("running it as it is");
+  const recording::StopSignals signals;
   const auto measured =
       run_for_real(program->path, request.recording.arguments, recording::usable_cpus_cores_first(),
                    {1}, analysis::groups_to_try(simulation::most_cpus, threads), request.turns,
@@ -311,10 +320,28 @@ Expected<void> try_turns(Recording& recording, const Request& request, StatusFil
                      status.write({{"doing", doing}});
                    });
   progress.reset();
+  // What was recorded is to be kept, and told of.
+  recording::StopSignals::take();
   if (!measured)
     return tl::unexpected(measured.error());
   recording.run.cpu_time_on = analysis::cpu_time_on(measured->in_turns, threads);
-  return storage::save_recording(recording, request.output);
+  return {};
+}
+
+// Where they say nothing, the recording says why.
+Expected<void> try_turns(Recording& recording, const Request& request, StatusFile& status) {
+  const auto measured = measure_turns(recording, request, status);
+  if (!measured)
+    recording.notices.push_back(
+        {"turns-failed",
+         fmt::format("How much less CPU time it takes on several CPUs was not found out: {}.",
+                     measured.error().why),
+         0});
+  else if (recording.run.cpu_time_on.empty())
+    recording.notices.push_back(
+        {"turns-alike", "It takes as much CPU time however its threads take turns.", 0});
+  const auto saved = storage::save_recording(recording, request.output);
+  return measured ? saved : measured;
 }
 
 Expected<int> record(const Request& request, StatusFile& status) {
@@ -326,15 +353,12 @@ Expected<int> record(const Request& request, StatusFile& status) {
   if (const auto saved = storage::save_recording(*recording, request.output); !saved)
     return tl::unexpected(saved.error());
   Expected<void> tried;
-  if (request.turns != 0) {
+  if (request.turns != 0)
     tried = try_turns(*recording, request, status);
-    if (tried && recording->run.cpu_time_on.empty())
-      fmt::print(stderr, "note: it takes as much CPU time however its threads take turns\n");
-  }
   Json done = {{"recording", request.output.string()}};
   if (request.recording.follow)
     done["children"] = children.json();
-  status.write(done);
+  status.write_result(done);
   fmt::print(stderr, "{}", summary(*recording, request, children));
   if (!tried)
     return tl::unexpected(tried.error());
@@ -357,7 +381,7 @@ Expected<int> record(const Options& options) {
   const auto request = request_of(options);
   auto result = request ? record(*request, status) : tl::unexpected(request.error());
   if (!result)
-    status.write({{"error", result.error().text()}});
+    status.write_result({{"error", result.error().text()}});
   return result;
 }
 

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sched.h>
-#include <signal.h>
 #include <spawn.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -11,8 +10,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <atomic>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
@@ -20,6 +17,7 @@
 #include <optional>
 #include <utility>
 
+#include "recording/stop_signals.h"
 #include "recording/system.h"
 
 namespace longpole::recording {
@@ -75,50 +73,6 @@ class WithSlice {
   bool changed_ = false;
 };
 
-// The program that runs, for signal handlers, which can be told nothing.
-std::atomic<pid_t> running{0};
-std::atomic<int> ended_by{0};
-
-void end_running(int signal) {
-  const int before = ended_by.exchange(signal);
-  if (const pid_t pid = running; pid != 0)
-    ::kill(pid, before == 0 ? SIGTERM : SIGKILL);
-}
-
-// Signals that end this process do so when the program, which would run on otherwise, has ended.
-class EndingTogether {
- public:
-  EndingTogether() {
-    struct sigaction action = {};
-    action.sa_handler = &end_running;
-    ::sigemptyset(&action.sa_mask);
-    for (std::size_t i = 0; i < signals.size(); ++i) {
-      ::sigaction(signals.at(i), nullptr, &before_.at(i));
-      if (before_.at(i).sa_handler != SIG_IGN)
-        ::sigaction(signals.at(i), &action, nullptr);
-    }
-  }
-  ~EndingTogether() {
-    for (std::size_t i = 0; i < signals.size(); ++i)
-      ::sigaction(signals.at(i), &before_.at(i), nullptr);
-    if (const int signal = ended_by.exchange(0); signal != 0)
-      ::raise(signal);
-  }
-  EndingTogether(const EndingTogether&) = delete;
-  EndingTogether& operator=(const EndingTogether&) = delete;
-
-  static void started(pid_t pid) {
-    running = pid;
-    if (ended_by != 0)
-      ::kill(pid, SIGTERM);
-  }
-  static void ended() { running = 0; }
-
- private:
-  static constexpr std::array signals = {SIGINT, SIGTERM, SIGHUP};
-  std::array<struct sigaction, signals.size()> before_{};
-};
-
 }  // namespace
 
 Expected<MeasuredRun> run_measured(const std::filesystem::path& program,
@@ -140,7 +94,7 @@ Expected<MeasuredRun> run_measured(const std::filesystem::path& program,
   int error = 0;
   std::int64_t start = 0;
   const Nanoseconds busy_before = busy_time(cpus);
-  const EndingTogether together;
+  const StopSignals signals;
   {
     const OnCpus there(cpus);
     const WithSlice sliced(turns.slice);
@@ -151,7 +105,7 @@ Expected<MeasuredRun> run_measured(const std::filesystem::path& program,
   const std::string what = fmt::format("cannot run {}", program.string());
   if (error != 0)
     return failure(what, std::strerror(error));
-  EndingTogether::started(pid);
+  StopSignals::begin_program(pid);
   std::optional<TurnsInGroups> in_groups;
   if (turns.groups != 0)
     in_groups.emplace(pid, turns.groups, cpus.front());
@@ -161,7 +115,7 @@ Expected<MeasuredRun> run_measured(const std::filesystem::path& program,
     if (errno != EINTR)
       return failure(what, std::strerror(errno));
   }
-  EndingTogether::ended();
+  StopSignals::end_program();
   MeasuredRun run;
   run.elapsed = Nanoseconds{monotonic_ns() - start};
   in_groups.reset();

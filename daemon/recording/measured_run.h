@@ -34,8 +34,7 @@ struct Turns {
 };
 
 // Runs `program` on `cpus` alone, with nothing to read and its output thrown away, and waits for
-// its end. SIGINT, SIGTERM and SIGHUP meanwhile end the program first, a second one for good, and then this process as
-// ever; not to be called by two threads at once. `program`: a path that can be executed. Errors:
+// its end. Signals that end this process end the program first (stop_signals.h); not to be called by two threads at once. `program`: a path that can be executed. Errors:
 // of the system, when it cannot be started.
 [[nodiscard]] Expected<MeasuredRun> run_measured(const std::filesystem::path& program,
                                                  const std::vector<std::string>& arguments,

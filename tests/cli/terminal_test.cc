@@ -10,6 +10,7 @@
 #include <chrono>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace longpole {
 namespace {
@@ -19,16 +20,19 @@ using testing::HasSubstr;
 
 class Terminal {
  public:
-  // `longpole record` of the specimen in one of its ways, in a directory of its own.
-  explicit Terminal(const std::string& way) {
+  // `longpole record` with these words, in a directory of its own.
+  explicit Terminal(std::vector<std::string> words) {
+    words.insert(words.begin(), {"longpole", "record", "-o", "run.lptrace"});
+    std::vector<char*> arguments;
+    for (std::string& word : words)
+      arguments.push_back(word.data());
+    arguments.push_back(nullptr);
     fs::create_directories(directory_);
     child_ = ::forkpty(&keys_, nullptr, nullptr, nullptr);
     if (child_ == 0) {
       const std::string longpole = std::string(LONGPOLE_BINARIES) + "/longpole";
-      const std::string specimen = std::string(LONGPOLE_SPECIMENS) + "/cli_threads";
       ::chdir(directory_.c_str());
-      ::execl(longpole.c_str(), "longpole", "record", "-o", "run.lptrace", "--", specimen.c_str(),
-              way.c_str(), nullptr);
+      ::execv(longpole.c_str(), arguments.data());
       ::_exit(127);
     }
   }
@@ -87,11 +91,16 @@ class Terminal {
   std::string shown_;
 };
 
+// One of its ways.
+std::vector<std::string> specimen(const std::string& way) {
+  return {"--", std::string(LONGPOLE_SPECIMENS) + "/cli_threads", way};
+}
+
 constexpr char control_c = '\x03';
 constexpr char control_backslash = '\x1c';
 
 TEST(Terminal, LeavesInterruptsToTheProgramOnceEach) {
-  Terminal terminal("interrupts");
+  Terminal terminal(specimen("interrupts"));
   ASSERT_TRUE(terminal.shows("computed interrupts"));
   terminal.press(control_c);
   EXPECT_TRUE(terminal.shows("interrupt 1"));
@@ -104,13 +113,25 @@ TEST(Terminal, LeavesInterruptsToTheProgramOnceEach) {
 }
 
 TEST(Terminal, EndsTheProgramByControlBackslashAndKeepsTheRecording) {
-  Terminal terminal("interrupts");
+  Terminal terminal(specimen("interrupts"));
   ASSERT_TRUE(terminal.shows("computed interrupts"));
   terminal.press(control_backslash);
   EXPECT_EQ(terminal.exit_status(), 0);
   EXPECT_THAT(terminal.shown(), HasSubstr("longpole: recorded"));
   EXPECT_THAT(terminal.shown(),
               HasSubstr("The program was stopped; all that it did until then is here."));
+}
+
+TEST(Terminal, KeepsTheRecordingWhenItsFurtherRunsAreStopped) {
+  for (const char key : {control_c, control_backslash}) {
+    Terminal terminal({"--turns", "3", "--", "sh", "-c",
+                       "test -e seen && { echo again > /dev/tty; exec sleep 20; }; touch seen"});
+    ASSERT_TRUE(terminal.shows("again"));
+    terminal.press(key);
+    EXPECT_EQ(terminal.exit_status(), 1);
+    EXPECT_THAT(terminal.shown(), HasSubstr("was not found out: it was stopped"));
+    EXPECT_THAT(terminal.shown(), HasSubstr("longpole: recorded"));
+  }
 }
 
 }  // namespace
