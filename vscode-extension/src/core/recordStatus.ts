@@ -3,7 +3,7 @@
 import { formatCount } from './format';
 
 export interface RecordStatus {
-  /** "recording", "merging", "symbolizing"; empty: not begun. */
+  /** "recording", "merging", "symbolizing", "running it as it is, round 1 of 6"; empty: not begun. */
   readonly doing: string;
   /** Records, of which several may be one event, in spite of its name in the file. */
   readonly events: number;
@@ -19,8 +19,8 @@ export function parseRecordStatus(text: string): RecordStatus {
       status = { ...status, result: { error } };
     } else if (typeof recording === 'string') {
       status = { ...status, result: { recording } };
-    } else if (typeof doing === 'string' && typeof events === 'number') {
-      status = { ...status, doing, events };
+    } else if (typeof doing === 'string') {
+      status = { ...status, doing, events: typeof events === 'number' ? events : status.events };
     }
   }
   return status;

@@ -15,6 +15,8 @@ export interface Run {
   readonly env: Readonly<Record<string, string>>;
   /** Its threads advance together as on so many CPUs; undefined: on the one that there is. */
   readonly lockstep?: number | undefined;
+  /** Rounds of further runs in which its threads take turns in other ways; undefined: none. */
+  readonly turns?: number | undefined;
 }
 
 /** A process of `longpole record`. */

@@ -126,7 +126,7 @@ export class Recorder {
     const buttons = [...(isOutOfStep ? [again] : []), hasLine ? show : showFunctions, ...(isUsual ? [silence] : [])];
     const answer = await (isFailure ? vscode.window.showWarningMessage : vscode.window.showInformationMessage)(`Longpole: ${text}`, ...buttons);
     if (answer === again && this.tasks !== undefined) {
-      await this.show(this.tasks.record({ ...run, lockstep }));
+      await this.show(this.tasks.record({ ...run, lockstep, turns: undefined }));
     } else if (answer === show) {
       await vscode.commands.executeCommand('longpole.goToHottestLine');
     } else if (answer === showFunctions) {

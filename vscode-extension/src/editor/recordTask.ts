@@ -31,13 +31,13 @@ export function recordTask(run: Run, recordings: Recordings, longpole: string): 
   const name = basename(run.program);
   const base = join(recordings.folder, `.${randomUUID()}`);
   const task = new vscode.Task(
-    { type: taskType, program: run.program, args: run.args, cwd: run.cwd, env: run.env, lockstep: run.lockstep },
+    { type: taskType, program: run.program, args: run.args, cwd: run.cwd, env: run.env, lockstep: run.lockstep, turns: run.turns },
     vscode.TaskScope.Workspace,
     `record ${name}`,
     'Longpole',
     new vscode.ProcessExecution(
       longpole,
-      ['record', '--status', `${base}.status`, '-o', `${base}.lptrace`, ...inStep(run), '--', run.program, ...run.args],
+      ['record', '--status', `${base}.status`, '-o', `${base}.lptrace`, ...waysOf(run), '--', run.program, ...run.args],
       { cwd: run.cwd, env: { ...run.env } },
     ),
     [],
@@ -55,8 +55,8 @@ export function recordTask(run: Run, recordings: Recordings, longpole: string): 
   return task;
 }
 
-function inStep({ lockstep }: Run): string[] {
-  return lockstep === undefined ? [] : ['--lockstep', String(lockstep)];
+function waysOf({ lockstep, turns }: Run): string[] {
+  return Object.entries({ '--lockstep': lockstep, '--turns': turns }).flatMap(([option, value]) => (value === undefined ? [] : [option, String(value)]));
 }
 
 export class RecordTasks implements vscode.TaskProvider, vscode.Disposable {
@@ -84,7 +84,7 @@ export class RecordTasks implements vscode.TaskProvider, vscode.Disposable {
   }
 
   resolveTask(task: vscode.Task): vscode.Task | undefined {
-    const { program, args, cwd, env, lockstep } = task.definition;
+    const { program, args, cwd, env, lockstep, turns } = task.definition;
     if (typeof program !== 'string') {
       return undefined;
     }
@@ -96,6 +96,7 @@ export class RecordTasks implements vscode.TaskProvider, vscode.Disposable {
       cwd: typeof cwd === 'string' ? cwd : (folder?.uri.fsPath ?? '/'),
       env: typeof env === 'object' && env !== null ? (env as Record<string, string>) : {},
       lockstep: typeof lockstep === 'number' ? lockstep : undefined,
+      turns: typeof turns === 'number' ? turns : undefined,
     });
     // The editor knows the task by its definition and takes only the execution from us.
     const resolved = new vscode.Task(
@@ -221,7 +222,7 @@ export class RecordTasks implements vscode.TaskProvider, vscode.Disposable {
 
 /** What makes two runs the same. */
 function partsOf(run: Run | undefined): unknown {
-  return run && [run.program, run.args, run.cwd, run.env, run.lockstep];
+  return run && [run.program, run.args, run.cwd, run.env, run.lockstep, run.turns];
 }
 
 type Places = Omit<RecordProcess, 'processId'>;
@@ -237,10 +238,11 @@ function placesOf(task: vscode.Task): Places | undefined {
     return at < 0 || at > own ? undefined : args[at + 1];
   };
   const [program, ...itsArgs] = args.slice(own + 1);
-  const [status, output, lockstep] = ['--status', '-o', '--lockstep'].map(after);
+  const [status, output] = ['--status', '-o'].map(after);
   if (args[0] !== 'record' || !status || !output || !program) {
     return undefined;
   }
-  const run = { program, args: itsArgs, cwd: options?.cwd ?? '/', env: options?.env ?? {}, lockstep: lockstep === undefined ? undefined : Number(lockstep) };
+  const [lockstep, turns] = ['--lockstep', '--turns'].map(after).map((value) => (value === undefined ? undefined : Number(value)));
+  const run = { program, args: itsArgs, cwd: options?.cwd ?? '/', env: options?.env ?? {}, lockstep, turns };
   return { run, status, output };
 }

@@ -15,6 +15,21 @@ void describe('ways to a recording', () => {
   const item = (text: string): Locator => workbench.page.locator('.quick-input-list .monaco-list-row', { hasText: text }).first();
   const untilRecorded = (): Promise<unknown> =>
     workbench.untilAnnotations((found) => found.get(5)?.text.startsWith('80%') ?? false, 'annotations');
+  const runTask = (label: string): Promise<void> =>
+    eventually(
+      async () => {
+        await workbench.page.keyboard.press('Control+P');
+        await workbench.quickInput.waitFor();
+        await workbench.quickInput.fill(`task ${label}`);
+        const there = await item(label).waitFor({ timeout: 5000 }).then(
+          () => true,
+          () => false,
+        );
+        await (there ? item(label).click() : workbench.page.keyboard.press('Escape'));
+        return there;
+      },
+      () => 'the task in the list',
+    );
   const file = (name: string, content: unknown): void => {
     mkdirSync(join(workbench.folder, '.vscode'), { recursive: true });
     writeFileSync(join(workbench.folder, '.vscode', name), JSON.stringify(content));
@@ -67,26 +82,26 @@ void describe('ways to a recording', () => {
   void test('a task of tasks.json records, and what it recorded is shown', async () => {
     file('tasks.json', {
       version: '2.0.0',
-      tasks: [{ type: 'longpole', program: '${workspaceFolder}/pipeline', args: ['--short', 'by a task'], env: { PIPELINE_MODE: 'task' }, label: 'record it' }],
+      tasks: [
+        { type: 'longpole', program: '${workspaceFolder}/pipeline', args: ['--short', 'by a task'], env: { PIPELINE_MODE: 'task' }, label: 'record it' },
+        { type: 'longpole', program: '${workspaceFolder}/pipeline', turns: 3, label: 'find out about caches' },
+      ],
     });
     await workbench.runCommand('Longpole: Clear');
     await workbench.untilAnnotations((found) => found.size === 0, 'no annotations');
-    await eventually(
-      async () => {
-        await workbench.page.keyboard.press('Control+P');
-        await workbench.quickInput.waitFor();
-        await workbench.quickInput.fill('task record it');
-        const there = await item('record it').waitFor({ timeout: 5000 }).then(
-          () => true,
-          () => false,
-        );
-        await (there ? item('record it').click() : workbench.page.keyboard.press('Escape'));
-        return there;
-      },
-      () => 'the task in the list',
-    );
+    await runTask('record it');
     await workbench.untilPrinted(`asked to run: ${workbench.folder}/pipeline|--short|by a task in a terminal mode=task`);
     await untilRecorded();
+  });
+
+  void test('a task that asks for turns says how far its further runs are', async () => {
+    await runTask('find out about caches');
+    await workbench.untilPrinted(`asked to run with 3 rounds of turns: ${workbench.folder}/pipeline in a terminal`);
+    const progress = workbench.toast('Longpole: pipeline');
+    await progress.getByText('running it as it is, round 1 of 3 …').waitFor();
+    await progress.getByText('Cancel', { exact: true }).click();
+    await workbench.toast('pipeline was stopped. What it did until then is kept').waitFor();
+    await workbench.runCommand('Notifications: Clear All Notifications');
   });
 
   void test('the same once more, while it is recorded, is refused with a way to it and one to its end', async () => {

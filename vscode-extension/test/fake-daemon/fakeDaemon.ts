@@ -255,7 +255,8 @@ function record(words: readonly string[]): void {
   tell({ doing: 'recording', events: 10 });
   const mode = process.env['PIPELINE_MODE'];
   const lockstep = words.includes('--lockstep') ? after('--lockstep') : '';
-  console.log(`asked to run${lockstep === '' ? '' : ` in lockstep for ${lockstep}`}: ${command.join('|')}${process.stdin.isTTY ? ' in a terminal' : ''}${mode === undefined ? '' : ` mode=${mode}`}`);
+  const turns = words.includes('--turns') ? after('--turns') : '';
+  console.log(`asked to run${lockstep === '' ? '' : ` in lockstep for ${lockstep}`}${turns === '' ? '' : ` with ${turns} rounds of turns`}: ${command.join('|')}${process.stdin.isTTY ? ' in a terminal' : ''}${mode === undefined ? '' : ` mode=${mode}`}`);
   const stop = (): void => {
     const made: Made = { file: join(process.cwd(), 'pipeline.c'), args: command, lockstep };
     writeFileSync(after('-o'), JSON.stringify(made));
@@ -263,6 +264,9 @@ function record(words: readonly string[]): void {
     process.exit(0);
   };
   process.on('SIGTERM', stop);
+  if (turns !== '') {
+    tell({ doing: `running it as it is, round 1 of ${turns}` });
+  }
   if (command.includes('--short')) {
     stop();
   }

@@ -8,6 +8,7 @@ void test('the status of a recording is read while it is written', () => {
     ['', nothing],
     ['{"doing":"recor', nothing],
     ['{"doing":"recording","events":7}\n{"doing":"mer', { ...nothing, doing: 'recording', events: 7 }],
+    ['{"doing":"merging","events":7}\n{"doing":"running it as it is"}\n', { ...nothing, doing: 'running it as it is', events: 7 }],
     ['{"doing":"merging","events":7}\n{"recording":"a b"}\n', { doing: 'merging', events: 7, result: { recording: 'a b' } }],
     ['{"error":"no"}\n', { ...nothing, result: { error: 'no' } }],
     ['nonsense\n[]\n3\n', nothing],
