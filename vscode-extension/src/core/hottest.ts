@@ -25,15 +25,23 @@ export function hottestLine(weights: Weights, files: Iterable<string>, cpus: num
   return hottest;
 }
 
+/** Those of a recording. */
+export type Notices = readonly { readonly code: string }[];
+
+/** Whether machines are simulated with the CPU time that their caches save: it was recorded with turns. */
+export function knowsCaches(notices: Notices): boolean {
+  return notices.some(({ code }) => code === 'caches');
+}
+
 /** Whether what ran created no thread that is known. */
-export function ranInOneThread(notices: readonly { readonly code: string }[]): boolean {
+export function ranInOneThread(notices: Notices): boolean {
   return notices.some(({ code }) => code === 'no-threads-created');
 }
 
 const lockstepAdvice = ['spinning', 'work-handed-out', 'work-stolen', 'waiting-loops'];
 
 /** Whether it was recorded on one CPU, and what depends on time takes another course there than on several. */
-export function needsLockstep(notices: readonly { readonly code: string }[]): boolean {
+export function needsLockstep(notices: Notices): boolean {
   return notices.some(({ code }) => lockstepAdvice.includes(code));
 }
 
@@ -48,19 +56,19 @@ export const oneThreadHint =
  * "sorter would take 1.75 s on 8 CPUs, 2.4× as fast as on one. Hottest: merge, 66%.", and before the last what it takes `onMachine`,
  * where that is much else.
  */
-export function recordedSentence(name: string, weights: Weights, cpus: number, onMachine?: Prediction, isOneThread = false): string {
+export function recordedSentence(name: string, weights: Weights, cpus: number, onMachine?: Prediction, notices: Notices = []): string {
   const prediction = weights.prediction(cpus);
   const outcome =
     prediction === undefined
       ? 'is recorded.'
       : prediction.deadlock !== undefined
         ? `would deadlock on ${formatCpus(cpus)}.`
-        : isOneThread
+        : ranInOneThread(notices)
           ? `ran in a single thread: it would take ${formatTime(prediction.totalNs)} on any number of CPUs.`
           : cpus === 1
             ? `would take ${formatTime(prediction.totalNs)} on one CPU.`
             : `would take ${formatTime(prediction.totalNs)} on ${formatCpus(cpus)}, ${formatSpeedup(prediction.speedup)} as fast as on one.`;
-  const remark = prediction === undefined || onMachine === undefined ? '' : shortMachineRemark(onMachine);
+  const remark = prediction === undefined || onMachine === undefined ? '' : shortMachineRemark(onMachine, knowsCaches(notices));
   const [hottest] = weights.heaviestFunctions(cpus, 1);
   const share = hottest === undefined ? 0 : functionShare(weights, hottest, cpus);
   const whose = weights.threads === undefined ? 'Hottest' : 'Hottest of the shown threads';

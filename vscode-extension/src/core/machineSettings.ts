@@ -152,18 +152,22 @@ export function replacedModel(settings: MachineSettings, model: string): string 
 /** A prediction for a machine, which says whether it is another one than that in which threads share the CPUs evenly. */
 export type OnMachine = Pick<Prediction, 'cpus' | 'totalNs' | 'speedup' | 'unlikeShared'>;
 
-/** What the machine would take where that is another speed-up than the one that is shown; empty: it is not. */
-export function machineRemark(onMachine: OnMachine): string {
+/**
+ * What the machine would take where that is another speed-up than the one that is shown; empty: it is not.
+ *
+ * @param caches whether that counts the CPU time that caches save on several CPUs.
+ */
+export function machineRemark(onMachine: OnMachine, caches: boolean): string {
   return onMachine.unlikeShared
-    ? `With what the machine takes to wake threads up and to switch between them, by the scheduler linux, it is ` +
+    ? `With what the machine takes to wake threads up and to switch between them, ${caches ? 'and what its caches save, ' : ''}by the scheduler linux, it is ` +
         `${formatTime(onMachine.totalNs)} at ${formatCpus(onMachine.cpus)}, ${formatSpeedup(onMachine.speedup)} as fast as at one.`
     : '';
 }
 
 /** The same in few words, for behind the prediction. */
-export function shortMachineRemark(onMachine: OnMachine): string {
+export function shortMachineRemark(onMachine: OnMachine, caches: boolean): string {
   return onMachine.unlikeShared
-    ? `With what wake-ups and switches take: ${formatTime(onMachine.totalNs)}, ${formatSpeedup(onMachine.speedup)}.`
+    ? `With what wake-ups and switches take${caches ? ', and caches save' : ''}: ${formatTime(onMachine.totalNs)}, ${formatSpeedup(onMachine.speedup)}.`
     : '';
 }
 

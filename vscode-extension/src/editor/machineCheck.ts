@@ -1,6 +1,7 @@
 // What the shown recording would take where a kernel hands out the CPUs and wake-ups take time, beside the numbers that annotations and
 // the status bar are of: in those threads share the CPUs evenly, and nothing takes time but their own work.
 import * as vscode from 'vscode';
+import { knowsCaches } from '../core/hottest';
 import { isUsual, machineRemark, usualMachine } from '../core/machineSettings';
 import type { Weights } from '../core/weights';
 import type { Prediction } from '../protocol/longpole/v1/simulation';
@@ -43,7 +44,7 @@ export class MachineCheck implements vscode.Disposable {
   get remark(): string {
     const { recording, cpus, machine } = this.session;
     const onMachine = recording && this.asked.get(recording.weights)?.get(cpus)?.prediction;
-    return onMachine === undefined || !isUsual(machine) ? '' : machineRemark(onMachine);
+    return onMachine === undefined || !isUsual(machine) ? '' : machineRemark(onMachine, knowsCaches(recording?.info.notices ?? []));
   }
 
   /** Of what is shown, once it is simulated; undefined: a machine's numbers are shown already, or none, or it cannot be had. */

@@ -116,7 +116,7 @@ export class Recorder {
     // Of a run that stood still, how long it would take is no news.
     const deadlock = notices.find(({ code }) => code === 'deadlocked')?.text;
     const outcome =
-      deadlock ?? recordedSentence(remark === '' ? name : 'It', recording.weights, cpus, await this.machineCheck.prediction(), isOneThread);
+      deadlock ?? recordedSentence(remark === '' ? name : 'It', recording.weights, cpus, await this.machineCheck.prediction(), notices);
     // One CPU has no other to be in step with.
     const lockstep = Math.max(cpus, 2);
     const [again, show, showFunctions, silence] = [`Record in Lockstep for ${formatCpus(lockstep)}`, 'Show Hottest Line', 'Show Functions', "Don't Show Again"];
