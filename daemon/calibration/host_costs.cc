@@ -102,6 +102,15 @@ Expected<HostCosts> calibrate() {
   return costs;
 }
 
+HostCosts costs_of_now() {
+  auto costs = measure_host_costs();
+  if (!costs)
+    return {};
+  // Who cannot keep them measures again next time.
+  static_cast<void>(keep(*costs));
+  return *costs;
+}
+
 HostCosts host_costs(const std::function<void()>& measuring) {
   if (const auto text = storage::read_file_whole(kept_at())) {
     if (const auto costs = costs_in(*text))
@@ -109,12 +118,7 @@ HostCosts host_costs(const std::function<void()>& measuring) {
   }
   if (measuring)
     measuring();
-  auto costs = measure_host_costs();
-  if (!costs)
-    return {};
-  // Who cannot keep them measures again next time.
-  static_cast<void>(keep(*costs));
-  return *costs;
+  return costs_of_now();
 }
 
 }  // namespace longpole::calibration

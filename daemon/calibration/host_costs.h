@@ -18,6 +18,9 @@ namespace longpole::calibration {
 // Measures, and keeps the outcome. Errors: of measuring and of writing the file.
 [[nodiscard]] Expected<HostCosts> calibrate();
 
+// Measured now, and kept if that is possible. All 0 where nothing can be measured. Takes half a second.
+[[nodiscard]] HostCosts costs_of_now();
+
 // Those that are kept, else measured now and kept if that is possible. All 0 where nothing can be
 // measured. `measuring`, unless empty, is told before half a second passes.
 [[nodiscard]] HostCosts host_costs(const std::function<void()>& measuring = {});

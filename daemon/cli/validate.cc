@@ -54,20 +54,24 @@ std::string usual_counts(std::size_t machine) {
   return list + std::to_string(machine);
 }
 
-Expected<Recording> record(const recording::Options& options, const std::string& output) {
-  std::optional<ProgressLine> progress;
-  progress.emplace("recording");
+// What this machine takes for waits and wake-ups is another thing from hour to hour, so that of now.
+HostCosts measure_costs() {
+  const ProgressLine progress("measuring this machine");
+  return calibration::costs_of_now();
+}
+
+Expected<Recording> record(const recording::Options& options, const HostCosts& costs,
+                           const std::string& output) {
+  std::optional<ProgressLine> progress(std::in_place, "recording");
   recording::Observer observer;
   observer.output = [](recording::Stream, std::string_view text) {
     fmt::print(stderr, "{}", text);
   };
   auto recording = run_recorded(options, recording::Output::errors_piped, std::move(observer));
-  if (recording)
-    recording->run.costs =
-        calibration::host_costs([&] { progress->set("measuring this machine, once"); });
   progress.reset();
   if (!recording)
     return recording;
+  recording->run.costs = costs;
   if (!recording->run.exit_status)
     return failure(fmt::format("cannot compare runs of {}", options.program),
                    "its recorded run was ended before its end");
@@ -140,13 +144,14 @@ std::vector<std::string> advice_of(const std::vector<Notice>& notices) {
 
 Expected<PredictedInLockstep> predict_in_lockstep(const Options& options,
                                                   const LockstepChoice& choice,
-                                                  recording::Options recorded) {
+                                                  recording::Options recorded,
+                                                  const HostCosts& costs) {
   PredictedInLockstep out;
   for (const std::uint32_t count : choice.cpus) {
     if (out.contains(count))
       continue;
     recorded.lockstep = count;
-    auto predicted = record(recorded, "").and_then([&](Recording&& made) {
+    auto predicted = record(recorded, costs, "").and_then([&](Recording&& made) {
       return predict(options.computer, std::move(made), options.command.front(), {count});
     });
     if (!predicted) {
@@ -213,7 +218,8 @@ Expected<int> validate(const Options& options) {
                                              {machine.begin(), machine.begin() + 1});
   if (!first)
     return tl::unexpected(first.error());
-  auto recording = record(recorded, options.output);
+  const HostCosts costs = measure_costs();
+  auto recording = record(recorded, costs, options.output);
   if (!recording)
     return tl::unexpected(recording.error());
   const int exit_status = *recording->run.exit_status;
@@ -227,7 +233,7 @@ Expected<int> validate(const Options& options) {
   if (!lockstep->cpus.empty() && (!lockstep->if_advised || !advice.empty())) {
     // It must be told what the real runs find, not N.
     recorded.as_cpus = static_cast<std::uint32_t>(machine.size());
-    auto predicted = predict_in_lockstep(options, *lockstep, recorded);
+    auto predicted = predict_in_lockstep(options, *lockstep, recorded, costs);
     if (!predicted)
       return tl::unexpected(predicted.error());
     in_lockstep = std::move(*predicted);
@@ -240,8 +246,7 @@ Expected<int> validate(const Options& options) {
   // In lockstep threads take turns in their own way; and where no CPUs are simulated, none has a speed.
   const bool corrects =
       in_lockstep.empty() && plain->computers.front().kind == analysis::Computer::Kind::machine;
-  std::optional<ProgressLine> progress;
-  progress.emplace("running it as it is");
+  std::optional<ProgressLine> progress(std::in_place, "running it as it is");
   const auto measured = run_for_real(
       program->path, recorded.arguments, machine, counts,
       corrects ? analysis::groups_to_try(*predicted_counts.rbegin(), plain->threads_at_once)
