@@ -33,9 +33,9 @@ struct Turns {
   std::uint32_t groups = 0;  // on one CPU, where may_group_turns(): they take turns in so many
 };
 
-// Runs `program` on `cpus` alone, with nothing to read and its output thrown away, and waits for
-// its end. Signals that end this process end the program first (stop_signals.h); not to be called by two threads at once. `program`: a path that can be executed. Errors:
-// of the system, when it cannot be started.
+// Runs `program` on `cpus` alone, with nothing to read and its output thrown away, and waits for its end. Signals that end
+// this process end the program first (stop_signals.h); not to be called by two threads at once. `program`: a path that can
+// be executed. Errors: of the system, when it cannot be started.
 [[nodiscard]] Expected<MeasuredRun> run_measured(const std::filesystem::path& program,
                                                  const std::vector<std::string>& arguments,
                                                  const std::vector<std::uint32_t>& cpus,
