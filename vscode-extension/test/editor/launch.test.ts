@@ -84,7 +84,7 @@ void describe('ways to a recording', () => {
       version: '2.0.0',
       tasks: [
         { type: 'longpole', program: '${workspaceFolder}/pipeline', args: ['--short', 'by a task'], env: { PIPELINE_MODE: 'task' }, label: 'record it' },
-        { type: 'longpole', program: '${workspaceFolder}/pipeline', turns: 3, label: 'find out about caches' },
+        { type: 'longpole', program: '${workspaceFolder}/pipeline', args: ['--spins'], turns: 3, label: 'find out about caches' },
       ],
     });
     await workbench.runCommand('Longpole: Clear');
@@ -94,13 +94,17 @@ void describe('ways to a recording', () => {
     await untilRecorded();
   });
 
-  void test('a task that asks for turns says how far its further runs are', async () => {
+  void test('a task that asks for turns says how far its further runs are, and asks for none in lockstep', async () => {
     await runTask('find out about caches');
-    await workbench.untilPrinted(`asked to run with 3 rounds of turns: ${workbench.folder}/pipeline in a terminal`);
+    await workbench.untilPrinted(`asked to run with 3 rounds of turns: ${workbench.folder}/pipeline|--spins in a terminal`);
     const progress = workbench.toast('Longpole: pipeline');
+    const stopped = workbench.toast('pipeline was stopped. What it did until then is kept');
     await progress.getByText('running it as it is, round 1 of 3 …').waitFor();
     await progress.getByText('Cancel', { exact: true }).click();
-    await workbench.toast('pipeline was stopped. What it did until then is kept').waitFor();
+    await stopped.locator('.monaco-button', { hasText: 'Record in Lockstep for 8 CPUs' }).click();
+    await workbench.untilPrinted(`asked to run in lockstep for 8: ${workbench.folder}/pipeline|--spins in a terminal`);
+    await progress.getByText('Cancel', { exact: true }).click();
+    await stopped.waitFor();
     await workbench.runCommand('Notifications: Clear All Notifications');
   });
 

@@ -9,7 +9,7 @@ import { whatRan } from '../../src/editor/whatRan';
 
 void test('of a task with variables it is known what they were when it ran', async (context) => {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'ran-')));
-  const asked = { program: '${workspaceFolder}/sorter', args: ['${file}', ''], cwd: '${workspaceFolder}', env: { MODE: '${config:mode}' }, lockstep: 2 };
+  const asked = { program: '${workspaceFolder}/sorter', args: ['${file}', ''], cwd: '${workspaceFolder}', env: { MODE: '${config:mode}' }, lockstep: 2, turns: 3 };
   const words = ['record', '--status', join(folder, '.1.status'), '--', '/somewhere/sorter', 'a b', ''];
   const child = spawn(process.execPath, ['-e', 'setInterval(() => undefined, 1000); console.log("runs")', '--', ...words], { cwd: folder, env: { MODE: 'fast=1' } });
   context.after(async () => {
@@ -19,7 +19,7 @@ void test('of a task with variables it is known what they were when it ran', asy
   });
   await once(child.stdout, 'data');
   const ran = await whatRan(child.pid ?? 0, join(folder, '.1.status'), asked);
-  assert.deepEqual(ran, { program: '/somewhere/sorter', args: ['a b', ''], cwd: folder, env: { MODE: 'fast=1' }, lockstep: 2 });
+  assert.deepEqual(ran, { program: '/somewhere/sorter', args: ['a b', ''], cwd: folder, env: { MODE: 'fast=1' }, lockstep: 2, turns: 3 });
 });
 
 void test('what is gone, or is another process by now, ran as the task says', async () => {
