@@ -1,9 +1,10 @@
 // CPU time on several CPUs, as far as turns explain it. Threads that take turns on a CPU push each other's data out of its
 // caches, and load them anew after each switch: on one CPU that was seen to take up to 46% of the CPU time of compressors,
-// on two half of that, for there fewer threads take turns on each. Runs on one CPU alone tell how much it is:
+// on two half of that, for there fewer threads take turns on each. Runs on one CPU tell how much it is:
 //
 //   usual            as the system has them take turns
-//   in groups        as on so many CPUs (recording/turns_in_groups.h), where the user may do that
+//   in groups        as on so many CPUs (recording/turns_in_groups.h), where the user may do that; with a copy beside it on
+//                    each other CPU, for CPUs share a cache, and who runs on one pushes the other's data out of it
 //   in long slices   hardly any turns (recording/measured_run.h): nothing is lost
 //
 // A simulation of so many CPUs takes it into account: RunInfo::cpu_time_on.

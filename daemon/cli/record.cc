@@ -409,7 +409,8 @@ void add_record(CLI::App& app, Chosen& chosen) {
           "each, in which its threads take turns as ever, as on several CPUs, and hardly at all:\n"
           "for programs that lose much CPU time to each other's caches. Simulations of several\n"
           "CPUs leave out what they save there. It must do the same work each time, with as many\n"
-          "threads on one CPU as on all, gets nothing to read, and its output is thrown away.\n"
+          "threads on one CPU as on all, also beside copies of itself, one on each other CPU; it\n"
+          "gets nothing to read, and its output is thrown away.\n"
           "From 4 on no run decides anything by itself")
       ->type_name("N");
   command

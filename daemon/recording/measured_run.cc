@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <deque>
 #include <map>
 #include <optional>
 #include <utility>
@@ -73,11 +74,10 @@ class WithSlice {
   bool changed_ = false;
 };
 
-}  // namespace
-
-Expected<MeasuredRun> run_measured(const std::filesystem::path& program,
-                                   const std::vector<std::string>& arguments,
-                                   const std::vector<std::uint32_t>& cpus, Turns turns) {
+// Its process, or errno.
+tl::expected<pid_t, int> start_on(const std::vector<std::uint32_t>& cpus, Nanoseconds slice,
+                                  const std::filesystem::path& program,
+                                  const std::vector<std::string>& arguments) {
   std::vector<std::string> words = arguments;
   words.insert(words.begin(), program.string());
   std::vector<char*> argv;
@@ -90,38 +90,68 @@ Expected<MeasuredRun> run_measured(const std::filesystem::path& program,
   ::posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   for (const int output : {STDOUT_FILENO, STDERR_FILENO})
     ::posix_spawn_file_actions_addopen(&files, output, "/dev/null", O_WRONLY, 0);
+  const OnCpus there(cpus);
+  const WithSlice sliced(slice);
   pid_t pid = 0;
-  int error = 0;
-  std::int64_t start = 0;
-  const Nanoseconds busy_before = busy_time(cpus);
-  const StopSignals signals;
-  {
-    const OnCpus there(cpus);
-    const WithSlice sliced(turns.slice);
-    start = monotonic_ns();
-    error = ::posix_spawn(&pid, program.c_str(), &files, nullptr, argv.data(), environ);
-  }
+  const int error = ::posix_spawn(&pid, program.c_str(), &files, nullptr, argv.data(), environ);
   ::posix_spawn_file_actions_destroy(&files);
-  const std::string what = fmt::format("cannot run {}", program.string());
   if (error != 0)
-    return failure(what, std::strerror(error));
-  StopSignals::begin_program(pid);
+    return tl::unexpected(error);
+  return pid;
+}
+
+// Runs beside, and is waited for in the end.
+class Copy {
+ public:
+  Copy(pid_t pid, std::uint32_t groups, std::uint32_t cpu)
+      : pid_(pid), in_groups_(pid, groups, cpu) {}
+  ~Copy() {
+    StopSignals::begin_program(pid_);
+    while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+    }
+  }
+  Copy(const Copy&) = delete;
+  Copy& operator=(const Copy&) = delete;
+
+ private:
+  pid_t pid_;
+  TurnsInGroups in_groups_;
+};
+
+}  // namespace
+
+Expected<MeasuredRun> run_measured(const std::filesystem::path& program,
+                                   const std::vector<std::string>& arguments,
+                                   const std::vector<std::uint32_t>& cpus, const Turns& turns) {
+  const std::string what = fmt::format("cannot run {}", program.string());
+  const StopSignals signals;
+  const Nanoseconds busy_before = busy_time(cpus);
+  const std::int64_t start = monotonic_ns();
+  const auto pid = start_on(cpus, turns.slice, program, arguments);
+  if (!pid)
+    return failure(what, std::strerror(pid.error()));
+  StopSignals::begin_program(*pid);
   std::optional<TurnsInGroups> in_groups;
   if (turns.groups != 0)
-    in_groups.emplace(pid, turns.groups, cpus.front());
+    in_groups.emplace(*pid, turns.groups, cpus.front());
+  std::deque<Copy> copies;
+  for (const std::uint32_t cpu : turns.beside)
+    if (const auto copy = start_on({cpu}, turns.slice, program, arguments))
+      copies.emplace_back(*copy, turns.groups, cpu);
   int status = 0;
   rusage usage{};
-  while (::wait4(pid, &status, 0, &usage) < 0) {
+  while (::wait4(*pid, &status, 0, &usage) < 0) {
     if (errno != EINTR)
       return failure(what, std::strerror(errno));
   }
-  StopSignals::end_program();
   MeasuredRun run;
   run.elapsed = Nanoseconds{monotonic_ns() - start};
   in_groups.reset();
   run.cpu_time = nanoseconds_of(usage.ru_utime) + nanoseconds_of(usage.ru_stime);
   run.others = std::max(Nanoseconds{}, busy_time(cpus) - busy_before - run.cpu_time);
   run.exit_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  copies.clear();
+  StopSignals::end_program();
   return run;
 }
 

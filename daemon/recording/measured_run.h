@@ -31,6 +31,9 @@ inline constexpr Nanoseconds long_slice{100'000'000};
 struct Turns {
   Nanoseconds slice{};       // that each of them has, where the system gives such ones
   std::uint32_t groups = 0;  // on one CPU, where may_group_turns(): they take turns in so many
+  // With groups: on each of these runs a copy of the program in the same turns meanwhile, so that what CPUs share is used
+  // as where they run it together. Also waited for.
+  std::vector<std::uint32_t> beside{};
 };
 
 // Runs `program` on `cpus` alone, with nothing to read and its output thrown away, and waits for its end. Signals that end
@@ -39,7 +42,7 @@ struct Turns {
 [[nodiscard]] Expected<MeasuredRun> run_measured(const std::filesystem::path& program,
                                                  const std::vector<std::string>& arguments,
                                                  const std::vector<std::uint32_t>& cpus,
-                                                 Turns turns = {});
+                                                 const Turns& turns = {});
 
 // The CPUs that this process may use, in the order in which to add them to a program: first one of
 // each core, then the cores' second hardware threads, and so on.

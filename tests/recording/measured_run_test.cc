@@ -10,7 +10,9 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "recording/system.h"
 
@@ -46,6 +48,29 @@ TEST(MeasuredRun, HasNothingToReadAndSaysHowItEnded) {
   const auto missing = run_measured("/nowhere/at/all", {}, usable_cpus());
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().text(), "cannot run /nowhere/at/all: No such file or directory");
+}
+
+TEST(MeasuredRun, WaitsForItsCopiesOnOtherCpus) {
+  const std::vector<std::uint32_t> cpus = usable_cpus();
+  if (cpus.size() < 2)
+    GTEST_SKIP() << "there is no other CPU";
+  const std::string written = testing::TempDir() + "copies-" + std::to_string(::getpid());
+  Turns turns;
+  turns.groups = 2;
+  turns.beside = {cpus[1]};
+  const auto run = run_measured("/bin/sh",
+                                {"-c", "grep Cpus_allowed_list /proc/self/status >> " + written +
+                                           "; sleep 0.1; echo >> " + written},
+                                {cpus[0]}, turns);
+  ASSERT_TRUE(run) << run.error().text();
+  std::multiset<std::string> lines;
+  std::ifstream in(written);
+  for (std::string line; std::getline(in, line);)
+    lines.insert(line);
+  EXPECT_EQ(lines,
+            (std::multiset<std::string>{fmt::format("Cpus_allowed_list:\t{}", cpus[0]),
+                                        fmt::format("Cpus_allowed_list:\t{}", cpus[1]), "", ""}));
+  std::filesystem::remove(written);
 }
 
 TEST(MeasuredRun, EndsWithUs) {
