@@ -88,14 +88,14 @@ Expected<RealRuns> run_for_real(const fs::path& program, const std::vector<std::
         return tl::unexpected(run.error());
       if (recording::StopSignals::has_come())
         return failure(fmt::format("cannot run {} again", program.string()), "it was stopped");
-      // Copies of it may be in each other's way.
-      if (run->exit_status != exit_status && turns.groups != 0) {
+      if (run->exit_status != exit_status) {
+        if (turns.groups == 0)
+          return ends_differently(program, count_text(cpus.size(), "CPU"), run->exit_status,
+                                  exit_status);
+        // Copies of it may be in each other's way.
         may_group = false;
         continue;
       }
-      if (run->exit_status != exit_status)
-        return ends_differently(program, count_text(cpus.size(), "CPU"), run->exit_status,
-                                exit_status);
       *result = {run->elapsed, run->cpu_time, run->others};
     }
     in_turns.usual.push_back(on_one.front());

@@ -74,10 +74,15 @@ class WithSlice {
   bool changed_ = false;
 };
 
-// Its process, or errno.
-tl::expected<pid_t, int> start_on(const std::vector<std::uint32_t>& cpus, Nanoseconds slice,
-                                  const std::filesystem::path& program,
-                                  const std::vector<std::string>& arguments) {
+struct Started {
+  pid_t pid = 0;
+  std::int64_t at_ns = 0;
+};
+
+// Or errno.
+tl::expected<Started, int> start_on(const std::vector<std::uint32_t>& cpus, Nanoseconds slice,
+                                    const std::filesystem::path& program,
+                                    const std::vector<std::string>& arguments) {
   std::vector<std::string> words = arguments;
   words.insert(words.begin(), program.string());
   std::vector<char*> argv;
@@ -92,12 +97,14 @@ tl::expected<pid_t, int> start_on(const std::vector<std::uint32_t>& cpus, Nanose
     ::posix_spawn_file_actions_addopen(&files, output, "/dev/null", O_WRONLY, 0);
   const OnCpus there(cpus);
   const WithSlice sliced(slice);
-  pid_t pid = 0;
-  const int error = ::posix_spawn(&pid, program.c_str(), &files, nullptr, argv.data(), environ);
+  Started started;
+  started.at_ns = monotonic_ns();
+  const int error =
+      ::posix_spawn(&started.pid, program.c_str(), &files, nullptr, argv.data(), environ);
   ::posix_spawn_file_actions_destroy(&files);
   if (error != 0)
     return tl::unexpected(error);
-  return pid;
+  return started;
 }
 
 // Runs beside, and is waited for in the end.
@@ -126,26 +133,25 @@ Expected<MeasuredRun> run_measured(const std::filesystem::path& program,
   const std::string what = fmt::format("cannot run {}", program.string());
   const StopSignals signals;
   const Nanoseconds busy_before = busy_time(cpus);
-  const std::int64_t start = monotonic_ns();
-  const auto pid = start_on(cpus, turns.slice, program, arguments);
-  if (!pid)
-    return failure(what, std::strerror(pid.error()));
-  StopSignals::begin_program(*pid);
+  const auto started = start_on(cpus, turns.slice, program, arguments);
+  if (!started)
+    return failure(what, std::strerror(started.error()));
+  StopSignals::begin_program(started->pid);
   std::optional<TurnsInGroups> in_groups;
   if (turns.groups != 0)
-    in_groups.emplace(*pid, turns.groups, cpus.front());
+    in_groups.emplace(started->pid, turns.groups, cpus.front());
   std::deque<Copy> copies;
   for (const std::uint32_t cpu : turns.beside)
     if (const auto copy = start_on({cpu}, turns.slice, program, arguments))
-      copies.emplace_back(*copy, turns.groups, cpu);
+      copies.emplace_back(copy->pid, turns.groups, cpu);
   int status = 0;
   rusage usage{};
-  while (::wait4(*pid, &status, 0, &usage) < 0) {
+  while (::wait4(started->pid, &status, 0, &usage) < 0) {
     if (errno != EINTR)
       return failure(what, std::strerror(errno));
   }
   MeasuredRun run;
-  run.elapsed = Nanoseconds{monotonic_ns() - start};
+  run.elapsed = Nanoseconds{monotonic_ns() - started->at_ns};
   in_groups.reset();
   run.cpu_time = nanoseconds_of(usage.ru_utime) + nanoseconds_of(usage.ru_stime);
   run.others = std::max(Nanoseconds{}, busy_time(cpus) - busy_before - run.cpu_time);

@@ -52,24 +52,22 @@ TEST(MeasuredRun, HasNothingToReadAndSaysHowItEnded) {
 
 TEST(MeasuredRun, WaitsForItsCopiesOnOtherCpus) {
   const std::vector<std::uint32_t> cpus = usable_cpus();
-  if (cpus.size() < 2)
-    GTEST_SKIP() << "there is no other CPU";
   const std::string written = testing::TempDir() + "copies-" + std::to_string(::getpid());
   Turns turns;
   turns.groups = 2;
-  turns.beside = {cpus[1]};
+  turns.beside = {cpus.back()};  // where there is but one CPU, on that
   const auto run = run_measured("/bin/sh",
                                 {"-c", "grep Cpus_allowed_list /proc/self/status >> " + written +
                                            "; sleep 0.1; echo >> " + written},
-                                {cpus[0]}, turns);
+                                {cpus.front()}, turns);
   ASSERT_TRUE(run) << run.error().text();
   std::multiset<std::string> lines;
   std::ifstream in(written);
   for (std::string line; std::getline(in, line);)
     lines.insert(line);
-  EXPECT_EQ(lines,
-            (std::multiset<std::string>{fmt::format("Cpus_allowed_list:\t{}", cpus[0]),
-                                        fmt::format("Cpus_allowed_list:\t{}", cpus[1]), "", ""}));
+  EXPECT_EQ(lines, (std::multiset<std::string>{fmt::format("Cpus_allowed_list:\t{}", cpus.front()),
+                                               fmt::format("Cpus_allowed_list:\t{}", cpus.back()),
+                                               "", ""}));
   std::filesystem::remove(written);
 }
 

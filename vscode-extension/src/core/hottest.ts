@@ -2,6 +2,7 @@
 import { functionTitle } from './functionNames';
 import { formatCpus, formatShare, formatSpeedup, formatTime } from './format';
 import { shortMachineRemark } from './machineSettings';
+import { knowsCaches, type Notices } from './notices';
 import type { Prediction } from '../protocol/longpole/v1/simulation';
 import { functionShare, lineShare, type Weights } from './weights';
 
@@ -23,14 +24,6 @@ export function hottestLine(weights: Weights, files: Iterable<string>, cpus: num
     }
   }
   return hottest;
-}
-
-/** Those of a recording. */
-export type Notices = readonly { readonly code: string }[];
-
-/** Whether machines are simulated with the CPU time that their caches save: it was recorded with turns. */
-export function knowsCaches(notices: Notices): boolean {
-  return notices.some(({ code }) => code === 'caches');
 }
 
 /** Whether what ran created no thread that is known. */

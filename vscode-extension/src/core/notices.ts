@@ -1,5 +1,13 @@
 // What is to be known about a recording, as it is said in an editor: the recording's own words are for whoever calls `longpole` by hand.
 
+/** Those of a recording. */
+export type Notices = readonly { readonly code: string }[];
+
+/** Whether machines are simulated with the CPU time that their caches save: it was recorded with turns. */
+export function knowsCaches(notices: Notices): boolean {
+  return notices.some(({ code }) => code === 'caches');
+}
+
 const words: readonly (readonly [RegExp, string])[] = [
   [/\brecord that one directly, or with --follow\b/g, 'record that one directly (Longpole: Record Another Program…)'],
   [/\bIf programs that it starts do, record with --follow\b/g, 'If a program that it starts does, record that one (Longpole: Record Another Program…)'],

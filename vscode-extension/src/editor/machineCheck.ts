@@ -1,8 +1,8 @@
 // What the shown recording would take where a kernel hands out the CPUs and wake-ups take time, beside the numbers that annotations and
 // the status bar are of: in those threads share the CPUs evenly, and nothing takes time but their own work.
 import * as vscode from 'vscode';
-import { knowsCaches } from '../core/hottest';
 import { isUsual, machineRemark, usualMachine } from '../core/machineSettings';
+import { knowsCaches } from '../core/notices';
 import type { Weights } from '../core/weights';
 import type { Prediction } from '../protocol/longpole/v1/simulation';
 import type { Session } from './session';
