@@ -103,10 +103,11 @@ std::vector<Notice> doubts_of(const Recording& recording) {
                                   "`longpole record --source portable` samples them, too",
                                   expected, samples, 1e3 / recording.run.sample_hz),
                       samples});
-  if (const std::vector<CpuTimeOn>& on = recording.run.cpu_time_on; !on.empty()) {
-    std::vector<std::string> shares;
-    for (const CpuTimeOn& one : on)
-      shares.push_back(fmt::format("{}% of it on {}", (one.thousandths + 5) / 10, one.cpus));
+  std::vector<std::string> shares;
+  for (const CpuTimeOn& one : recording.run.cpu_time_on)
+    if (const std::uint32_t percent = (one.thousandths + 5) / 10; percent < 100)
+      shares.push_back(fmt::format("{}% of it on {}", percent, one.cpus));
+  if (!shares.empty())
     doubts.push_back(
         {"caches",
          fmt::format(
@@ -115,7 +116,6 @@ std::vector<Notice> doubts_of(const Recording& recording) {
              "there; "
              "the schedulers shared and ideal know nothing of that",
              fmt::join(shares, ", "))});
-  }
   return doubts;
 }
 

@@ -18,6 +18,9 @@ double less_cpu_time(const std::vector<RealRun>& usual, const std::vector<RealRu
 // Of so many threads at once nobody asks.
 constexpr std::uint32_t most_groups = 1U << 20U;
 
+// In thousandths. Notes round to percents.
+constexpr std::uint32_t as_on_one = 995;
+
 std::uint32_t in_thousandths(double ratio) {
   return static_cast<std::uint32_t>(std::clamp(std::round(1000 * ratio), 1.0, 1000.0));
 }
@@ -35,7 +38,7 @@ std::vector<std::uint32_t> groups_to_try(std::uint32_t cpus, std::uint32_t threa
 std::vector<CpuTimeOn> cpu_time_on(const TurnRuns& runs, std::uint32_t threads) {
   const double least = less_cpu_time(runs.usual, runs.in_long_slices);
   std::vector<CpuTimeOn> out;
-  if (in_thousandths(least) == 1000)
+  if (in_thousandths(least) >= as_on_one)
     return out;
   if (runs.in_groups.empty()) {
     for (const std::uint32_t cpus : groups_to_try(most_groups, threads))
@@ -49,7 +52,7 @@ std::vector<CpuTimeOn> cpu_time_on(const TurnRuns& runs, std::uint32_t threads) 
     on_fewer = std::clamp(less_cpu_time(runs.usual, grouped), least, on_fewer);
     out.push_back({cpus, in_thousandths(on_fewer)});
   }
-  if (in_thousandths(on_fewer) == 1000)
+  if (in_thousandths(on_fewer) >= as_on_one)
     out.clear();
   return out;
 }

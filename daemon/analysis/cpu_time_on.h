@@ -32,7 +32,7 @@ struct TurnRuns {
 [[nodiscard]] std::vector<std::uint32_t> groups_to_try(std::uint32_t cpus, std::uint32_t threads);
 
 // For RunInfo::cpu_time_on. Never less than in long slices, and as on one CPU where more than a quarter of the
-// rounds say that it is not less.
+// rounds say that it is not less. Empty where not a percent is saved, in whole ones, on any number.
 // Without groups it is taken to fall as the logarithm of the number of CPUs does, from usual on one to that in long slices on
 // as many as there are `threads`.
 [[nodiscard]] std::vector<CpuTimeOn> cpu_time_on(const TurnRuns& runs, std::uint32_t threads);

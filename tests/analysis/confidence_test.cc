@@ -88,6 +88,10 @@ TEST(Doubts, SayWhatCpuTimeIsTakenToBeSaved) {
   recording.run.cpu_time_on = {{2, 826}, {4, 620}};
   EXPECT_EQ(doubts(recording), std::vector<std::string>{"caches"});
   EXPECT_NE(doubts_of(recording)[0].text.find("83% of it on 2, 62% of it on 4"), std::string::npos);
+  recording.run.cpu_time_on = {{2, 996}, {4, 950}};
+  EXPECT_NE(doubts_of(recording)[0].text.find("one CPU: 95% of it on 4,"), std::string::npos);
+  recording.run.cpu_time_on = {{2, 996}};
+  EXPECT_EQ(doubts(recording), std::vector<std::string>{});
 }
 
 TEST(Confidence, NothingIsKnownOfWhatWasNotMeasured) {

@@ -39,6 +39,7 @@ TEST(CpuTimeOn, IsWhatRunsInTurnsSay) {
       {"never less than where nobody takes turns", half, {{2, less}}, 4, {{2, 500}}},
       {"no more on more CPUs", half, {{2, half}, {4, more}}, 4, {{2, 500}, {4, 500}}},
       {"nothing is saved", usual, {{2, usual}}, 4, {}},
+      {"next to nothing is saved", half, {{2, runs_of({996, 996, 1992, 996, 996, 996})}}, 4, {}},
       {"a third of the rounds says so, in long slices", two_as_much, {{2, half}}, 4, {}},
       {"a third of the rounds says so, in groups", half, {{2, two_as_much}}, 4, {}},
       {"a sixth of them does", one_as_much, {{2, one_as_much}}, 4, {{2, 500}}},
