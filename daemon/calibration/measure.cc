@@ -228,13 +228,30 @@ class Switches {
   }
 };
 
-// Two threads of one CPU that let each other go on in turns, each time to wait themselves.
+// The calling thread, and those that it creates meanwhile, wait for their turn when they are woken.
+class NoPreemption {
+ public:
+  NoPreemption() { set(SCHED_BATCH); }
+  ~NoPreemption() { set(SCHED_OTHER); }
+  NoPreemption(const NoPreemption&) = delete;
+  NoPreemption& operator=(const NoPreemption&) = delete;
+
+ private:
+  static void set(int policy) {
+    const sched_param none{};
+    sched_setscheduler(0, policy, &none);
+  }
+};
+
+// Two threads of one CPU that let each other go on in turns, each time to wait themselves. Of a policy whose threads do not
+// take the CPU from their waker (sched(7), SCHED_BATCH): where they do so now and then, a turn has one wait in place of two.
 class Turns {
  public:
   // `of_switch`: from one thread to another.
   static void measure(std::size_t cpu, Nanoseconds of_switch, Nanoseconds& block,
                       Nanoseconds& release) {
     stay_on(cpu);
+    const NoPreemption in_turns;
     sem_t there{};
     sem_t back{};
     sem_init(&there, 0, 0);
@@ -267,8 +284,7 @@ class Turns {
   static constexpr std::size_t rounds = 10'000;
 };
 
-// From a post on one CPU until the thread that waited for it runs on another, or on the same one
-// as soon as the poster waits itself.
+// From a post on one CPU until the thread that waited for it runs on another.
 class HandOvers {
  public:
   struct Times {
@@ -304,14 +320,10 @@ class HandOvers {
     });
     for (std::size_t i = 0; i < rounds; ++i) {
       while (!waits_) {
-        if (from == to)
-          sched_yield();
       }
       waits_ = false;
       for (const std::int64_t end = now() + asleep; now() < end;) {
       }
-      if (from == to)
-        sched_yield();
       posted_ = now();
       sem_post(&there_);
       posts.push_back(now() - posted_);
@@ -371,16 +383,17 @@ void measure(HostCosts& costs) {
   const auto call = [&](EventKind kind) {
     return costs.call[static_cast<std::size_t>(kind)].count();
   };
-  const std::int64_t here = HandOvers().measure(cpus.front(), cpus.front()).until_it_runs;
   costs.context_switch = Switches::measure(cpus.front(), call(EventKind::yield));
   Turns::measure(cpus.front(), costs.context_switch, costs.block, costs.release);
   if (cpus.size() == 1)
     return;
+  // What the wait takes behind it, and the switch from who had the CPU, are no part of either.
+  const std::int64_t block_behind = costs.block.count() / 2;
   const HandOvers::Times afar = HandOvers().measure(cpus[0], cpus[1]);
-  costs.wake_up = at_least_none(afar.until_it_runs - here);
+  costs.wake_up = at_least_none(afar.until_it_runs - block_behind);
   costs.release_afar = at_least_none(afar.of_post - call(EventKind::semaphore_post));
   const std::int64_t to_busy = HandOvers().measure_interrupted(cpus[0], cpus[1]).until_it_runs;
-  costs.interrupt = at_least_none(to_busy - here);
+  costs.interrupt = at_least_none(to_busy - costs.context_switch.count() - block_behind);
   costs.migration = at_least_none(measure_migration(cpus[0], cpus[1]));
 }
 

@@ -1,12 +1,12 @@
 // Measures what calls and switches of threads take on this machine. About half a second of two CPUs.
 //
-// Calls: the fastest of many batches, of calls that wait for nobody and wake nobody. A hand-over: one
-// thread posts a semaphore that another waits for; how much longer that takes across CPUs than on one
-// is the wake-up of an idle one, which has slept for 20 us; what the post itself takes is the release
-// afar. A context switch: how much longer a yield takes that goes to a thread that yields in turn. Two
-// threads that let each other go on in turns: from a wait until the other thread is back from its own it
-// takes a switch and what blocking does, and the post takes the rest of a turn. A migration: how much
-// longer a thread takes for a pass over 32 KiB behind a move to another CPU.
+// Calls: the fastest of many batches, of calls that wait for nobody and wake nobody. A context switch: how much
+// longer a yield takes that goes to a thread that yields in turn. Two threads of one CPU that let each other go on
+// in turns: from a wait until the other thread is back from its own it takes a switch and what blocking does, and
+// the post takes the rest of a turn. A hand-over: one thread posts a semaphore that another waits for on another
+// CPU, which is idle and has slept for 20 us; until that one runs it takes the wake-up and the second half of what
+// blocking does, and what the post itself takes is the release afar. To a CPU that is busy: likewise the interrupt,
+// and a switch. A migration: how much longer a thread takes for a pass over 32 KiB behind a move to another CPU.
 // The middle one of many each, so that what else runs on the machine counts little.
 #pragma once
 

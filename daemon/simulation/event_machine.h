@@ -36,6 +36,7 @@ class EventMachine {
         consumer_(consumer),
         synchronization_(recording, survey, rules_of(machine)),
         costs_(machine, recording),
+        own_work_(recording, survey.releases),
         cpus_(machine, recording),
         scheduler_(make_scheduler(machine, cpus_)),
         next_(recording.threads.size()),
@@ -197,7 +198,7 @@ class EventMachine {
       synchronization_.out_of_events(thread);
       return false;
     }
-    state.left = costs_.own_work(state.events, state.event);
+    state.left = own_work_.before(thread, state.events, state.event);
     if (has_costs_) {
       const Event& event = state.events[state.event];
       state.left += machine_.primitive_cost[static_cast<std::size_t>(event.kind)].count() *
@@ -500,6 +501,7 @@ class EventMachine {
   Synchronization synchronization_;
   std::optional<SignalsInFlight> in_flight_;  // where signals between CPUs take time
   MachineCosts costs_;
+  OwnWork own_work_;
   Cpus cpus_;
   std::unique_ptr<Scheduler> scheduler_;
   Tournament<Key> next_;  // when each thread's stretch or wait ends

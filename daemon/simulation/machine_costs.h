@@ -13,6 +13,7 @@
 #include <cstdint>
 
 #include "simulation/machine.h"
+#include "simulation/recorded_releases.h"
 #include "trace/event_forms.h"
 
 namespace longpole::simulation {
@@ -20,21 +21,6 @@ namespace longpole::simulation {
 struct MachineCosts {
   MachineCosts(const Machine& machine, const Recording& recording)
       : MachineCosts(machine, recorded_costs(recording)) {}
-
-  // The CPU time up to the event, without what the recorded run took for the switch to its thread, and for the call
-  // before if that blocked: with what its waker took, since in which of the waker's calls that was is not known.
-  [[nodiscard]] std::int64_t own_work(const Event* events, std::uint32_t index) const {
-    const std::int64_t work = events[index].cpu.count();
-    if (recorded_switch + recorded_block == 0 || index == 0)
-      return work;
-    const Event& before = events[index - 1];
-    const std::int64_t off_cpu = (events[index].time - before.time).count() - work;
-    // One that was off the CPU for longer than a switch takes was switched to.
-    if (off_cpu <= recorded_switch)
-      return work;
-    const std::int64_t blocking = waited_for_a_thread(before) ? recorded_block : 0;
-    return std::max<std::int64_t>(0, work - recorded_switch - blocking);
-  }
 
   std::int64_t to_switch;
   std::int64_t to_migrate;
@@ -46,8 +32,6 @@ struct MachineCosts {
   // Until a CPU without a thread sleeps: about what leaving one for another takes. Before, it notices a thread that is
   // woken for it without an interrupt.
   std::int64_t fall_asleep;
-  std::int64_t recorded_switch;
-  std::int64_t recorded_block;  // with the release
 
  private:
   MachineCosts(const Machine& machine, const HostCosts& recorded)
@@ -59,9 +43,48 @@ struct MachineCosts {
         release(machine.release_cost.value_or(recorded.release).count()),
         release_afar(
             std::max(release, machine.release_afar_cost.value_or(recorded.release_afar).count())),
-        fall_asleep(to_switch + block_before + block_behind),
-        recorded_switch(recorded.context_switch.count()),
-        recorded_block((recorded.block + recorded.release).count()) {}
+        fall_asleep(to_switch + block_before + block_behind) {}
+};
+
+class OwnWork {
+ public:
+  // `releases`: the recording's; must outlive it.
+  OwnWork(const Recording& recording, const RecordedReleases& releases)
+      : OwnWork(recorded_costs(recording), releases) {}
+
+  // The CPU time up to the event, without what the recorded run took for the switch to its thread, and for the call
+  // before if that blocked or let others go on. Where it is not known which of its waker's calls let a thread go on, that
+  // is taken out of its own time.
+  [[nodiscard]] std::int64_t before(std::uint32_t thread, const Event* events,
+                                    std::uint32_t index) const {
+    const std::int64_t work = events[index].cpu.count();
+    if (!has_costs_ || index == 0)
+      return work;
+    const Event& call = events[index - 1];
+    const std::int64_t off_cpu = (events[index].time - call.time).count() - work;
+    std::int64_t other = release_ * releases_.made_by(thread, index - 1);
+    // One that was off the CPU for longer than a switch takes was switched to.
+    if (off_cpu > switch_) {
+      other += switch_;
+      if (waited_for_a_thread(call))
+        other += block_ + (releases_.ended(thread, index - 1) ? 0 : release_);
+    }
+    return std::max<std::int64_t>(0, work - other);
+  }
+
+ private:
+  OwnWork(const HostCosts& recorded, const RecordedReleases& releases)
+      : switch_(recorded.context_switch.count()),
+        block_(recorded.block.count()),
+        release_(recorded.release.count()),
+        has_costs_(switch_ + block_ + release_ != 0),
+        releases_(releases) {}
+
+  std::int64_t switch_;
+  std::int64_t block_;
+  std::int64_t release_;
+  bool has_costs_;
+  const RecordedReleases& releases_;
 };
 
 }  // namespace longpole::simulation

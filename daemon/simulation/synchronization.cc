@@ -49,7 +49,8 @@ Survey::Survey(const Recording& recording, const WaitFors* pairs)
       ends_before_exit(recording.threads.size(), false),
       condition_mutex(recording.objects.size(), nobody),
       wait_fors(pairs == nullptr || pairs->empty() ? nullptr : pairs),
-      conditions(recording, wait_fors) {
+      conditions(recording, wait_fors),
+      releases(recording) {
   const Event* exit = nullptr;
   std::size_t exiting = 0;
   for (std::size_t t = 0; t < recording.threads.size(); ++t) {

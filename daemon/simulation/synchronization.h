@@ -27,6 +27,7 @@
 
 #include "simulation/condition_pairs.h"
 #include "simulation/models.h"
+#include "simulation/recorded_releases.h"
 #include "simulation/schedule.h"
 #include "simulation/wait_fors.h"
 #include "trace/recording.h"
@@ -79,6 +80,7 @@ struct Survey {
   std::vector<std::uint32_t> condition_mutex;  // per object: the mutex of a condition, or nobody
   const WaitFors* wait_fors = nullptr;         // none: all is simulated by the direct model
   ConditionPairs conditions;                   // which notification each wait waits for
+  RecordedReleases releases;                   // which calls let threads go on
   bool has_open_counts = false;                // some signal's or broadcast's count is unknown
   bool spins = false;                          // some lock burns CPU time while it waits
   // Some try-operation got its mutex, or some thread joins another with one: threads that wait for each other

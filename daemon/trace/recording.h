@@ -212,9 +212,9 @@ struct HostCosts {
   // CPU time, from one thread of a CPU to another, and of a thread that goes on on another CPU.
   Nanoseconds context_switch{};
   Nanoseconds migration{};
-  // How much later a thread runs when it is woken on another CPU that is idle, and not on the waker's.
+  // From the waker's call until another CPU that was idle has woken up for the thread.
   Nanoseconds wake_up{};
-  // And on one that is busy with a thread that gives way.
+  // And until one has been interrupted that is busy with a thread that gives way.
   Nanoseconds interrupt{};
   // CPU time of a call that waits for another thread, beyond that of one that does not, without the switch.
   Nanoseconds block{};

@@ -245,12 +245,13 @@ TEST_P(WholeRecording, OfBarriersKnowsThatEachThreadWaitsForAll) {
   EXPECT_GE(std::ranges::count(recording.objects, ObjectKind::barrier, &Object::kind), 1);
 }
 
-// In each phase four threads do 2 parts of 12, and then one of them 4, alone: on two CPUs it takes 8.
+// In each phase four threads do 2 parts of 12, and then one of them 4, alone: on two CPUs it takes 8. How much is done alone is
+// told by samples, and where another program wants the CPU, too, up to half more is taken for that.
 TEST_P(WholeRecording, OfBarriersKnowsWhatIsDoneAloneThere) {
   const Recording recording = recorded(specimen("completions"));
   EXPECT_EQ(recording.run.exit_status, 0);
-  EXPECT_GT(speedup_on(2, recording), 1.35);
-  EXPECT_LT(speedup_on(2, recording), 1.75) << "it would be 2";
+  EXPECT_GT(speedup_on(2, recording), 1.15) << "it would be 1 if all were done alone";
+  EXPECT_LT(speedup_on(2, recording), 1.75) << "it would be 2 if nothing were";
 }
 
 TEST_P(WholeRecording, LeavesYieldsAloneThatNoWaitFollows) {

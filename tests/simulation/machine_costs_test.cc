@@ -131,6 +131,16 @@ TEST(RecordedWaits, ComeAgainOnAsManyCpus) {
   EXPECT_EQ(total(one_waits_for_the_other, fifo(1)), microseconds(7'500));
 }
 
+// As above, and it is known who let B go: A then computes 1.5 ms and B 1.5 ms, and not 2 and 1.
+TEST(RecordedWaits, LeaveWhoWaitedItsOwnWorkWhereTheWakerIsKnown) {
+  const std::string known =
+      std::string(one_waits_for_the_other)
+          .replace(std::string(one_waits_for_the_other).find("took=5.5"), 8, "took=5.5 from A");
+  EXPECT_EQ(total(known, fifo(1)), microseconds(7'500));
+  EXPECT_EQ(total(known, fifo(2)), milliseconds(4));
+  EXPECT_EQ(total(one_waits_for_the_other, fifo(2)), microseconds(4'500));
+}
+
 TEST(RecordedWaits, TakeWhatTheMachineSays) {
   Machine machine = fifo(1);
   machine.block_cost = machine.release_cost = Nanoseconds{};
