@@ -59,6 +59,7 @@ class EdgeFinder {
     for (const Cancel& cancel : cancels_)
       if (found_[cancel.target].cancelled_in && !released_[cancel.target]) {
         released_[cancel.target] = true;
+        found_[cancel.target].cancelled_at = cancel.time;
         found_[cancel.by].cancels[cancel.ordinal] = SignalEdge{ThreadId{cancel.target}, 0};
       }
     for (std::uint32_t t = 0; t < found_.size(); ++t)
@@ -72,6 +73,7 @@ class EdgeFinder {
     std::uint32_t by;
     std::uint32_t ordinal;
     std::uint32_t target;
+    std::int64_t time;
   };
   using Key = std::pair<std::uint32_t, int>;  // who it is for, and the signal
 
@@ -136,7 +138,7 @@ class EdgeFinder {
     std::vector<std::optional<SignalEdge>>& cancels = found_[thread].cancels;
     const ThreadId target = context_.thread_of_handle(record.object, time);
     if (record.result == 0 && target.known() && target.value != thread)
-      cancels_.push_back({thread, static_cast<std::uint32_t>(cancels.size()), target.value});
+      cancels_.push_back({thread, static_cast<std::uint32_t>(cancels.size()), target.value, time});
     cancels.emplace_back();
   }
 

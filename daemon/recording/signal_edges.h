@@ -35,6 +35,7 @@ struct ThreadSignals {
   std::vector<Wait> waits;                         // of those of waits that began
   std::vector<std::optional<SignalEdge>> cancels;  // of those of cancellations
   std::optional<std::uint64_t> cancelled_in;       // the stamp at which that call began
+  std::int64_t cancelled_at = 0;  // by the clock of times, where it is cancelled in a call
 };
 
 struct SignalContext {

@@ -223,12 +223,15 @@ void ThreadBuilder::begin_cancelled_call(const longpole_record& record) {
     emit_stand_in(EventKind::mutex_lock, last_time_, mutex, site);
 }
 
+// CPU time is known of few moments where there is no kernel source, so what is said of the one since the wait began
+// may be more than there was since the cancellation.
 void ThreadBuilder::end_cancelled_call() {
   if (!cancelled_wait_)
     return;
   const std::int64_t cpu = std::max(times_.cpu.at(last_time_), cpu_so_far_) - cpu_so_far_;
   Event& wait = thread_.events[*cancelled_wait_];
-  wait.duration = Nanoseconds{std::max<std::int64_t>(last_time_ - wait.time.count() - cpu, 0)};
+  const std::int64_t woken = std::max(last_time_ - cpu, signals_.cancelled_at + 1);
+  wait.duration = Nanoseconds{std::max<std::int64_t>(woken - wait.time.count(), 0)};
   for (std::size_t i = *cancelled_wait_ + 1; i < thread_.events.size(); ++i)
     thread_.events[i].time = wait.time + wait.duration;
   cancelled_wait_.reset();

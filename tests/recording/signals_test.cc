@@ -163,6 +163,24 @@ TEST(Cancellations, InInputOrOutputToo) {
   EXPECT_THAT(lines, Not(Contains(HasSubstr("external"))));
 }
 
+// The thread's clock was read as it began to wait and at its end, and says nothing of how much of it came before.
+TEST(Cancellations, EndNoWaitBeforeTheyWereMade) {
+  HandMadeRun run;
+  run.result.kernel_source = false;
+  run.events.add_thread(
+      0, 100, {call(LONGPOLE_CANCEL, 50'000, second_handle), call(LONGPOLE_THREAD_END, 90'000)}, 0,
+      first_handle);
+  run.events.add_thread(1, 101,
+                        {clocked(begins(LONGPOLE_SEMAPHORE_WAIT, 40'000, 0x30), 1'000),
+                         call(LONGPOLE_MUTEX_UNLOCK, 60'000, 0x40),
+                         clocked(call(LONGPOLE_THREAD_END, 60'100), 21'100)},
+                        0, second_handle);
+  const auto lines = describe(*run.merge());
+  EXPECT_THAT(lines, Contains("0 50000 post 0 cpu=0"));
+  EXPECT_THAT(lines, Contains(HasSubstr("1 40000 wait 0")));
+  EXPECT_THAT(lines, Contains(HasSubstr("took=10001 from=0")));
+}
+
 TEST(Cancellations, OfAThreadThatRanOnHaveNothingToRelease) {
   const auto lines = lines_of(
       {call(LONGPOLE_CANCEL, 50'000, second_handle)},
