@@ -4,13 +4,17 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "calibration/measure.h"
+#include "recording/system.h"
 #include "storage/load.h"
 #include "trace/host_costs.h"
 
@@ -21,7 +25,9 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 // Raised when what is measured changes.
-constexpr int edition = 5;
+constexpr int edition = 6;
+
+constexpr auto disturbed_count_for = std::chrono::minutes(10);
 
 std::string processor() {
   std::ifstream file("/proc/cpuinfo");
@@ -40,34 +46,68 @@ std::string this_machine() {
                      names.sysname, names.release);
 }
 
-std::string text_of(const HostCosts& costs) {
+std::string text_of(const Calibration& calibration) {
   Json times = Json::object();
   for (std::size_t cost = 0; cost < host_cost_count; ++cost) {
-    if (const Nanoseconds time = host_cost(costs, cost); time > Nanoseconds{})
+    if (const Nanoseconds time = host_cost(calibration.costs, cost); time > Nanoseconds{})
       times[std::string(host_cost_word(cost))] = time.count();
   }
-  const Json document{{"edition", edition}, {"machine", this_machine()}, {"costs_ns", times}};
+  const Json document{{"edition", edition},
+                      {"machine", this_machine()},
+                      {"others", calibration.others},
+                      {"costs_ns", times}};
   return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-std::optional<HostCosts> costs_in(const std::string& text) {
+std::optional<Calibration> calibration_in(const std::string& text) {
   const Json document = Json::parse(text, nullptr, false);
   if (!document.is_object() || document.value("edition", Json()) != edition ||
       document.value("machine", Json()) != this_machine() ||
+      !document.value("others", Json()).is_number() ||
       !document.value("costs_ns", Json()).is_object())
     return std::nullopt;
-  HostCosts costs;
+  Calibration calibration;
+  calibration.others = document["others"].get<double>();
   for (const auto& [word, time] : document["costs_ns"].items()) {
     const auto cost = host_cost_of(word);
     if (!cost || !time.is_number_integer() || time.get<std::int64_t>() < 0 ||
         time.get<std::int64_t>() > dearest_host_cost.count())
       return std::nullopt;
-    host_cost(costs, *cost) = Nanoseconds{time.get<std::int64_t>()};
+    host_cost(calibration.costs, *cost) = Nanoseconds{time.get<std::int64_t>()};
   }
-  return costs;
+  return calibration;
 }
 
-Expected<void> keep(const HostCosts& costs) {
+// None where there are none that count.
+std::optional<Calibration> kept() {
+  const auto text = storage::read_file_whole(kept_at());
+  if (!text)
+    return std::nullopt;
+  auto calibration = calibration_in(*text);
+  if (calibration && calibration->is_disturbed()) {
+    std::error_code error;
+    const auto age = fs::file_time_type::clock::now() - fs::last_write_time(kept_at(), error);
+    if (error || age > disturbed_count_for)
+      return std::nullopt;
+  }
+  return calibration;
+}
+
+Expected<Calibration> measure() {
+  const std::vector<std::uint32_t> cpus = recording::usable_cpus();
+  const Nanoseconds before = recording::busy_time(cpus) - recording::own_cpu_time();
+  const auto started = std::chrono::steady_clock::now();
+  const auto costs = measure_host_costs();
+  if (!costs)
+    return tl::unexpected(costs.error());
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - started;
+  const std::chrono::duration<double> others =
+      recording::busy_time(cpus) - recording::own_cpu_time() - before;
+  const double share = others / took / static_cast<double>(std::max<std::size_t>(cpus.size(), 1));
+  return Calibration{*costs, std::clamp(share, 0.0, 1.0)};
+}
+
+Expected<void> keep(const Calibration& calibration) {
   const fs::path path = kept_at();
   if (path.empty())
     return failure("cannot keep the costs of this machine", "you have no home directory",
@@ -77,7 +117,7 @@ Expected<void> keep(const HostCosts& costs) {
   if (error)
     return failure("cannot make " + path.parent_path().string(), error.message(),
                    "set XDG_CACHE_HOME to a directory of yours");
-  return storage::write_file_whole(text_of(costs), path);
+  return storage::write_file_whole(text_of(calibration), path);
 }
 
 }  // namespace
@@ -93,29 +133,40 @@ fs::path kept_at() {
   return home != nullptr && home[0] == '/' ? fs::path(home) / ".cache" / file : fs::path();
 }
 
-Expected<HostCosts> calibrate() {
-  auto costs = measure_host_costs();
-  if (!costs)
-    return costs;
-  if (const auto kept = keep(*costs); !kept)
-    return tl::unexpected(kept.error());
-  return costs;
+void put_into(Recording& recording, const Calibration& calibration) {
+  recording.run.costs = calibration.costs;
+  if (calibration.is_disturbed())
+    recording.notices.push_back({"disturbed-calibration",
+                                 fmt::format("Other programs took {:.0f}% of the CPUs while it was "
+                                             "measured what switches and wake-ups of "
+                                             "threads take here, so predictions may take them for "
+                                             "longer than they are. When the machine is "
+                                             "quiet, run `longpole calibrate` and record again.",
+                                             100 * calibration.others),
+                                 0});
 }
 
-HostCosts costs_of_now() {
-  auto costs = measure_host_costs();
-  if (!costs)
+Expected<Calibration> calibrate() {
+  auto calibration = measure();
+  if (!calibration)
+    return calibration;
+  if (const auto done = keep(*calibration); !done)
+    return tl::unexpected(done.error());
+  return calibration;
+}
+
+Calibration costs_of_now() {
+  const auto calibration = measure();
+  if (!calibration)
     return {};
   // Who cannot keep them measures again next time.
-  static_cast<void>(keep(*costs));
-  return *costs;
+  static_cast<void>(keep(*calibration));
+  return *calibration;
 }
 
-HostCosts host_costs(const std::function<void()>& measuring) {
-  if (const auto text = storage::read_file_whole(kept_at())) {
-    if (const auto costs = costs_in(*text))
-      return *costs;
-  }
+Calibration host_costs(const std::function<void()>& measuring) {
+  if (const auto calibration = kept())
+    return *calibration;
   if (measuring)
     measuring();
   return costs_of_now();

@@ -1,6 +1,7 @@
 // The costs of this machine, measured once and kept in the user's cache folder
 // ($XDG_CACHE_HOME/longpole/host-costs.json, else ~/.cache/longpole/…). What was kept on another
-// machine, or under another kernel, does not count.
+// machine, or under another kernel, does not count; what was measured while other programs used the CPUs
+// counts for ten minutes.
 //
 // Any thread may call these; two at once measure twice at worst.
 #pragma once
@@ -12,17 +13,30 @@
 
 namespace longpole::calibration {
 
+struct Calibration {
+  HostCosts costs;
+  // What other programs took of the CPUs while these were measured, 0 to 1.
+  double others = 0;
+
+  // Waits and switches then took longer than they do. Idle machines take some hundredths.
+  [[nodiscard]] bool is_disturbed() const { return others > 0.1; }
+};
+
+// With a notice where they are disturbed.
+void put_into(Recording& recording, const Calibration& calibration);
+
 // Empty where the user has no home.
 [[nodiscard]] std::filesystem::path kept_at();
 
 // Measures, and keeps the outcome. Errors: of measuring and of writing the file.
-[[nodiscard]] Expected<HostCosts> calibrate();
+[[nodiscard]] Expected<Calibration> calibrate();
 
-// Measured now, and kept if that is possible. All 0 where nothing can be measured. Takes half a second.
-[[nodiscard]] HostCosts costs_of_now();
+// Measured now, and kept if that is possible. All 0 where nothing can be measured. Takes half a second, and up to three
+// where other programs want the CPUs.
+[[nodiscard]] Calibration costs_of_now();
 
 // Those that are kept, else measured now and kept if that is possible. All 0 where nothing can be
-// measured. `measuring`, unless empty, is told before half a second passes.
-[[nodiscard]] HostCosts host_costs(const std::function<void()>& measuring = {});
+// measured. `measuring`, unless empty, is told before that time passes.
+[[nodiscard]] Calibration host_costs(const std::function<void()>& measuring = {});
 
 }  // namespace longpole::calibration

@@ -23,11 +23,29 @@ namespace {
 constexpr std::size_t batches = 200;
 constexpr std::size_t calls_per_batch = 64;  // of as many objects, which fit the fastest cache
 
-std::int64_t now() {
+std::int64_t read_clock(clockid_t clock) {
   timespec time{};
-  clock_gettime(CLOCK_MONOTONIC, &time);
+  clock_gettime(clock, &time);
   return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
+
+std::int64_t now() {
+  return read_clock(CLOCK_MONOTONIC);
+}
+
+// Rounds of a measurement, fewer where other programs have the CPUs and each takes a time slice of theirs.
+class Rounds {
+ public:
+  explicit Rounds(std::size_t most) : most_(most) {}
+  bool next() { return done_++ < most_ && (done_ <= fewest || now() < end_); }
+
+ private:
+  static constexpr std::size_t fewest = 4;
+  static constexpr std::int64_t longest = 200'000'000;
+  std::size_t most_;
+  std::size_t done_ = 0;
+  std::int64_t end_ = now() + longest;
+};
 
 std::int64_t median(std::vector<std::int64_t> times) {
   const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
@@ -63,12 +81,12 @@ void stay_on(std::size_t cpu) {
 template <typename Call>
 class Fastest {
  public:
-  explicit Fastest(Call call) : call_(call) {}
+  explicit Fastest(Call call, clockid_t clock = CLOCK_MONOTONIC) : call_(call), clock_(clock) {}
   void batch() {
-    const std::int64_t before = now();
+    const std::int64_t before = read_clock(clock_);
     for (std::size_t i = 0; i < calls_per_batch; ++i)
       call_(i);
-    best_ = std::min(best_, now() - before);
+    best_ = std::min(best_, read_clock(clock_) - before);
   }
   [[nodiscard]] Nanoseconds of_a_call() const {
     return Nanoseconds{best_ / static_cast<std::int64_t>(calls_per_batch)};
@@ -76,6 +94,7 @@ class Fastest {
 
  private:
   Call call_;
+  clockid_t clock_;
   std::int64_t best_ = std::numeric_limits<std::int64_t>::max();
 };
 
@@ -84,7 +103,7 @@ template <typename Take, typename Give>
 void measure_pair(Take take, Give give, Nanoseconds& of_take, Nanoseconds& of_give) {
   Fastest taking(take);
   Fastest giving(give);
-  for (std::size_t i = 0; i < batches; ++i) {
+  for (Rounds rounds(batches); rounds.next();) {
     taking.batch();
     giving.batch();
   }
@@ -93,9 +112,9 @@ void measure_pair(Take take, Give give, Nanoseconds& of_take, Nanoseconds& of_gi
 }
 
 template <typename Call>
-void measure_one(Call call, Nanoseconds& of_call) {
-  Fastest calling(call);
-  for (std::size_t i = 0; i < batches; ++i)
+void measure_one(Call call, Nanoseconds& of_call, clockid_t clock = CLOCK_MONOTONIC) {
+  Fastest calling(call, clock);
+  for (Rounds rounds(batches); rounds.next();)
     calling.batch();
   of_call = calling.of_a_call();
 }
@@ -143,12 +162,12 @@ void measure_calls(HostCosts& costs) {
   pthread_barrier_t barrier{};
   pthread_barrier_init(&barrier, nullptr, 1);
   measure_one([&](std::size_t) { pthread_barrier_wait(&barrier); }, cost(EventKind::barrier_wait));
-  measure_one([](std::size_t) { sched_yield(); }, cost(EventKind::yield));
+  // Of this thread alone: another program's may have the CPU until the yield returns.
+  measure_one([](std::size_t) { sched_yield(); }, cost(EventKind::yield), CLOCK_THREAD_CPUTIME_ID);
 }
 
 // Threads that end at once, and are joined when they have ended.
 void measure_threads(HostCosts& costs) {
-  constexpr std::size_t rounds = 20;
   std::vector<std::int64_t> creating;
   std::vector<std::int64_t> joining;
   std::atomic<std::size_t> ended = 0;
@@ -156,7 +175,7 @@ void measure_threads(HostCosts& costs) {
     ++*static_cast<std::atomic<std::size_t>*>(counter);
     return nullptr;
   };
-  for (std::size_t round = 0; round < rounds; ++round) {
+  for (Rounds rounds(20); rounds.next();) {
     std::array<pthread_t, 8> threads{};
     std::size_t created = 0;
     ended = 0;
@@ -183,7 +202,8 @@ void measure_threads(HostCosts& costs) {
   costs.call[static_cast<std::size_t>(EventKind::thread_join)] = at_least_none(median(joining));
 }
 
-// CPU time from one thread to another: two that yield to each other on one CPU, beside one that yields alone.
+// CPU time from one thread to another: two that yield to each other on one CPU, beside one that yields alone. Of these two:
+// other programs' threads may have the CPU between them.
 class Switches {
  public:
   // `alone`: of a yield that changes nothing.
@@ -199,12 +219,17 @@ class Switches {
     });
     while (!runs)
       sched_yield();
-    for (std::size_t round = 0; round < rounds; ++round) {
+    clockid_t of_other{};
+    pthread_getcpuclockid(other.native_handle(), &of_other);
+    const auto cpu_time = [&] {
+      return read_clock(CLOCK_THREAD_CPUTIME_ID) + read_clock(of_other);
+    };
+    for (Rounds rounds(most_rounds); rounds.next();) {
       const std::int64_t switches_before = switches();
-      const std::int64_t before = now();
+      const std::int64_t before = cpu_time();
       for (std::size_t i = 0; i < yields; ++i)
         sched_yield();
-      const std::int64_t time = now() - before;
+      const std::int64_t time = cpu_time() - before;
       // The other one yields once each time that it is switched to, and maybe more often.
       const std::int64_t to_other = switches() - switches_before;
       if (to_other > 0)
@@ -217,7 +242,7 @@ class Switches {
   }
 
  private:
-  static constexpr std::size_t rounds = 100;
+  static constexpr std::size_t most_rounds = 100;
   static constexpr std::size_t yields = 200;
 
   // From this thread to another.
@@ -259,21 +284,26 @@ class Turns {
     std::int64_t waits_at = 0;
     std::vector<std::int64_t> waiting;  // of the one, until the other is back from its own wait
     std::vector<std::int64_t> turns;    // of both
+    bool done = false;
     std::thread other([&] {
       stay_on(cpu);
-      for (std::size_t i = 0; i < rounds; ++i) {
+      for (;;) {
         sem_wait(&there);
+        if (done)
+          return;
         waiting.push_back(now() - waits_at);
         sem_post(&back);
       }
     });
-    for (std::size_t i = 0; i < rounds; ++i) {
+    for (Rounds rounds(most_rounds); rounds.next();) {
       const std::int64_t before = now();
       sem_post(&there);
       waits_at = now();
       sem_wait(&back);
       turns.push_back(now() - before);
     }
+    done = true;
+    sem_post(&there);
     other.join();
     const std::int64_t of_wait = median(std::move(waiting));
     block = at_least_none(of_wait - of_switch.count());
@@ -281,7 +311,7 @@ class Turns {
   }
 
  private:
-  static constexpr std::size_t rounds = 10'000;
+  static constexpr std::size_t most_rounds = 10'000;
 };
 
 // From a post on one CPU until the thread that waited for it runs on another.
@@ -309,16 +339,19 @@ class HandOvers {
     sem_init(&back_, 0, 0);
     std::vector<std::int64_t> times;
     std::vector<std::int64_t> posts;
+    bool done = false;
     std::thread other([&] {
       stay_on(to);
-      for (std::size_t i = 0; i < rounds; ++i) {
+      for (;;) {
         waits_ = true;
         sem_wait(&there_);
+        if (done)
+          return;
         times.push_back(now() - posted_);
         sem_post(&back_);
       }
     });
-    for (std::size_t i = 0; i < rounds; ++i) {
+    for (Rounds rounds(most_rounds); rounds.next();) {
       while (!waits_) {
       }
       waits_ = false;
@@ -329,12 +362,14 @@ class HandOvers {
       posts.push_back(now() - posted_);
       sem_wait(&back_);
     }
+    done = true;
+    sem_post(&there_);
     other.join();
     return {median(std::move(times)), median(std::move(posts))};
   }
 
  private:
-  static constexpr std::size_t rounds = 400;
+  static constexpr std::size_t most_rounds = 400;
   // By then the CPU of the one that waits has fallen asleep. One that sleeps longer takes longer to wake up, but not
   // often enough for that to matter to a program.
   static constexpr std::int64_t asleep = 20'000;
@@ -363,11 +398,13 @@ class WorkingSet {
 std::int64_t measure_migration(std::size_t one, std::size_t other) {
   WorkingSet set;
   std::vector<std::int64_t> longer;
-  for (std::size_t i = 0; i < 100; ++i) {
+  bool away = false;
+  for (Rounds rounds(100); rounds.next();) {
     std::int64_t at_home = set.pass();
     for (int again = 0; again < 10; ++again)
       at_home = std::min(at_home, set.pass());
-    stay_on(i % 2 == 0 ? other : one);
+    away = !away;
+    stay_on(away ? other : one);
     longer.push_back(set.pass() - at_home);
   }
   return median(std::move(longer));

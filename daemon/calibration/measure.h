@@ -1,4 +1,5 @@
-// Measures what calls and switches of threads take on this machine. About half a second of two CPUs.
+// Measures what calls and switches of threads take on this machine. About half a second of two CPUs, and up to three
+// where other programs want them.
 //
 // Calls: the fastest of many batches, of calls that wait for nobody and wake nobody. A context switch: how much
 // longer a yield takes that goes to a thread that yields in turn. Two threads of one CPU that let each other go on

@@ -1,11 +1,9 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "calibration/host_costs.h"
 #include "cli/command.h"
@@ -13,7 +11,6 @@
 #include "cli/json_document.h"
 #include "cli/progress_line.h"
 #include "cli/text_table.h"
-#include "recording/system.h"
 #include "trace/host_costs.h"
 
 namespace longpole::cli {
@@ -28,8 +25,8 @@ std::string json_of(const HostCosts& costs) {
   return json_text({{"costs", std::move(times)}});
 }
 
-// `others`: the share of the CPUs that other programs took meanwhile.
-std::string text_of(const HostCosts& costs, double others) {
+std::string text_of(const calibration::Calibration& calibration) {
+  const HostCosts& costs = calibration.costs;
   TextTable table({{"what", TextTable::Align::left}, {"takes"}});
   for (std::size_t cost = 0; cost < host_cost_count; ++cost) {
     if (const Nanoseconds time = host_cost(costs, cost); time > Nanoseconds{})
@@ -40,32 +37,26 @@ std::string text_of(const HostCosts& costs, double others) {
       costs.wake_up == Nanoseconds{} && costs.migration == Nanoseconds{}
           ? "\nnote: wake-ups and migrations are between two CPUs, and only one may be used\n"
           : "";
-  constexpr double quiet = 0.1;
-  const std::string busy =
-      others > quiet ? fmt::format(
-                           "\nnote: other programs took {} of the CPUs meanwhile; measure "
-                           "again when they are quiet\n",
-                           percent_text(others))
-                     : "";
+  const std::string busy = calibration.is_disturbed()
+                               ? fmt::format(
+                                     "\nnote: other programs took {} of the CPUs meanwhile; "
+                                     "measure again when they are quiet\n",
+                                     percent_text(calibration.others))
+                               : "";
   return table.text(terminal_width()) + unknown + busy;
 }
 
 Expected<int> calibrate(bool json) {
-  std::optional<Expected<HostCosts>> costs;
-  const std::vector<std::uint32_t> cpus = recording::usable_cpus();
-  const Nanoseconds others_before = recording::busy_time(cpus) - recording::own_cpu_time();
-  const auto started = std::chrono::steady_clock::now();
+  std::optional<Expected<calibration::Calibration>> measured;
   {
     const ProgressLine progress("measuring this machine");
-    costs = calibration::calibrate();
+    measured = calibration::calibrate();
   }
-  if (!*costs)
-    return tl::unexpected(costs->error());
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - started;
-  const std::chrono::duration<double> others =
-      recording::busy_time(cpus) - recording::own_cpu_time() - others_before;
-  const double share = others / took / static_cast<double>(cpus.size());
-  if (const auto printed = print(json ? json_of(**costs) : text_of(**costs, share)); !printed)
+  if (!*measured)
+    return tl::unexpected(measured->error());
+  const calibration::Calibration& calibration = **measured;
+  if (const auto printed = print(json ? json_of(calibration.costs) : text_of(calibration));
+      !printed)
     return tl::unexpected(printed.error());
   if (!json)
     fmt::print(stderr, "longpole: kept in {}\n", calibration::kept_at().string());

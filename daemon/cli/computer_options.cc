@@ -167,7 +167,7 @@ Expected<void> read_costs(const std::string& name, const Recording& recording, M
     return {};
   HostCosts costs;
   if (name == "host")
-    costs = calibration::host_costs();
+    costs = calibration::host_costs().costs;
   else if (name != "none")
     return bad_input("--costs " + name, "there are no such costs", "choose recorded, none or host");
   machine.wake_up = costs.wake_up;

@@ -171,10 +171,11 @@ void measure_costs(Recording& recording, const Request& request) {
   std::optional<ProgressLine> progress;
   if (request.status.empty())
     progress.emplace("writing");
-  recording.run.costs = calibration::host_costs([&] {
+  const calibration::Calibration calibration = calibration::host_costs([&] {
     if (progress)
       progress->set("measuring this machine, once");
   });
+  calibration::put_into(recording, calibration);
 }
 
 // The recordings of processes that the program started, written as they come, beside its own.

@@ -55,13 +55,13 @@ std::string usual_counts(std::size_t machine) {
 }
 
 // What this machine takes for waits and wake-ups is another thing from hour to hour, so that of now.
-HostCosts measure_costs() {
+calibration::Calibration measure_costs() {
   const ProgressLine progress("measuring this machine");
   return calibration::costs_of_now();
 }
 
-Expected<Recording> record(const recording::Options& options, const HostCosts& costs,
-                           const std::string& output) {
+Expected<Recording> record(const recording::Options& options,
+                           const calibration::Calibration& calibration, const std::string& output) {
   std::optional<ProgressLine> progress(std::in_place, "recording");
   recording::Observer observer;
   observer.output = [](recording::Stream, std::string_view text) {
@@ -71,7 +71,7 @@ Expected<Recording> record(const recording::Options& options, const HostCosts& c
   progress.reset();
   if (!recording)
     return recording;
-  recording->run.costs = costs;
+  calibration::put_into(*recording, calibration);
   if (!recording->run.exit_status)
     return failure(fmt::format("cannot compare runs of {}", options.program),
                    "its recorded run was ended before its end");
@@ -145,13 +145,13 @@ std::vector<std::string> advice_of(const std::vector<Notice>& notices) {
 Expected<PredictedInLockstep> predict_in_lockstep(const Options& options,
                                                   const LockstepChoice& choice,
                                                   recording::Options recorded,
-                                                  const HostCosts& costs) {
+                                                  const calibration::Calibration& calibration) {
   PredictedInLockstep out;
   for (const std::uint32_t count : choice.cpus) {
     if (out.contains(count))
       continue;
     recorded.lockstep = count;
-    auto predicted = record(recorded, costs, "").and_then([&](Recording&& made) {
+    auto predicted = record(recorded, calibration, "").and_then([&](Recording&& made) {
       return predict(options.computer, std::move(made), options.command.front(), {count});
     });
     if (!predicted) {
@@ -218,8 +218,8 @@ Expected<int> validate(const Options& options) {
                                              {machine.begin(), machine.begin() + 1});
   if (!first)
     return tl::unexpected(first.error());
-  const HostCosts costs = measure_costs();
-  auto recording = record(recorded, costs, options.output);
+  const calibration::Calibration calibration = measure_costs();
+  auto recording = record(recorded, calibration, options.output);
   if (!recording)
     return tl::unexpected(recording.error());
   const int exit_status = *recording->run.exit_status;
@@ -233,7 +233,7 @@ Expected<int> validate(const Options& options) {
   if (!lockstep->cpus.empty() && (!lockstep->if_advised || !advice.empty())) {
     // It must be told what the real runs find, not N.
     recorded.as_cpus = static_cast<std::uint32_t>(machine.size());
-    auto predicted = predict_in_lockstep(options, *lockstep, recorded, costs);
+    auto predicted = predict_in_lockstep(options, *lockstep, recorded, calibration);
     if (!predicted)
       return tl::unexpected(predicted.error());
     in_lockstep = std::move(*predicted);

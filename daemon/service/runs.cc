@@ -166,7 +166,7 @@ void Runs::session_finished(const std::shared_ptr<Run>& run, Expected<Recording>
       if (!recording)
         return tl::unexpected(recording.error());
       run->listener->analysing(recording->event_count());
-      recording->run.costs = calibration::host_costs();
+      calibration::put_into(*recording, calibration::host_costs());
       RunResult made;
       auto path = write(*recording, run->output, run->new_file, run->program);
       if (path)

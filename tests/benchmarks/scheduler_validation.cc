@@ -77,8 +77,8 @@ Recording recording_of(const Program& program, const KernelTimes& real, bool has
   std::uniform_int_distribution<std::int64_t> timers_late(3'000, 10'000);
   Recording recording;
   recording.run.source = Source::kernel;
-  recording.run.costs.wake_up = calibration::host_costs().wake_up;
-  recording.run.costs.interrupt = calibration::host_costs().interrupt;
+  recording.run.costs.wake_up = calibration::host_costs().costs.wake_up;
+  recording.run.costs.interrupt = calibration::host_costs().costs.interrupt;
   for (std::size_t i = 0; i < program.parts.size(); ++i) {
     const Part& part = program.parts[i];
     recording.objects.push_back(

@@ -150,12 +150,12 @@ nlohmann::json Recorded::longpole(const std::vector<std::string>& arguments) con
   return nlohmann::json::parse(result.output);
 }
 
-nlohmann::json Recorded::simulate(const std::string& cpus) const {
-  return longpole({"simulate", recording_, "--cpus", cpus})["runs"];
+nlohmann::json Recorded::simulate(const std::string& cpus, const std::string& costs) const {
+  return longpole({"simulate", recording_, "--cpus", cpus, "--costs", costs})["runs"];
 }
 
-std::int64_t Recorded::completion_time_ns(int cpus) const {
-  return simulate(std::to_string(cpus))[0]["total_ns"];
+std::int64_t Recorded::completion_time_ns(int cpus, const std::string& costs) const {
+  return simulate(std::to_string(cpus), costs)[0]["total_ns"];
 }
 
 double Recorded::speedup(int cpus) const {

@@ -57,8 +57,11 @@ class Recorded {
   // Of that, what recording took and is taken out again, as the recording says.
   [[nodiscard]] std::int64_t recording_ns() const;
 
-  [[nodiscard]] nlohmann::json simulate(const std::string& cpus) const;
-  [[nodiscard]] std::int64_t completion_time_ns(int cpus) const;
+  // `costs`: as --costs names them.
+  [[nodiscard]] nlohmann::json simulate(const std::string& cpus,
+                                        const std::string& costs = "recorded") const;
+  [[nodiscard]] std::int64_t completion_time_ns(int cpus,
+                                                const std::string& costs = "recorded") const;
   [[nodiscard]] double speedup(int cpus) const;
 
   // What the threads of that name computed.
