@@ -48,6 +48,7 @@ std::vector<Disturbance> disturbances(const simulation::Machine& machine,
     costs.release_cost = up_to_twice(costs.release_cost.value_or(recorded.release), random);
     costs.release_afar_cost =
         up_to_twice(costs.release_afar_cost.value_or(recorded.release_afar), random);
+    costs.lock_afar_cost = up_to_twice(costs.lock_afar_cost.value_or(recorded.lock_afar), random);
   }
   return all;
 }

@@ -57,6 +57,7 @@ Computer with_costs(Computer computer, const HostCosts& costs, int times) {
   change(machine.block_cost, costs.block);
   change(machine.release_cost, costs.release);
   change(machine.release_afar_cost, costs.release_afar);
+  change(machine.lock_afar_cost, costs.lock_afar);
   return computer;
 }
 

@@ -139,6 +139,7 @@ Expected<Forecast> Forecaster::on_machine(const simulation::Machine& machine,
   Forecast forecast;
   forecast.total_ns = static_cast<double>(end->total.count());
   forecast.spinning_ns = static_cast<double>(end->spinning.count());
+  forecast.fetching_ns = static_cast<double>(end->fetching.count());
   forecast.chance = machine.chance;
   forecast.deadlock = end->deadlock;
   return forecast;

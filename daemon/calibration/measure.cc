@@ -410,6 +410,74 @@ std::int64_t measure_migration(std::size_t one, std::size_t other) {
   return median(std::move(longer));
 }
 
+// Locks, each with something that it guards, which two CPUs take in turns.
+class SharedLocks {
+ public:
+  // What it takes a CPU more for each behind the other's turn than behind its own.
+  std::int64_t measure(std::size_t one, std::size_t other) {
+    for (Guarded& guarded : all_)
+      pthread_mutex_init(&guarded.mutex, nullptr);
+    std::thread beside([&] {
+      stay_on(other);
+      while (wait_for(others)) {
+        pass();
+        turn_ = ones;
+      }
+    });
+    stay_on(one);
+    std::vector<std::int64_t> longer;
+    for (Rounds rounds(most_rounds); rounds.next();) {
+      pass();
+      turn_ = others;
+      wait_for(ones);
+      const std::int64_t from_afar = pass();
+      longer.push_back(from_afar - pass());
+    }
+    turn_ = over;
+    beside.join();
+    return median(std::move(longer)) / static_cast<std::int64_t>(count);
+  }
+
+ private:
+  static constexpr std::size_t most_rounds = 200;
+  static constexpr std::size_t count = 64;
+  static constexpr std::size_t line = 64;
+  static constexpr std::int64_t between = 200;
+  enum Turn { ones, others, over };
+
+  struct alignas(2 * line) Guarded {
+    pthread_mutex_t mutex{};
+    alignas(line) volatile int value = 0;
+  };
+
+  // False when it is over.
+  bool wait_for(Turn turn) {
+    while (turn_ != turn)
+      if (turn_ == over)
+        return false;
+    return true;
+  }
+
+  // As in a program: in no order that a processor could guess, and with something else between one and the next.
+  std::int64_t pass() {
+    std::int64_t sum = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      Guarded& guarded = all_[i * 37 % count];
+      for (const std::int64_t end = now() + between; now() < end;) {
+      }
+      const std::int64_t before = now();
+      pthread_mutex_lock(&guarded.mutex);
+      guarded.value = guarded.value + 1;
+      pthread_mutex_unlock(&guarded.mutex);
+      sum += now() - before;
+    }
+    return sum;
+  }
+
+  std::array<Guarded, count> all_;
+  std::atomic<Turn> turn_ = ones;
+};
+
 void measure(HostCosts& costs) {
   const std::vector<std::size_t> cpus = usable_cpus();
   if (cpus.empty())
@@ -432,6 +500,7 @@ void measure(HostCosts& costs) {
   const std::int64_t to_busy = HandOvers().measure_interrupted(cpus[0], cpus[1]).until_it_runs;
   costs.interrupt = at_least_none(to_busy - costs.context_switch.count() - block_behind);
   costs.migration = at_least_none(measure_migration(cpus[0], cpus[1]));
+  costs.lock_afar = at_least_none(SharedLocks().measure(cpus[0], cpus[1]));
 }
 
 }  // namespace

@@ -8,6 +8,8 @@
 // CPU, which is idle and has slept for 20 us; until that one runs it takes the wake-up and the second half of what
 // blocking does, and what the post itself takes is the release afar. To a CPU that is busy: likewise the interrupt,
 // and a switch. A migration: how much longer a thread takes for a pass over 32 KiB behind a move to another CPU.
+// A lock from afar: how much longer the lock, a change of what it guards and the unlock take behind another CPU's
+// turn than behind the same one's.
 // The middle one of many each, so that what else runs on the machine counts little.
 #pragma once
 

@@ -188,6 +188,7 @@ Expected<std::vector<std::optional<double>>> simulate_bindings(
   machine.block_cost = Nanoseconds{};
   machine.release_cost = Nanoseconds{};
   machine.release_afar_cost = Nanoseconds{};
+  machine.lock_afar_cost = Nanoseconds{};
   allocation::TestBench bench(recording, machine, 1);
   std::vector<std::optional<double>> totals;
   for (const Algorithm binding : bindings) {

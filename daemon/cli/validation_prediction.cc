@@ -117,8 +117,8 @@ Expected<ValidationPrediction> predict(const ComputerOptions& options, Recording
     row.cpus = computer.machine.cpus;
     row.predicted_ns = forecast->total_ns;
     row.predicted_speedup = forecast->total_ns > 0 ? on_one->total_ns / forecast->total_ns : 1;
-    row.simulated_cpu_ns =
-        out.cpu_ns * simulation::cpu_time_on(recording->run, row.cpus) + forecast->spinning_ns;
+    row.simulated_cpu_ns = out.cpu_ns * simulation::cpu_time_on(recording->run, row.cpus) +
+                           forecast->spinning_ns + forecast->fetching_ns;
     if (out.cpu_ns > 0)
       row.cpu_time_ratio = row.simulated_cpu_ns / (out.cpu_ns + out.spinning_ns);
     if (confidence && row.cpus > 1) {

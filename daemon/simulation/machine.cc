@@ -67,7 +67,7 @@ Rules rules_of(const Machine& machine) {
 HostCosts recorded_costs(const Recording& recording) {
   HostCosts costs = recording.run.costs;
   if (recording.run.cpus != 1)
-    costs.context_switch = costs.block = costs.release = costs.release_afar = {};
+    costs.context_switch = costs.block = costs.release = costs.release_afar = costs.lock_afar = {};
   return costs;
 }
 
@@ -123,6 +123,7 @@ Expected<void> check(const Machine& machine, const Recording& recording) {
       is_cost(machine.block_cost.value_or(Nanoseconds{})) &&
       is_cost(machine.release_cost.value_or(Nanoseconds{})) &&
       is_cost(machine.release_afar_cost.value_or(Nanoseconds{})) &&
+      is_cost(machine.lock_afar_cost.value_or(Nanoseconds{})) &&
       std::all_of(machine.primitive_cost.begin(), machine.primitive_cost.end(), is_cost);
   if (!costs_are_sane)
     return wrong("a cost or the latency is out of range", "choose 0 to 1 s");

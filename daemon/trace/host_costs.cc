@@ -20,6 +20,7 @@ constexpr std::array<Named, host_cost_count - event_kind_count> named = {{
     {"block", &HostCosts::block},
     {"release", &HostCosts::release},
     {"release-afar", &HostCosts::release_afar},
+    {"lock-afar", &HostCosts::lock_afar},
 }};
 
 // The first three and the calls are as old as recording files; the others came later.

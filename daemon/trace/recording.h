@@ -222,6 +222,9 @@ struct HostCosts {
   // is not told at once; and where one is, by an interrupt, because it is idle or its thread gives way.
   Nanoseconds release{};
   Nanoseconds release_afar{};
+  // CPU time that taking a lock, changing something of a cache line that it guards, and the unlock take more where the
+  // last to have the lock did so on another CPU, which both are fetched from.
+  Nanoseconds lock_afar{};
   // CPU time of a call that waits for nobody and wakes nobody.
   std::array<Nanoseconds, event_kind_count> call{};
 

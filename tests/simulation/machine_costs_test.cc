@@ -116,6 +116,74 @@ B: cpu1 0-1 run, post@1, cpu1 1-4 post, cpu1 4-6 run, end@6
 )"}),
     name_of_example);
 
+Machine that_fetches_locks(std::uint32_t cpus) {
+  Machine machine = fifo(cpus);
+  machine.lock_afar_cost = milliseconds(5);
+  return machine;
+}
+
+// B takes the lock when A has let go of it.
+const std::string lock_each = R"(
+thread A
+  run f 1
+  lock M
+  run f 1
+  unlock M
+  run f 2
+thread B
+  run f 3
+  lock M
+  run f 1
+  unlock M
+  run f 2
+  lock M
+  unlock M
+)";
+
+INSTANTIATE_TEST_SUITE_P(
+    Locks, MachineCosts,
+    testing::Values(
+        // Once: then it is B's CPU that had it.
+        Example{"FromAnotherCpu", lock_each, that_fetches_locks(2),
+                R"(A: cpu0 0-1 run, lock@1, cpu0 1-2 run, unlock@2, cpu0 2-4 run, end@4
+B: cpu1 0-3 run, lock@3, cpu1 3-9 run, unlock@9, cpu1 9-11 run, lock@11, unlock@11, end@11
+)"},
+        Example{"OfTheSameCpu", lock_each, that_fetches_locks(1),
+                R"(A: cpu0 0-1 run, lock@1, cpu0 1-2 run, unlock@2, cpu0 2-4 run, end@4
+B: runnable 0-4 after A, cpu0 4-7 run, lock@7, cpu0 7-8 run, unlock@8, cpu0 8-10 run, lock@10, unlock@10, end@10
+)"},
+        // From 2 on B waits for it, and is let go at 4.
+        Example{"ThatWereWaitedFor", R"(
+thread A
+  run f 1
+  lock M
+  run f 3
+  unlock M
+  run f 2
+thread B
+  run f 2
+  lock M
+  run f 1
+  unlock M
+)",
+                that_fetches_locks(2),
+                R"(A: cpu0 0-1 run, lock@1, cpu0 1-4 run, unlock@4, cpu0 4-6 run, end@6
+B: cpu1 0-2 run, lock@2, blocked 2-4 by A, cpu1 4-5 run, unlock@5, end@5
+)"},
+        Example{"OfASemaphore", R"(
+thread A
+  post S
+  run f 2
+thread B
+  run f 3
+  wait S
+  run f 1
+)",
+                that_fetches_locks(2), R"(A: post@0, cpu0 0-2 run, end@2
+B: cpu1 0-3 run, wait@3, cpu1 3-9 run, end@9
+)"}),
+    name_of_example);
+
 // On one CPU: B computes 1 ms and blocks, 0.5 ms. A computes 2 ms, lets B go, 0.5 ms, and computes 1.5 ms. B is back, 0.5
 // ms, and computes 1 ms.
 constexpr const char* one_waits_for_the_other = R"(
@@ -147,6 +215,24 @@ TEST(RecordedWaits, TakeWhatTheMachineSays) {
   EXPECT_EQ(total(one_waits_for_the_other, machine), milliseconds(6));
   machine.block_cost = milliseconds(2);
   EXPECT_EQ(total(one_waits_for_the_other, machine), milliseconds(8));
+}
+
+// Recorded on one CPU, B takes a lock that A had, and computes on.
+constexpr const char* one_locks_behind_the_other = R"(
+cost lock-afar 1
+1 A lock M cpu=1
+1 A unlock M cpu=0
+4 A end cpu=3
+6 B lock M cpu=2
+6 B unlock M cpu=0
+8 B end cpu=2
+)";
+
+TEST(RecordedLocks, AreFetchedFromOtherCpus) {
+  EXPECT_EQ(total(one_locks_behind_the_other, fifo(1)), milliseconds(8));
+  EXPECT_EQ(total(one_locks_behind_the_other, fifo(2)), milliseconds(5));
+  EXPECT_EQ(total(std::string("cpus 2") + one_locks_behind_the_other, fifo(2)), milliseconds(4))
+      << "where several CPUs recorded, the times hold it";
 }
 
 TEST(RecordedWaits, RemainInWhatSeveralCpusRecorded) {

@@ -207,6 +207,7 @@ TEST(Machine, OnlySlowsDownWithCosts) {
       machine.interrupt = std::chrono::microseconds(25);
       machine.block_cost = std::chrono::microseconds(15);
       machine.release_afar_cost = std::chrono::microseconds(10);
+      machine.lock_afar_cost = std::chrono::microseconds(5);
       machine.primitive_cost.fill(std::chrono::microseconds(30));
       machine.lwps = scheduler == SchedulerKind::solaris ? 2 : 0;
       const SimulatedRun run = run_on(recording, machine);
@@ -238,6 +239,7 @@ TEST(Machine, IsNotIdleBesideAWaitingThreadWithCostsEither) {
         machine.block_cost = std::chrono::microseconds(300);
         machine.release_cost = std::chrono::microseconds(20);
         machine.release_afar_cost = std::chrono::microseconds(100);
+        machine.lock_afar_cost = std::chrono::microseconds(60);
         machine.primitive_cost.fill(std::chrono::microseconds(30));
         const SimulatedRun run = run_on(recording, machine);
         ASSERT_EQ(idle_beside_waiting(recording, machine, run), "")
@@ -307,6 +309,8 @@ INSTANTIATE_TEST_SUITE_P(
                 "cost"},
         Refusal{"NegativeReleaseAfar",
                 [](Machine& machine) { machine.release_afar_cost = Nanoseconds{-1}; }, "cost"},
+        Refusal{"NegativeLockAfar",
+                [](Machine& machine) { machine.lock_afar_cost = Nanoseconds{-1}; }, "cost"},
         Refusal{"NegativeInterrupt", [](Machine& machine) { machine.interrupt = Nanoseconds{-1}; },
                 "cost"},
         Refusal{"LooksMoreOftenThanAlways",
