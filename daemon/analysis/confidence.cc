@@ -113,8 +113,7 @@ std::vector<Notice> doubts_of(const Recording& recording) {
         {"caches",
          fmt::format(
              "where fewer threads push each other's data out of the caches, it takes less CPU time "
-             "than on one CPU: {}, by runs in which they took turns on one CPU as they would "
-             "there; "
+             "than on one CPU: {}, by runs in which they hardly took turns; "
              "the schedulers shared and ideal know nothing of that",
              fmt::join(shares, ", "))});
   return doubts;

@@ -15,9 +15,6 @@ double less_cpu_time(const std::vector<RealRun>& usual, const std::vector<RealRu
   return 4 * less >= 3 * ratios.size() && !ratios.empty() ? median(ratios) : 1;
 }
 
-// Of so many threads at once nobody asks.
-constexpr std::uint32_t most_groups = 1U << 20U;
-
 // In thousandths. Notes round to percents.
 constexpr std::uint32_t as_on_one = 995;
 
@@ -27,33 +24,18 @@ std::uint32_t in_thousandths(double ratio) {
 
 }  // namespace
 
-std::vector<std::uint32_t> groups_to_try(std::uint32_t cpus, std::uint32_t threads) {
-  std::vector<std::uint32_t> groups;
-  const std::uint32_t enough = std::min(cpus, threads);
-  for (std::uint32_t count = 2; cpus > 1 && (groups.empty() || groups.back() < enough); count *= 2)
-    groups.push_back(count);
-  return groups;
-}
-
 std::vector<CpuTimeOn> cpu_time_on(const TurnRuns& runs, std::uint32_t threads) {
-  const double least = less_cpu_time(runs.usual, runs.in_long_slices);
+  const double in_long_slices = less_cpu_time(runs.usual, runs.in_long_slices);
   std::vector<CpuTimeOn> out;
-  if (in_thousandths(least) >= as_on_one)
+  if (threads < 2 || in_thousandths(in_long_slices) >= as_on_one)
     return out;
-  if (runs.in_groups.empty()) {
-    for (const std::uint32_t cpus : groups_to_try(most_groups, threads))
-      out.push_back(
-          {cpus,
-           in_thousandths(1 - (1 - least) * std::min(std::log(cpus) / std::log(threads), 1.0))});
-    return out;
+  for (std::uint64_t cpus = 2; out.empty() || out.back().cpus < threads; cpus *= 2) {
+    const double others =
+        std::max(static_cast<double>(threads) / static_cast<double>(cpus) - 1, 0.0);
+    const double saved = 1 - others / (threads - 1);
+    out.push_back(
+        {static_cast<std::uint32_t>(cpus), in_thousandths(1 - saved * (1 - in_long_slices))});
   }
-  double on_fewer = 1;
-  for (const auto& [cpus, grouped] : runs.in_groups) {
-    on_fewer = std::clamp(less_cpu_time(runs.usual, grouped), least, on_fewer);
-    out.push_back({cpus, in_thousandths(on_fewer)});
-  }
-  if (in_thousandths(on_fewer) >= as_on_one)
-    out.clear();
   return out;
 }
 

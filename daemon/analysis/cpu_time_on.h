@@ -1,17 +1,19 @@
 // CPU time on several CPUs, as far as turns explain it. Threads that take turns on a CPU push each other's data out of its
-// caches, and load them anew after each switch: on one CPU that was seen to take up to 46% of the CPU time of compressors,
-// on two half of that, for there fewer threads take turns on each. Runs on one CPU tell how much it is:
+// caches, and load them anew after each switch: on one CPU that was seen to take up to 46% of the CPU time of compressors.
+// Runs on one CPU in long slices (recording/measured_run.h), with hardly any turns, tell how much it is.
 //
-//   usual            as the system has them take turns
-//   in groups        as on so many CPUs (recording/turns_in_groups.h), where the user may do that; with a copy beside it on
-//                    each other CPU, for CPUs share a cache, and who runs on one pushes the other's data out of it
-//   in long slices   hardly any turns (recording/measured_run.h): nothing is lost
+//   one CPU     A B C D A B C D      who comes back finds the caches full of three others' data
+//   two CPUs    A B A B A B A B      of one other's
+//               C D C D C D C D
+//
+// What is lost is taken to be in proportion to the others: of n threads on P CPUs n / P - 1, and n - 1 on one. Of four
+// threads two CPUs save two thirds so. Of four compressors, and of threads that walk 8 MiB each, 71 to 87% of what long
+// slices save was seen to be saved on two CPUs, 6 rounds each; from hour to hour, with what else a host does, 36 to 84%.
 //
 // A simulation of so many CPUs takes it into account: RunInfo::cpu_time_on.
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <vector>
 
 #include "analysis/validation.h"
@@ -23,18 +25,10 @@ namespace longpole::analysis {
 struct TurnRuns {
   std::vector<RealRun> usual;
   std::vector<RealRun> in_long_slices;
-  // By number of CPUs; empty: not to be had.
-  std::map<std::uint32_t, std::vector<RealRun>> in_groups;
 };
 
-// In how many groups to run it to know of up to so many `cpus`: powers of two, up to where each of the
-// `threads` that compute at once (RulesOfThumb) has a CPU.
-[[nodiscard]] std::vector<std::uint32_t> groups_to_try(std::uint32_t cpus, std::uint32_t threads);
-
-// For RunInfo::cpu_time_on. Never less than in long slices, and as on one CPU where more than a quarter of the
-// rounds say that it is not less. Empty where not a percent is saved, in whole ones, on any number.
-// Without groups it is taken to fall as the logarithm of the number of CPUs does, from usual on one to that in long slices on
-// as many as there are `threads`.
+// For RunInfo::cpu_time_on: of 2, 4, … CPUs, up to where each of the `threads` that compute at once (RulesOfThumb) has one.
+// Empty where more than a quarter of the rounds say that long slices save nothing, or half a percent is not saved.
 [[nodiscard]] std::vector<CpuTimeOn> cpu_time_on(const TurnRuns& runs, std::uint32_t threads);
 
 }  // namespace longpole::analysis

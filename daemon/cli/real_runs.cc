@@ -19,14 +19,6 @@ namespace {
 // How many CPUs a round tries by themselves; the next round begins with the next one.
 constexpr std::size_t cpus_tried_alone = 2;
 
-// At most so many.
-std::vector<std::uint32_t> others_of(std::vector<std::uint32_t> cpus, std::uint32_t one,
-                                     std::size_t most) {
-  std::erase(cpus, one);
-  cpus.resize(std::min(cpus.size(), most));
-  return cpus;
-}
-
 }  // namespace
 
 tl::unexpected<Error> ends_differently(const fs::path& program, const std::string& where,
@@ -40,8 +32,7 @@ tl::unexpected<Error> ends_differently(const fs::path& program, const std::strin
 
 Expected<RealRuns> run_for_real(const fs::path& program, const std::vector<std::string>& arguments,
                                 const std::vector<std::uint32_t>& machine,
-                                const std::vector<std::uint32_t>& counts,
-                                const std::vector<std::uint32_t>& groups, std::uint32_t rounds,
+                                const std::vector<std::uint32_t>& counts, std::uint32_t rounds,
                                 int exit_status, const std::function<void(std::string)>& progress) {
   struct Run {
     std::vector<std::uint32_t> cpus;
@@ -49,7 +40,6 @@ Expected<RealRuns> run_for_real(const fs::path& program, const std::vector<std::
     RealRun* result = nullptr;
   };
   const recording::StopSignals signals;
-  bool may_group = !groups.empty() && recording::may_group_turns();
   // What the largest number of CPUs uses.
   const std::uint32_t used = *std::max_element(counts.begin(), counts.end());
   RealRuns measured;
@@ -69,11 +59,6 @@ Expected<RealRuns> run_for_real(const fs::path& program, const std::vector<std::
     const std::vector<std::uint32_t> first = runs.front().cpus;
     analysis::TurnRuns& in_turns = measured.in_turns;
     add(first, in_turns.in_long_slices.emplace_back()).turns.slice = recording::long_slice;
-    for (const std::uint32_t count : may_group ? groups : std::vector<std::uint32_t>{}) {
-      recording::Turns& turns = add(first, in_turns.in_groups[count].emplace_back()).turns;
-      turns.groups = count;
-      turns.beside = others_of(machine, first.front(), count - 1);
-    }
     for (const std::uint32_t count : counts)
       if (count > 1)
         add({machine.begin(), machine.begin() + count}, measured.by_cpus[count].emplace_back());
@@ -81,26 +66,17 @@ Expected<RealRuns> run_for_real(const fs::path& program, const std::vector<std::
     if (round % 2 == 1)
       std::reverse(runs.begin(), runs.end());
     for (const auto& [cpus, turns, result] : runs) {
-      if (turns.groups != 0 && !may_group)
-        continue;
       const auto run = recording::run_measured(program, arguments, cpus, turns);
       if (!run)
         return tl::unexpected(run.error());
       if (recording::StopSignals::has_come())
         return failure(fmt::format("cannot run {} again", program.string()), "it was stopped");
-      if (run->exit_status != exit_status) {
-        if (turns.groups == 0)
-          return ends_differently(program, count_text(cpus.size(), "CPU"), run->exit_status,
-                                  exit_status);
-        // Copies of it may be in each other's way.
-        may_group = false;
-        continue;
-      }
+      if (run->exit_status != exit_status)
+        return ends_differently(program, count_text(cpus.size(), "CPU"), run->exit_status,
+                                exit_status);
       *result = {run->elapsed, run->cpu_time, run->others};
     }
     in_turns.usual.push_back(on_one.front());
-    if (!may_group)
-      in_turns.in_groups.clear();
     measured.by_cpus[1].push_back(analysis::on_average_cpu(on_one));
   }
   return measured;

@@ -314,8 +314,7 @@ Expected<void> measure_turns(Recording& recording, const Request& request, Statu
   const recording::StopSignals signals;
   const auto measured =
       run_for_real(program->path, request.recording.arguments, recording::usable_cpus_cores_first(),
-                   {1}, analysis::groups_to_try(simulation::most_cpus, threads), request.turns,
-                   *recording.run.exit_status, [&](const std::string& doing) {
+                   {1}, request.turns, *recording.run.exit_status, [&](const std::string& doing) {
                      if (progress)
                        progress->set(doing);
                      status.write({{"doing", doing}});
@@ -407,11 +406,11 @@ void add_record(CLI::App& app, Chosen& chosen) {
       ->add_option(
           "--turns", options->turns,
           "Run it again afterwards, on one CPU and without recording, in N rounds of some runs\n"
-          "each, in which its threads take turns as ever, as on several CPUs, and hardly at all:\n"
-          "for programs that lose much CPU time to each other's caches. Simulations of several\n"
-          "CPUs leave out what they save there. It must do the same work each time, with as many\n"
-          "threads on one CPU as on all, also beside copies of itself, one on each other CPU; it\n"
-          "gets nothing to read, and its output is thrown away.\n"
+          "each, in which its threads take turns as ever, and hardly at all: for programs that\n"
+          "lose much CPU time to each other's caches. Simulations of several CPUs leave out what\n"
+          "they save there. It must do the same work each time, with as many threads on one CPU "
+          "as\n"
+          "on all; it gets nothing to read, and its output is thrown away.\n"
           "From 4 on no run decides anything by itself")
       ->type_name("N");
   command

@@ -13,9 +13,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
-#include <deque>
 #include <map>
-#include <optional>
 #include <utility>
 
 #include "recording/stop_signals.h"
@@ -107,24 +105,6 @@ tl::expected<Started, int> start_on(const std::vector<std::uint32_t>& cpus, Nano
   return started;
 }
 
-// Runs beside, and is waited for in the end.
-class Copy {
- public:
-  Copy(pid_t pid, std::uint32_t groups, std::uint32_t cpu)
-      : pid_(pid), in_groups_(pid, groups, cpu) {}
-  ~Copy() {
-    StopSignals::begin_program(pid_);
-    while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
-    }
-  }
-  Copy(const Copy&) = delete;
-  Copy& operator=(const Copy&) = delete;
-
- private:
-  pid_t pid_;
-  TurnsInGroups in_groups_;
-};
-
 }  // namespace
 
 Expected<MeasuredRun> run_measured(const std::filesystem::path& program,
@@ -137,13 +117,6 @@ Expected<MeasuredRun> run_measured(const std::filesystem::path& program,
   if (!started)
     return failure(what, std::strerror(started.error()));
   StopSignals::begin_program(started->pid);
-  std::optional<TurnsInGroups> in_groups;
-  if (turns.groups != 0)
-    in_groups.emplace(started->pid, turns.groups, cpus.front());
-  std::deque<Copy> copies;
-  for (const std::uint32_t cpu : turns.beside)
-    if (const auto copy = start_on({cpu}, turns.slice, program, arguments))
-      copies.emplace_back(copy->pid, turns.groups, cpu);
   int status = 0;
   rusage usage{};
   while (::wait4(started->pid, &status, 0, &usage) < 0) {
@@ -152,11 +125,9 @@ Expected<MeasuredRun> run_measured(const std::filesystem::path& program,
   }
   MeasuredRun run;
   run.elapsed = Nanoseconds{monotonic_ns() - started->at_ns};
-  in_groups.reset();
   run.cpu_time = nanoseconds_of(usage.ru_utime) + nanoseconds_of(usage.ru_stime);
   run.others = std::max(Nanoseconds{}, busy_time(cpus) - busy_before - run.cpu_time);
   run.exit_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-  copies.clear();
   StopSignals::end_program();
   return run;
 }

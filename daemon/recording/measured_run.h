@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "recording/turns_in_groups.h"
 #include "trace/error.h"
 #include "trace/types.h"
 
@@ -29,11 +28,7 @@ inline constexpr Nanoseconds long_slice{100'000'000};
 
 // How its threads take turns on a CPU: as the system has it, but for what is set.
 struct Turns {
-  Nanoseconds slice{};       // that each of them has, where the system gives such ones
-  std::uint32_t groups = 0;  // on one CPU, where may_group_turns(): they take turns in so many
-  // With groups: on each of these runs a copy of the program in the same turns meanwhile, so that what CPUs share is used
-  // as where they run it together. Also waited for.
-  std::vector<std::uint32_t> beside{};
+  Nanoseconds slice{};  // that each of them has, where the system gives such ones
 };
 
 // Runs `program` on `cpus` alone, with nothing to read and its output thrown away, and waits for its end. Signals that end

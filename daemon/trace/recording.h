@@ -234,7 +234,7 @@ struct HostCosts {
 inline constexpr std::size_t most_cpu_times_on = 64;
 
 // CPU time that the program takes for its work on so many CPUs, in thousandths of that on one: where fewer threads take
-// turns on a CPU, they load its caches anew less often. Found out by runs on one CPU (recording/turns_in_groups.h).
+// turns on a CPU, they load its caches anew less often. Found out by runs on one CPU (analysis/cpu_time_on.h).
 struct CpuTimeOn {
   std::uint32_t cpus = 2;
   std::uint32_t thousandths = 1000;  // 1 to 1,000

@@ -50,27 +50,6 @@ TEST(MeasuredRun, HasNothingToReadAndSaysHowItEnded) {
   EXPECT_EQ(missing.error().text(), "cannot run /nowhere/at/all: No such file or directory");
 }
 
-TEST(MeasuredRun, WaitsForItsCopiesOnOtherCpus) {
-  const std::vector<std::uint32_t> cpus = usable_cpus();
-  const std::string written = testing::TempDir() + "copies-" + std::to_string(::getpid());
-  Turns turns;
-  turns.groups = 2;
-  turns.beside = {cpus.back()};  // where there is but one CPU, on that
-  const auto run = run_measured("/bin/sh",
-                                {"-c", "grep Cpus_allowed_list /proc/self/status >> " + written +
-                                           "; sleep 0.1; echo >> " + written},
-                                {cpus.front()}, turns);
-  ASSERT_TRUE(run) << run.error().text();
-  std::multiset<std::string> lines;
-  std::ifstream in(written);
-  for (std::string line; std::getline(in, line);)
-    lines.insert(line);
-  EXPECT_EQ(lines, (std::multiset<std::string>{fmt::format("Cpus_allowed_list:\t{}", cpus.front()),
-                                               fmt::format("Cpus_allowed_list:\t{}", cpus.back()),
-                                               "", ""}));
-  std::filesystem::remove(written);
-}
-
 TEST(MeasuredRun, EndsWithUs) {
   const std::string written = testing::TempDir() + "measured-run-" + std::to_string(::getpid());
   const pid_t child = ::fork();
