@@ -68,6 +68,8 @@ std::optional<Calibration> calibration_in(const std::string& text) {
     return std::nullopt;
   Calibration calibration;
   calibration.others = document["others"].get<double>();
+  if (calibration.others < 0 || calibration.others > 1)
+    return std::nullopt;
   for (const auto& [word, time] : document["costs_ns"].items()) {
     const auto cost = host_cost_of(word);
     if (!cost || !time.is_number_integer() || time.get<std::int64_t>() < 0 ||

@@ -36,8 +36,8 @@ Expected<RealRuns> run_for_real(const fs::path& program, const std::vector<std::
                                 int exit_status, const std::function<void(std::string)>& progress) {
   struct Run {
     std::vector<std::uint32_t> cpus;
-    recording::Turns turns;
     RealRun* result = nullptr;
+    Nanoseconds slice{};
   };
   const recording::StopSignals signals;
   // What the largest number of CPUs uses.
@@ -48,25 +48,20 @@ Expected<RealRuns> run_for_real(const fs::path& program, const std::vector<std::
     std::vector<RealRun>& on_one =
         measured.on_one.emplace_back(std::min<std::size_t>(cpus_tried_alone, used));
     std::vector<Run> runs;
-    const auto add = [&](const std::vector<std::uint32_t>& cpus, RealRun& result) -> Run& {
-      Run& run = runs.emplace_back();
-      run.cpus = cpus;
-      run.result = &result;
-      return run;
-    };
     for (std::size_t i = 0; i < on_one.size(); ++i)
-      add({machine[(round + i) % used]}, on_one[i]);
+      runs.push_back({{machine[(round + i) % used]}, &on_one[i]});
     const std::vector<std::uint32_t> first = runs.front().cpus;
     analysis::TurnRuns& in_turns = measured.in_turns;
-    add(first, in_turns.in_long_slices.emplace_back()).turns.slice = recording::long_slice;
+    runs.push_back({first, &in_turns.in_long_slices.emplace_back(), recording::long_slice});
     for (const std::uint32_t count : counts)
       if (count > 1)
-        add({machine.begin(), machine.begin() + count}, measured.by_cpus[count].emplace_back());
+        runs.push_back(
+            {{machine.begin(), machine.begin() + count}, &measured.by_cpus[count].emplace_back()});
     // So that no number is always the first after a pause.
     if (round % 2 == 1)
       std::reverse(runs.begin(), runs.end());
-    for (const auto& [cpus, turns, result] : runs) {
-      const auto run = recording::run_measured(program, arguments, cpus, turns);
+    for (const auto& [cpus, result, slice] : runs) {
+      const auto run = recording::run_measured(program, arguments, cpus, slice);
       if (!run)
         return tl::unexpected(run.error());
       if (recording::StopSignals::has_come())

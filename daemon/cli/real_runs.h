@@ -30,7 +30,8 @@ struct RealRuns {
                                                      int recorded_status);
 
 // In each round the program runs once on each of `counts`, which holds 1; how often and where on one CPU:
-// analysis/validation.h; and there in long slices. `machine`: its CPUs, in the order in which to use them. `progress` hears before each round what is going on. Errors: of starting the program;
+// analysis/validation.h; and there in long slices. `machine`: its CPUs, in the order in which to use them. `progress`
+// hears before each round what is going on. Errors: of starting the program;
 // that a signal has asked to stop (recording/stop_signals.h); and it must end with `exit_status` each time. As
 // recording::run_measured(), not to be called by two threads at once.
 [[nodiscard]] Expected<RealRuns> run_for_real(const std::filesystem::path& program,

@@ -171,11 +171,10 @@ void measure_costs(Recording& recording, const Request& request) {
   std::optional<ProgressLine> progress;
   if (request.status.empty())
     progress.emplace("writing");
-  const calibration::Calibration calibration = calibration::host_costs([&] {
-    if (progress)
-      progress->set("measuring this machine, once");
-  });
-  calibration::put_into(recording, calibration);
+  calibration::put_into(recording, calibration::host_costs([&] {
+                          if (progress)
+                            progress->set("measuring this machine");
+                        }));
 }
 
 // The recordings of processes that the program started, written as they come, beside its own.
@@ -408,9 +407,8 @@ void add_record(CLI::App& app, Chosen& chosen) {
           "Run it again afterwards, on one CPU and without recording, in N rounds of some runs\n"
           "each, in which its threads take turns as ever, and hardly at all: for programs that\n"
           "lose much CPU time to each other's caches. Simulations of several CPUs leave out what\n"
-          "they save there. It must do the same work each time, with as many threads on one CPU "
-          "as\n"
-          "on all; it gets nothing to read, and its output is thrown away.\n"
+          "they save there. It must do the same work each time, with as many threads on one CPU\n"
+          "as on all; it gets nothing to read, and its output is thrown away.\n"
           "From 4 on no run decides anything by itself")
       ->type_name("N");
   command

@@ -104,6 +104,24 @@ Expected<void> add_intervals(std::vector<Run>& runs,
   return {};
 }
 
+// What locks that another CPU had take, where that is most, if it is much.
+void add_fetching(const std::vector<Run>& runs, const Recording& recording,
+                  std::vector<std::string>& notes) {
+  constexpr double telling_share = 0.01;
+  const auto most = std::max_element(runs.begin(), runs.end(), [](const Run& a, const Run& b) {
+    return a.forecast.fetching_ns < b.forecast.fetching_ns;
+  });
+  if (most == runs.end())
+    return;
+  const double fetching = most->forecast.fetching_ns;
+  const double share = fetching / (fetching + static_cast<double>(recording.run.cpu_time.count()));
+  if (fetching > 0 && share >= telling_share)
+    notes.push_back(
+        fmt::format("on {} {} of the CPU time goes into fetching locks that another CPU had last, "
+                    "and what they guard (--costs)",
+                    count_text(most->cpus, "CPU"), percent_text(share)));
+}
+
 std::vector<std::string> notes_on(const std::vector<Run>& runs, const Recording& recording,
                                   const analysis::Computer& computer) {
   std::vector<std::string> notes = notes_of(recording);
@@ -125,6 +143,7 @@ std::vector<std::string> notes_on(const std::vector<Run>& runs, const Recording&
         fmt::format("an idle CPU takes {} to wake up{}, as on the machine that recorded (--costs)",
                     duration_text(recording.run.costs.wake_up), busy));
   }
+  add_fetching(runs, recording, notes);
   return notes;
 }
 

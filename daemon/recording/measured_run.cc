@@ -109,11 +109,11 @@ tl::expected<Started, int> start_on(const std::vector<std::uint32_t>& cpus, Nano
 
 Expected<MeasuredRun> run_measured(const std::filesystem::path& program,
                                    const std::vector<std::string>& arguments,
-                                   const std::vector<std::uint32_t>& cpus, const Turns& turns) {
+                                   const std::vector<std::uint32_t>& cpus, Nanoseconds slice) {
   const std::string what = fmt::format("cannot run {}", program.string());
   const StopSignals signals;
   const Nanoseconds busy_before = busy_time(cpus);
-  const auto started = start_on(cpus, turns.slice, program, arguments);
+  const auto started = start_on(cpus, slice, program, arguments);
   if (!started)
     return failure(what, std::strerror(started.error()));
   StopSignals::begin_program(started->pid);

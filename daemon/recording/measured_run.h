@@ -26,18 +26,13 @@ struct MeasuredRun {
 // a tenth as often as usual, or less.
 inline constexpr Nanoseconds long_slice{100'000'000};
 
-// How its threads take turns on a CPU: as the system has it, but for what is set.
-struct Turns {
-  Nanoseconds slice{};  // that each of them has, where the system gives such ones
-};
-
 // Runs `program` on `cpus` alone, with nothing to read and its output thrown away, and waits for its end. Signals that end
 // this process end the program first (stop_signals.h); not to be called by two threads at once. `program`: a path that can
-// be executed. Errors: of the system, when it cannot be started.
+// be executed. `slice`: of its threads, where the system gives such ones; 0: as it has them. Errors: of the system, when it cannot be started.
 [[nodiscard]] Expected<MeasuredRun> run_measured(const std::filesystem::path& program,
                                                  const std::vector<std::string>& arguments,
                                                  const std::vector<std::uint32_t>& cpus,
-                                                 const Turns& turns = {});
+                                                 Nanoseconds slice = {});
 
 // The CPUs that this process may use, in the order in which to add them to a program: first one of
 // each core, then the cores' second hardware threads, and so on.

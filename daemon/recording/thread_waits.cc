@@ -223,8 +223,8 @@ void ThreadBuilder::begin_cancelled_call(const longpole_record& record) {
     emit_stand_in(EventKind::mutex_lock, last_time_, mutex, site);
 }
 
-// CPU time is known of few moments where there is no kernel source, so what is said of the one since the wait began
-// may be more than there was since the cancellation.
+// CPU time is known of few moments where there is no kernel source, so what is said of that since the wait began may be
+// more than there was since the cancellation. The wait ends behind that all the same: else nobody would have ended it.
 void ThreadBuilder::end_cancelled_call() {
   if (!cancelled_wait_)
     return;

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "simulation/lock_places.h"
 #include "simulation/machine_costs.h"
 #include "simulation/machine_state.h"
 #include "simulation/scheduler.h"
@@ -24,7 +25,6 @@
 #include "simulation/simulator.h"
 #include "simulation/synchronization.h"
 #include "simulation/tournament.h"
-#include "trace/event_kinds.h"
 
 namespace longpole::simulation {
 
@@ -43,7 +43,7 @@ class EventMachine {
         next_(recording.threads.size()),
         threads_(recording.threads.size()),
         on_cpu_(machine.cpus),
-        lock_was_on_(costs_.lock_afar != 0 ? recording.objects.size() : 0, no_cpu) {
+        lock_places_(costs_.lock_afar, recording.objects.size()) {
     for (std::size_t t = 0; t < threads_.size(); ++t) {
       threads_[t].events = recording.threads[t].events.data();
       threads_[t].event_count = static_cast<std::uint32_t>(recording.threads[t].events.size());
@@ -135,8 +135,11 @@ class EventMachine {
     } else if (awaited && is_under_way(*awaited, cpu)) {
       wait_for_signal(thread, *awaited);
     } else {
-      if (!lock_was_on_.empty() && !again)
-        fetch_lock(thread, event);
+      if (!again) {
+        const std::int64_t fetching = lock_places_.use(event, cpu);
+        threads_[thread].left += fetching;
+        end_.fetching += Nanoseconds{fetching};
+      }
       continue_on(thread, node);
       if (event.kind == EventKind::yield)
         scheduler_->yielded(cpu, now_);
@@ -209,20 +212,6 @@ class EventMachine {
                     scheduler_->cost_in_tenths(thread, event) / 10;
     }
     return true;
-  }
-
-  // It has taken a lock, or a unit of a semaphore, without waiting, or given it back. All is charged while it has it:
-  // programs that do nothing but take locks came out nearer to real runs so than with half behind the unlock.
-  void fetch_lock(std::uint32_t thread, const Event& event) {
-    const bool takes = acquires_object(event.kind);
-    if ((!takes && !gives_object_back(event.kind)) || event.subject >= lock_was_on_.size())
-      return;
-    ThreadState& state = threads_[thread];
-    const std::uint32_t last = std::exchange(lock_was_on_[event.subject], state.cpu);
-    if (takes && last != state.cpu && last != no_cpu) {
-      state.left += costs_.lock_afar;
-      end_.fetching += Nanoseconds{costs_.lock_afar};
-    }
   }
 
   void spin(std::uint32_t thread, StretchIndex node) {
@@ -525,8 +514,8 @@ class EventMachine {
   Tournament<Key> next_;  // when each thread's stretch or wait ends
   std::vector<ThreadState> threads_;
   std::vector<CpuState> on_cpu_;
-  std::vector<std::uint32_t> lock_was_on_;  // the CPU, by object; empty where that costs nothing
-  std::uint32_t spinning_ = 0;              // threads
+  LockPlaces lock_places_;
+  std::uint32_t spinning_ = 0;  // threads
   bool has_costs_ = false;
   bool exited_ = false;
   std::int64_t now_ = 0;

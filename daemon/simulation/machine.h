@@ -79,8 +79,8 @@ struct Machine {
   std::optional<Nanoseconds> block_cost;
   std::optional<Nanoseconds> release_cost;
   std::optional<Nanoseconds> release_afar_cost;
-  // CPU time of taking a lock, or a unit of a semaphore, without waiting that was last taken on another CPU, besides (HostCosts::lock_afar); none: the
-  // recording's.
+  // CPU time that taking a lock, or a unit of a semaphore, without waiting takes more where it was last used on another
+  // CPU (HostCosts::lock_afar); none: the recording's.
   std::optional<Nanoseconds> lock_afar_cost;
   // CPU time that a call of each kind takes besides what was recorded, by EventKind.
   std::array<Nanoseconds, event_kind_count> primitive_cost{};
@@ -119,9 +119,9 @@ struct Machine {
 
 // The costs of a machine that says nothing of them. The CPU times of a recording made on one CPU hold
 // what taking up its threads again took, and what blocking and letting go on. That is taken out of them,
-// since here others may be taken up, and others block. Locks were taken on that CPU alone. Where there were several CPUs it cannot be told
-// which thread was taken up when, nor what was interrupted: it all remains in the times, and costs nothing
-// here.
+// since here others may be taken up, and others block; locks were never fetched from another CPU. Where there
+// were several CPUs it cannot be told which thread was taken up when, nor what was interrupted or fetched: it
+// all remains in the times, and costs nothing here.
 [[nodiscard]] HostCosts recorded_costs(const Recording& recording);
 
 // CPU time that a program takes on so many CPUs for what it takes 1 for on one, by the run's cpu_time_on: between two

@@ -58,8 +58,7 @@ static_assert(sizeof(Stretch) == 40, "DESIGN section 9: at most 100 bytes an eve
 struct SimulatedEnd {
   Nanoseconds total{};     // when the last stretch ends, or the program exits
   Nanoseconds spinning{};  // of all stretches that spin
-  Nanoseconds
-      fetching{};  // CPU time of locks that were last taken on another CPU (HostCosts::lock_afar)
+  Nanoseconds fetching{};  // CPU time of fetching locks from other CPUs (HostCosts::lock_afar)
   std::optional<Deadlock> deadlock;
   std::uint64_t stretches = 0;
   std::uint64_t preemptions = 0;  // stretches that were cut

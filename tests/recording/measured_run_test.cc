@@ -81,7 +81,7 @@ TEST(MeasuredRun, GivesTheSliceThatIsAskedFor) {
   const std::string has_long_one =
       fmt::format("awk '/^se.slice/ {{exit $3 != {}}}' /proc/self/sched", long_slice.count());
   for (const Nanoseconds slice : {long_slice, Nanoseconds{}, long_slice}) {
-    const auto run = run_measured("/bin/sh", {"-c", has_long_one}, usable_cpus(), {.slice = slice});
+    const auto run = run_measured("/bin/sh", {"-c", has_long_one}, usable_cpus(), slice);
     ASSERT_TRUE(run) << run.error().text();
     EXPECT_EQ(run->exit_status, slice == long_slice ? 0 : 1);
   }

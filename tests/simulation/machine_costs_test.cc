@@ -235,6 +235,22 @@ TEST(RecordedLocks, AreFetchedFromOtherCpus) {
       << "where several CPUs recorded, the times hold it";
 }
 
+// B tries in vain at 2: the lock stays where it is, and at 3 A takes it again for nothing.
+TEST(RecordedLocks, ThatWereNotTakenAreNotFetched) {
+  EXPECT_EQ(total(R"(
+cost lock-afar 1
+1 A lock M cpu=1
+3 B trylock M busy cpu=2
+3 A unlock M cpu=0
+5 A lock M cpu=2
+5 A unlock M cpu=0
+5 A end cpu=0
+5 B end cpu=0
+)",
+                  fifo(2)),
+            milliseconds(3));
+}
+
 TEST(RecordedWaits, RemainInWhatSeveralCpusRecorded) {
   EXPECT_EQ(total(std::string("cpus 2") + one_waits_for_the_other, fifo(1)), microseconds(7'500));
 }
