@@ -138,14 +138,14 @@ fs::path kept_at() {
 void put_into(Recording& recording, const Calibration& calibration) {
   recording.run.costs = calibration.costs;
   if (calibration.is_disturbed())
-    recording.notices.push_back({"disturbed-calibration",
-                                 fmt::format("Other programs took {:.0f}% of the CPUs while it was "
-                                             "measured what switches and wake-ups of "
-                                             "threads take here, so predictions may take them for "
-                                             "longer than they are. When the machine is "
-                                             "quiet, run `longpole calibrate` and record again.",
-                                             100 * calibration.others),
-                                 0});
+    recording.notices.push_back(
+        {"disturbed-calibration",
+         fmt::format(
+             "Other programs took {:.0f}% of the CPUs while it was measured what switches and "
+             "wake-ups of threads take here, so predictions may be wrong about them. Record again "
+             "on a quieter machine, in ten minutes or after `longpole calibrate`.",
+             100 * calibration.others),
+         0});
 }
 
 Expected<Calibration> calibrate() {

@@ -18,7 +18,7 @@ struct Calibration {
   // What other programs took of the CPUs while these were measured, 0 to 1.
   double others = 0;
 
-  // Waits and switches then took longer than they do. Idle machines take some hundredths.
+  // Waits and switches then took another time than they do. Idle machines take some hundredths.
   [[nodiscard]] bool is_disturbed() const { return others > 0.1; }
 };
 
