@@ -14,8 +14,8 @@
 //                                                   for it, as far as the rounds leave open how large
 //                                                   it is, and anything between; a simulation alone
 //                                                   knows nothing of it
-//   CPU time that turns on one CPU say is saved     none of it, for CPUs may share the cache that is lost to
-//   on several (cpu_time_on.h)                      others, to half of it more
+//   CPU time that is saved on several CPUs, or      none of it, to half of it more
+//   taken there in addition (cpu_time_on.h)
 //   CPU time that goes into loading caches anew     where real runs on one CPU with longer time slices say
 //                                                   how much, and there are none on P CPUs: the speed-up as
 //                                                   if it were saved, and anything between

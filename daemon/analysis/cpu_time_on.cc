@@ -6,36 +6,53 @@
 namespace longpole::analysis {
 namespace {
 
-// Of the usual CPU time: the median over the rounds, 1 where more than a quarter of them say that it is not less. A single
+// Of the usual CPU time: the median over the rounds, 1 where more than a quarter of them are on its other side. A single
 // round may say anything where others push data out of the caches, too.
-double less_cpu_time(const std::vector<RealRun>& usual, const std::vector<RealRun>& otherwise) {
+double of_usual_cpu_time(const std::vector<RealRun>& usual, const std::vector<RealRun>& otherwise) {
   const std::vector<double> ratios = cpu_time_ratios(usual, otherwise);
-  const auto less = static_cast<std::size_t>(
-      std::ranges::count_if(ratios, [](double ratio) { return ratio < 1; }));
-  return 4 * less >= 3 * ratios.size() && !ratios.empty() ? median(ratios) : 1;
+  if (ratios.empty())
+    return 1;
+  const double middle = median(ratios);
+  const auto agreeing = static_cast<std::size_t>(std::ranges::count_if(
+      ratios, [&](double ratio) { return middle < 1 ? ratio < 1 : ratio > 1; }));
+  return 4 * agreeing >= 3 * ratios.size() ? middle : 1;
 }
 
-// In thousandths. Notes round to percents.
-constexpr std::uint32_t as_on_one = 995;
-
 std::uint32_t in_thousandths(double ratio) {
-  return static_cast<std::uint32_t>(std::clamp(std::round(1000 * ratio), 1.0, 1000.0));
+  return static_cast<std::uint32_t>(
+      std::clamp(std::round(1000 * ratio), 1.0, double{most_cpu_time_thousandths}));
+}
+
+// Notes round to percents.
+bool is_as_on_one(const CpuTimeOn& one) {
+  return one.thousandths >= 995 && one.thousandths <= 1005;
 }
 
 }  // namespace
 
+std::vector<std::uint32_t> copies_to_try(std::uint32_t cpus, std::uint32_t threads) {
+  std::vector<std::uint32_t> out;
+  const std::uint32_t enough = std::min(cpus, threads);
+  for (std::uint64_t count = 2; enough > 1 && (out.empty() || out.back() < enough); count *= 2)
+    out.push_back(static_cast<std::uint32_t>(count));
+  return out;
+}
+
 std::vector<CpuTimeOn> cpu_time_on(const TurnRuns& runs, std::uint32_t threads) {
-  const double in_long_slices = less_cpu_time(runs.usual, runs.in_long_slices);
   std::vector<CpuTimeOn> out;
-  if (threads < 2 || in_thousandths(in_long_slices) >= as_on_one)
-    return out;
-  for (std::uint64_t cpus = 2; out.empty() || out.back().cpus < threads; cpus *= 2) {
-    const double others =
-        std::max(static_cast<double>(threads) / static_cast<double>(cpus) - 1, 0.0);
-    const double saved = 1 - others / (threads - 1);
-    out.push_back(
-        {static_cast<std::uint32_t>(cpus), in_thousandths(1 - saved * (1 - in_long_slices))});
+  for (const auto& [cpus, copies] : runs.of_copies)
+    out.push_back({cpus, in_thousandths(of_usual_cpu_time(runs.on_average_cpu, copies))});
+  if (out.empty()) {
+    const double in_long_slices = std::min(of_usual_cpu_time(runs.usual, runs.in_long_slices), 1.0);
+    for (const std::uint32_t cpus : copies_to_try(threads, threads)) {
+      const double others =
+          std::max(static_cast<double>(threads) / static_cast<double>(cpus) - 1, 0.0);
+      const double saved = 1 - others / (threads - 1);
+      out.push_back({cpus, in_thousandths(1 - saved * (1 - in_long_slices))});
+    }
   }
+  if (std::ranges::all_of(out, is_as_on_one))
+    out.clear();
   return out;
 }
 

@@ -1,19 +1,25 @@
-// CPU time on several CPUs, as far as turns explain it. Threads that take turns on a CPU push each other's data out of its
-// caches, and load them anew after each switch: on one CPU that was seen to take up to 46% of the CPU time of compressors.
-// Runs on one CPU in long slices (recording/measured_run.h), with hardly any turns, tell how much it is.
+// CPU time on several CPUs, as runs on one CPU say. Threads that take turns on a CPU push each other's data out of its
+// caches, and load them anew after each switch: on one CPU that was seen to take up to 46% of the CPU time of compressors, on
+// two as much or a quarter of it, with the caches and what else a host does. On several CPUs fewer take turns on each:
 //
 //   one CPU     A B C D A B C D      who comes back finds the caches full of three others' data
 //   two CPUs    A B A B A B A B      of one other's
 //               C D C D C D C D
 //
-// What is lost is taken to be in proportion to the others: of n threads on P CPUs n / P - 1, and n - 1 on one. Of four
-// threads two CPUs save two thirds so. Of four compressors, and of threads that walk 8 MiB each, 71 to 87% of what long
-// slices save was seen to be saved on two CPUs, 6 rounds each; from hour to hour, with what else a host does, 36 to 84%.
+// and what CPUs share, a cache or the way to memory, is used by all at once. Both is so where a copy of the program runs on
+// each of so many CPUs, and none has more threads that take turns than there are for a CPU (recording/fewer_at_once.h). Of
+// the real runs' CPU time on two CPUs that was within 3% for 12 of 16 programs, 6 to 8 rounds each, and 9.4% off at most. Copies
+// have no data in common, as threads may have: of such programs it says too much.
+//
+// Where there are no such runs, those on one CPU in long slices (recording/measured_run.h), with hardly any turns, tell
+// how much is lost to turns at all. That is taken to be in proportion to the others: of n threads on P CPUs n / P - 1, and n - 1
+// on one. Of four threads two CPUs save two thirds so.
 //
 // A simulation of so many CPUs takes it into account: RunInfo::cpu_time_on.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "analysis/validation.h"
@@ -21,14 +27,22 @@
 
 namespace longpole::analysis {
 
-// All on one CPU, the runs of the same rounds in the same order.
+// The runs of the same rounds in the same order.
 struct TurnRuns {
+  // On one CPU.
   std::vector<RealRun> usual;
   std::vector<RealRun> in_long_slices;
+  // By number of CPUs, the average of the copies, and beside them that of usual runs on one CPU; empty: not to be had.
+  std::map<std::uint32_t, std::vector<RealRun>> of_copies;
+  std::vector<RealRun> on_average_cpu;
 };
 
-// For RunInfo::cpu_time_on: of 2, 4, … CPUs, up to where each of the `threads` that compute at once (RulesOfThumb) has one.
-// Empty where more than a quarter of the rounds say that long slices save nothing, or half a percent is not saved.
+// On how many CPUs to run copies of a program of which so many `threads` compute at once (RulesOfThumb), to know of up to so
+// many `cpus`: 2, 4, …, up to where each thread has one.
+[[nodiscard]] std::vector<std::uint32_t> copies_to_try(std::uint32_t cpus, std::uint32_t threads);
+
+// For RunInfo::cpu_time_on, of these numbers of CPUs. As on one CPU where more than a quarter of the rounds are on the other
+// side of that. Empty where it is so on all, to half a percent.
 [[nodiscard]] std::vector<CpuTimeOn> cpu_time_on(const TurnRuns& runs, std::uint32_t threads);
 
 }  // namespace longpole::analysis

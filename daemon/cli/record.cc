@@ -313,7 +313,8 @@ Expected<void> measure_turns(Recording& recording, const Request& request, Statu
   const recording::StopSignals signals;
   const auto measured =
       run_for_real(program->path, request.recording.arguments, recording::usable_cpus_cores_first(),
-                   {1}, request.turns, *recording.run.exit_status, [&](const std::string& doing) {
+                   {1}, {.cpus = analysis::copies_to_try(threads, threads), .threads = threads},
+                   request.turns, *recording.run.exit_status, [&](const std::string& doing) {
                      if (progress)
                        progress->set(doing);
                      status.write({{"doing", doing}});
@@ -405,11 +406,12 @@ void add_record(CLI::App& app, Chosen& chosen) {
       ->add_option(
           "--turns", options->turns,
           "Run it again afterwards, on one CPU and without recording, in N rounds of some runs\n"
-          "each, in which its threads take turns as ever, and hardly at all: for programs that\n"
-          "lose much CPU time to each other's caches. Simulations of several CPUs leave out what\n"
-          "they save there. It must do the same work each time, with as many threads on one CPU\n"
-          "as on all; it gets nothing to read, and its output is thrown away.\n"
-          "From 4 on no run decides anything by itself")
+          "each, in which its threads take turns as ever, hardly at all, and, beside copies of\n"
+          "it on the other CPUs, as on several CPUs: for programs that need more than a CPU's\n"
+          "caches, or much memory. Simulations of several CPUs count the CPU time that this\n"
+          "says they take there. It must do the same work each time, with as many threads on\n"
+          "one CPU as on all, also beside copies, which write to the same files; it gets nothing\n"
+          "to read, and its output is thrown away. From 4 on no run decides anything by itself")
       ->type_name("N");
   command
       ->add_option(

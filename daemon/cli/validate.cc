@@ -247,8 +247,11 @@ Expected<int> validate(const Options& options) {
   const bool corrects =
       in_lockstep.empty() && plain->computers.front().kind == analysis::Computer::Kind::machine;
   std::optional<ProgressLine> progress(std::in_place, "running it as it is");
+  Copies copies{.cpus = {}, .threads = plain->threads_at_once};
+  if (corrects)
+    copies.cpus = analysis::copies_to_try(*predicted_counts.rbegin(), copies.threads);
   const auto measured =
-      run_for_real(program->path, recorded.arguments, machine, counts, *rounds, exit_status,
+      run_for_real(program->path, recorded.arguments, machine, counts, copies, *rounds, exit_status,
                    [&](std::string doing) { progress->set(std::move(doing)); });
   progress.reset();
   if (!measured)
@@ -332,8 +335,9 @@ void add_validate(CLI::App& app, Chosen& chosen) {
       "The program gets nothing to read and its output is thrown away. It must do the same work\n"
       "each time, whatever the number of CPUs: where it starts as many threads as it finds CPUs,\n"
       "name the number of threads on its own command line.\n\n"
-      "Each round also runs it on one CPU in other turns, as `longpole record --turns` does, and\n"
-      "numbers of CPUs are predicted with the CPU time that this says it takes there.\n"
+      "Each round also runs it on one CPU in other turns, and beside copies of itself on the\n"
+      "other CPUs, as `longpole record --turns` does, and numbers of CPUs are predicted with the\n"
+      "CPU time that this says it takes there.\n"
       "from–to: the prediction if waits, switches and wake-ups took anything from nothing to "
       "twice\n"
       "what was measured, CPUs that fall idle had learnt to look for a thread never or each time,\n"

@@ -11,11 +11,15 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <csignal>
 #include <cstdint>
 #include <cstring>
 #include <map>
+#include <thread>
 #include <utility>
 
+#include "recording/fewer_at_once.h"
 #include "recording/stop_signals.h"
 #include "recording/system.h"
 
@@ -105,6 +109,66 @@ tl::expected<Started, int> start_on(const std::vector<std::uint32_t>& cpus, Nano
   return started;
 }
 
+// Waits for its end.
+tl::expected<MeasuredRun, int> result_of(const Started& started) {
+  int status = 0;
+  rusage usage{};
+  while (::wait4(started.pid, &status, 0, &usage) < 0) {
+    if (errno != EINTR)
+      return tl::unexpected(errno);
+  }
+  MeasuredRun run;
+  run.elapsed = Nanoseconds{monotonic_ns() - started.at_ns};
+  run.cpu_time = nanoseconds_of(usage.ru_utime) + nanoseconds_of(usage.ru_stime);
+  run.exit_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  return run;
+}
+
+// It is there still, to be waited for, so that nobody else has its number.
+bool has_ended(pid_t child) {
+  siginfo_t info{};
+  return ::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+         info.si_pid != 0;
+}
+
+// How often threads are looked at: about as often as they take turns, and no more than a part of the time.
+constexpr std::chrono::milliseconds shortest_pause{5};
+constexpr int looks_to_a_pause = 20;
+
+constexpr std::chrono::seconds time_to_end{5};  // for those that are asked to
+
+// Until all have ended.
+void have_few_at_once(const std::vector<Started>& copies, std::uint32_t at_once,
+                      Nanoseconds patience) {
+  using Clock = std::chrono::steady_clock;
+  const auto tell = [&](int signal) {
+    for (const Started& copy : copies)
+      ::kill(copy.pid, signal);
+  };
+  Clock::time_point last = Clock::now() + patience;
+  bool is_asked_to_end = false;
+  for (;;) {
+    const Clock::time_point look = Clock::now();
+    bool goes_on = false;
+    for (const Started& copy : copies) {
+      if (!has_ended(copy.pid)) {
+        goes_on = true;
+        hold_back_beyond(at_once, copy.pid);
+      }
+    }
+    if (!goes_on)
+      return;
+    if (StopSignals::has_come() && !std::exchange(is_asked_to_end, true)) {
+      tell(SIGTERM);
+      last = std::min(last, look + time_to_end);
+    }
+    if (look >= last)
+      tell(SIGKILL);
+    std::this_thread::sleep_for(
+        std::max<Clock::duration>(shortest_pause, looks_to_a_pause * (Clock::now() - look)));
+  }
+}
+
 }  // namespace
 
 Expected<MeasuredRun> run_measured(const std::filesystem::path& program,
@@ -117,19 +181,41 @@ Expected<MeasuredRun> run_measured(const std::filesystem::path& program,
   if (!started)
     return failure(what, std::strerror(started.error()));
   StopSignals::begin_program(started->pid);
-  int status = 0;
-  rusage usage{};
-  while (::wait4(started->pid, &status, 0, &usage) < 0) {
-    if (errno != EINTR)
-      return failure(what, std::strerror(errno));
-  }
-  MeasuredRun run;
-  run.elapsed = Nanoseconds{monotonic_ns() - started->at_ns};
-  run.cpu_time = nanoseconds_of(usage.ru_utime) + nanoseconds_of(usage.ru_stime);
-  run.others = std::max(Nanoseconds{}, busy_time(cpus) - busy_before - run.cpu_time);
-  run.exit_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  auto run = result_of(*started);
   StopSignals::end_program();
-  return run;
+  if (!run)
+    return failure(what, std::strerror(run.error()));
+  run->others = std::max(Nanoseconds{}, busy_time(cpus) - busy_before - run->cpu_time);
+  return *run;
+}
+
+Expected<std::vector<MeasuredRun>> run_copies(const std::filesystem::path& program,
+                                              const std::vector<std::string>& arguments,
+                                              const std::vector<std::uint32_t>& cpus,
+                                              std::uint32_t at_once, Nanoseconds patience) {
+  const StopSignals signals;
+  std::vector<Started> copies;
+  int error = 0;
+  for (const std::uint32_t cpu : cpus) {
+    const auto copy = start_on({cpu}, {}, program, arguments);
+    if (!copy) {
+      error = copy.error();
+      break;
+    }
+    copies.push_back(*copy);
+  }
+  have_few_at_once(copies, at_once, error == 0 ? patience : Nanoseconds{});
+  std::vector<MeasuredRun> runs;
+  for (const Started& copy : copies) {
+    const auto run = result_of(copy);
+    if (run)
+      runs.push_back(*run);
+    else
+      error = run.error();
+  }
+  if (error != 0)
+    return failure(fmt::format("cannot run {}", program.string()), std::strerror(error));
+  return runs;
 }
 
 std::vector<std::uint32_t> usable_cpus_cores_first() {

@@ -93,8 +93,8 @@ std::vector<std::uint32_t> speeds_on(const Machine& machine, const RunInfo& run)
     return speeds;
   speeds.resize(machine.cpus, recorded_speed);
   for (std::uint32_t& speed : speeds)
-    speed =
-        static_cast<std::uint32_t>(std::min(std::round(speed / cpu_time), double{fastest_speed}));
+    speed = static_cast<std::uint32_t>(
+        std::clamp(std::round(speed / cpu_time), double{slowest_speed}, double{fastest_speed}));
   return speeds;
 }
 

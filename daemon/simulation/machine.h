@@ -129,7 +129,7 @@ struct Machine {
 [[nodiscard]] double cpu_time_on(const RunInfo& run, std::uint32_t cpus);
 
 // Of each CPU, or none where all are as fast as the one that recorded: as the machine has them, and faster by what
-// the program saves on so many CPUs (cpu_time_on). Computers without CPUs of their own (`ideal`, `shared`) know nothing of it.
+// the program saves on so many CPUs (cpu_time_on), or slower. Computers without CPUs of their own (`ideal`, `shared`) know nothing of it.
 [[nodiscard]] std::vector<std::uint32_t> speeds_on(const Machine& machine, const RunInfo& run);
 
 // How its objects pass from thread to thread, and its devices from request to request.

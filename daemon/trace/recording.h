@@ -232,12 +232,14 @@ struct HostCosts {
 };
 
 inline constexpr std::size_t most_cpu_times_on = 64;
+inline constexpr std::uint32_t most_cpu_time_thousandths = 10'000;
 
 // CPU time that the program takes for its work on so many CPUs, in thousandths of that on one: where fewer threads take
-// turns on a CPU, they load its caches anew less often. Found out by runs on one CPU (analysis/cpu_time_on.h).
+// turns on a CPU, they load its caches anew less often; and CPUs share caches and memory. Found out by further runs
+// (analysis/cpu_time_on.h).
 struct CpuTimeOn {
   std::uint32_t cpus = 2;
-  std::uint32_t thousandths = 1000;  // 1 to 1,000
+  std::uint32_t thousandths = 1000;  // 1 to most_cpu_time_thousandths
 
   friend bool operator==(const CpuTimeOn&, const CpuTimeOn&) = default;
 };

@@ -241,7 +241,8 @@ Expected<void> RecordingHeaderReader::read_cpu_time_on(TextLine& line) {
   CpuTimeOn one;
   if (auto read = store(one.cpus, line.count("a number of CPUs", 2, largest_number)); !read)
     return read;
-  if (auto read = store(one.thousandths, line.count("thousandths of the CPU time on one", 1, 1000));
+  if (auto read = store(one.thousandths, line.count("thousandths of the CPU time on one", 1,
+                                                    most_cpu_time_thousandths));
       !read)
     return read;
   recording_.run.cpu_time_on.push_back(one);

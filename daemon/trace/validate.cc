@@ -184,9 +184,10 @@ class Validator {
     for (const CpuTimeOn& one : run.cpu_time_on) {
       if (one.cpus <= std::exchange(fewer, one.cpus))
         return contradiction("its CPU times on several CPUs are not in ascending order");
-      if (one.thousandths < 1 || one.thousandths > 1000)
-        return contradiction(fmt::format(
-            "its CPU time on {} CPUs is not 1 to 1000 thousandths of that on one", one.cpus));
+      if (one.thousandths < 1 || one.thousandths > most_cpu_time_thousandths)
+        return contradiction(
+            fmt::format("its CPU time on {} CPUs is not 1 to {} thousandths of that on one",
+                        one.cpus, most_cpu_time_thousandths));
     }
     if (run.cpus < 1 || run.machine_cpus < 1)
       return contradiction("it was made on no CPU at all");

@@ -89,8 +89,10 @@ TEST(Doubts, SayWhatCpuTimeIsTakenToBeSaved) {
   EXPECT_EQ(doubts(recording), std::vector<std::string>{"caches"});
   EXPECT_NE(doubts_of(recording)[0].text.find("83% of it on 2, 62% of it on 4"), std::string::npos);
   recording.run.cpu_time_on = {{2, 996}, {4, 950}};
-  EXPECT_NE(doubts_of(recording)[0].text.find("one CPU: 95% of it on 4,"), std::string::npos);
-  recording.run.cpu_time_on = {{2, 996}};
+  EXPECT_NE(doubts_of(recording)[0].text.find("it takes 95% of it on 4, by"), std::string::npos);
+  recording.run.cpu_time_on = {{2, 1150}};
+  EXPECT_NE(doubts_of(recording)[0].text.find("it takes 115% of it on 2, by"), std::string::npos);
+  recording.run.cpu_time_on = {{2, 996}, {4, 1004}};
   EXPECT_EQ(doubts(recording), std::vector<std::string>{});
 }
 
@@ -115,6 +117,11 @@ TEST(Confidence, DoubtsHowMuchCpuTimeTurnsSave) {
   EXPECT_NEAR(with.predicted, without / 0.8, 0.001);
   EXPECT_NEAR(with.interval.low, without, 0.001);
   EXPECT_NEAR(with.interval.high, without / 0.7, 0.001);
+  recording.run.cpu_time_on = {{2, 1200}};
+  const Found slower = found(recording);
+  EXPECT_NEAR(slower.predicted, without / 1.2, 0.001);
+  EXPECT_NEAR(slower.interval.low, without / 1.3, 0.001);
+  EXPECT_NEAR(slower.interval.high, without, 0.001);
 }
 
 struct Dearer {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <map>
 #include <string_view>
 #include <vector>
 
@@ -42,7 +43,47 @@ TEST(CpuTimeOn, IsLostInProportionToTheOthersOnTheCpu) {
       {"a sixth of them does", one_as_much, 4, {{2, 667}, {4, 500}}},
   };
   for (const Case& one : cases)
-    EXPECT_EQ(cpu_time_on({usual, one.in_long_slices}, one.threads), one.expected) << one.what;
+    EXPECT_EQ(cpu_time_on({usual, one.in_long_slices, {}, usual}, one.threads), one.expected)
+        << one.what;
+}
+
+struct CopiesCase {
+  std::string_view what;
+  std::map<std::uint32_t, std::vector<RealRun>> of_copies;
+  std::vector<CpuTimeOn> expected;
+};
+
+TEST(CpuTimeOn, IsThatOfCopiesInAsFewTurns) {
+  const std::vector<RealRun> usual = runs_of({1000, 1000, 2000, 1000, 1000, 1000});
+  const std::vector<RealRun> less = runs_of({750, 760, 1500, 740, 750, 750});
+  const std::vector<RealRun> more = runs_of({1200, 1190, 2400, 1210, 1200, 1200});
+  const std::vector<RealRun> two_as_much = runs_of({500, 1010, 1000, 490, 480, 1010});
+  const std::vector<RealRun> two_less = runs_of({1200, 990, 2400, 1210, 1200, 990});
+  const std::vector<RealRun> next_to_nothing = runs_of({996, 996, 1992, 996, 996, 996});
+  const std::vector<CopiesCase> cases = {
+      {"less", {{2, less}}, {{2, 750}}},
+      {"more where memory is short", {{2, less}, {4, more}}, {{2, 750}, {4, 1200}}},
+      {"a third of the rounds denies that it is less",
+       {{2, two_as_much}, {4, less}},
+       {{2, 1000}, {4, 750}}},
+      {"a third of them denies that it is more", {{2, two_less}, {4, less}}, {{2, 1000}, {4, 750}}},
+      {"next to nothing", {{2, next_to_nothing}, {4, usual}}, {}},
+  };
+  // What long slices say does not count then.
+  const std::vector<RealRun> half = runs_of({500, 500, 1000, 500, 500, 500});
+  for (const CopiesCase& one : cases)
+    EXPECT_EQ(cpu_time_on({usual, half, one.of_copies, usual}, 4), one.expected) << one.what;
+  // They stand beside the average of the CPUs, not beside the first one.
+  EXPECT_EQ(cpu_time_on({half, half, {{2, less}}, usual}, 4), (std::vector<CpuTimeOn>{{2, 750}}));
+}
+
+TEST(CpuTimeOn, WantsCopiesUpToWhereEachThreadHasACpu) {
+  EXPECT_EQ(copies_to_try(1, 4), std::vector<std::uint32_t>{});
+  EXPECT_EQ(copies_to_try(16, 1), std::vector<std::uint32_t>{});
+  EXPECT_EQ(copies_to_try(2, 4), std::vector<std::uint32_t>{2});
+  EXPECT_EQ(copies_to_try(3, 4), (std::vector<std::uint32_t>{2, 4}));
+  EXPECT_EQ(copies_to_try(16, 4), (std::vector<std::uint32_t>{2, 4}));
+  EXPECT_EQ(copies_to_try(1024, 5), (std::vector<std::uint32_t>{2, 4, 8}));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -70,6 +71,70 @@ TEST(MeasuredRun, EndsWithUs) {
   EXPECT_TRUE(WIFSIGNALED(status));
   EXPECT_EQ(WTERMSIG(status), SIGTERM);
   EXPECT_EQ(::kill(program, 0), -1) << "it runs on";
+  std::filesystem::remove(written);
+}
+
+TEST(Copies, RunOneOnEachCpuAtATimeAndAreAllWaitedFor) {
+  const std::vector<std::uint32_t> cpus = usable_cpus();
+  const std::string written = testing::TempDir() + "copies-" + std::to_string(::getpid());
+  // Each ends once it has seen the others.
+  const std::string script = fmt::format(
+      "grep Cpus_allowed_list /proc/self/status >> {0}; "
+      "while [ $(wc -l < {0}) -lt {1} ]; do sleep 0.01; done; exit 3",
+      written, cpus.size());
+  const auto runs =
+      run_copies("/bin/sh", {"-c", script}, cpus, 1, Nanoseconds{std::chrono::minutes(1)});
+  ASSERT_TRUE(runs) << runs.error().text();
+  EXPECT_EQ(runs->size(), cpus.size());
+  for (const MeasuredRun& run : *runs)
+    EXPECT_EQ(run.exit_status, 3);
+  std::multiset<std::string> lines;
+  std::multiset<std::string> expected;
+  std::ifstream in(written);
+  for (std::string line; std::getline(in, line);)
+    lines.insert(line);
+  for (const std::uint32_t cpu : cpus)
+    expected.insert(fmt::format("Cpus_allowed_list:\t{}", cpu));
+  EXPECT_EQ(lines, expected);
+  std::filesystem::remove(written);
+}
+
+TEST(Copies, AreKilledWhenTheyDoNotEnd) {
+  const auto runs = run_copies("/bin/sh", {"-c", "trap '' TERM; exec sleep 100"}, usable_cpus(), 1,
+                               Nanoseconds{std::chrono::milliseconds(50)});
+  ASSERT_TRUE(runs) << runs.error().text();
+  for (const MeasuredRun& run : *runs)
+    EXPECT_EQ(run.exit_status, 128 + 9);
+  const auto missing = run_copies("/nowhere/at/all", {}, usable_cpus(), 1, Nanoseconds{1});
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().text(), "cannot run /nowhere/at/all: No such file or directory");
+}
+
+TEST(Copies, EndWithUs) {
+  const std::string written = testing::TempDir() + "copies-end-" + std::to_string(::getpid());
+  const std::uint32_t cpu = usable_cpus().front();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const auto run = run_copies(
+        "/bin/sh", {"-c", fmt::format("echo $$ >> {0}; while :; do sleep 0.01; done", written)},
+        {cpu, cpu}, 1, Nanoseconds{std::chrono::minutes(1)});
+    ::_exit(1);
+  }
+  std::vector<pid_t> programs;
+  while (programs.size() < 2) {
+    ::usleep(1000);
+    programs.clear();
+    std::ifstream in(written);
+    for (std::string line; std::getline(in, line);)
+      programs.push_back(std::stoi(line));
+  }
+  ::kill(child, SIGTERM);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFSIGNALED(status));
+  EXPECT_EQ(WTERMSIG(status), SIGTERM);
+  for (const pid_t program : programs)
+    EXPECT_EQ(::kill(program, 0), -1) << "it runs on";
   std::filesystem::remove(written);
 }
 

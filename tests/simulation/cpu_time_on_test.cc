@@ -40,6 +40,16 @@ TEST(CpuTimeOn, MakesTheCpusFasterThanTheyAre) {
   EXPECT_EQ(speeds_on(machine, saving()), (std::vector<std::uint32_t>{625, fastest_speed}));
 }
 
+TEST(CpuTimeOn, MakesTheCpusSlowerWhereTheyTakeEachOthersMemory) {
+  RunInfo run;
+  run.cpu_time_on = {{2, 1250}};
+  Machine machine;
+  machine.cpus = 2;
+  EXPECT_EQ(speeds_on(machine, run), (std::vector<std::uint32_t>{800, 800}));
+  machine.speeds = {500, slowest_speed};
+  EXPECT_EQ(speeds_on(machine, run), (std::vector<std::uint32_t>{400, slowest_speed}));
+}
+
 TEST(CpuTimeOn, ShortensComputingAndNoSleep) {
   auto recording = read_program(
       "thread main\n  create A\n  run f 10\n  join A\nthread A\n  run f 10\n  sleep 10\n", "test");

@@ -87,7 +87,7 @@ class Generator {
     std::uint32_t cpus = 1;
     for (auto n = below(3); n > 0; --n) {
       cpus += 1 + index(100);
-      run.cpu_time_on.push_back({cpus, 1 + index(1000)});
+      run.cpu_time_on.push_back({cpus, 1 + index(most_cpu_time_thousandths)});
     }
     run.complete = !chance(3);
     for (auto n = below(3); n > 0; --n)

@@ -69,13 +69,13 @@ TEST(Validate, RefusesEveryBrokenInvariant) {
        [](Recording& r) {
          r.run.cpu_time_on = {{1, 1000}};
        }},
-      {"its CPU time on 2 CPUs is not 1 to 1000 thousandths",
+      {"its CPU time on 2 CPUs is not 1 to 10000 thousandths",
        [](Recording& r) {
          r.run.cpu_time_on = {{2, 0}};
        }},
-      {"its CPU time on 4 CPUs is not 1 to 1000 thousandths",
+      {"its CPU time on 4 CPUs is not 1 to 10000 thousandths",
        [](Recording& r) {
-         r.run.cpu_time_on = {{2, 1000}, {4, 1001}};
+         r.run.cpu_time_on = {{2, 1000}, {4, 10'001}};
        }},
       {"a notice has no name", [](Recording& r) { r.notices.push_back({}); }},
       {"a module has no name", [](Recording& r) { r.modules[0].path.clear(); }},

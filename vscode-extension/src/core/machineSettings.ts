@@ -155,11 +155,11 @@ export type OnMachine = Pick<Prediction, 'cpus' | 'totalNs' | 'speedup' | 'unlik
 /**
  * What the machine would take where that is another speed-up than the one that is shown; empty: it is not.
  *
- * @param caches whether that counts the CPU time that caches save on several CPUs.
+ * @param caches whether that counts the CPU time that caches save or cost on several CPUs.
  */
 export function machineRemark(onMachine: OnMachine, caches: boolean): string {
   return onMachine.unlikeShared
-    ? `With what the machine takes to wake threads up and to switch between them, ${caches ? 'and what its caches save, ' : ''}by the scheduler linux, it is ` +
+    ? `With what the machine takes to wake threads up and to switch between them, ${caches ? 'and what its caches save or cost, ' : ''}by the scheduler linux, it is ` +
         `${formatTime(onMachine.totalNs)} at ${formatCpus(onMachine.cpus)}, ${formatSpeedup(onMachine.speedup)} as fast as at one.`
     : '';
 }
@@ -167,7 +167,7 @@ export function machineRemark(onMachine: OnMachine, caches: boolean): string {
 /** The same in few words, for behind the prediction. */
 export function shortMachineRemark(onMachine: OnMachine, caches: boolean): string {
   return onMachine.unlikeShared
-    ? `With what wake-ups and switches take${caches ? ', and caches save' : ''}: ${formatTime(onMachine.totalNs)}, ${formatSpeedup(onMachine.speedup)}.`
+    ? `With what wake-ups and switches take${caches ? ', and caches save or cost' : ''}: ${formatTime(onMachine.totalNs)}, ${formatSpeedup(onMachine.speedup)}.`
     : '';
 }
 

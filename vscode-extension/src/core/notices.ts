@@ -3,7 +3,7 @@
 /** Those of a recording. */
 export type Notices = readonly { readonly code: string }[];
 
-/** Whether machines are simulated with the CPU time that their caches save: it was recorded with turns. */
+/** Whether machines are simulated with the CPU time that their caches save or cost: it was recorded with turns. */
 export function knowsCaches(notices: Notices): boolean {
   return notices.some(({ code }) => code === 'caches');
 }

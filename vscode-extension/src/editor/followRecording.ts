@@ -15,7 +15,7 @@ export interface Run {
   readonly env: Readonly<Record<string, string>>;
   /** Its threads advance together as on so many CPUs; undefined: on the one that there is. */
   readonly lockstep?: number | undefined;
-  /** Rounds of further runs in which its threads take turns in other ways; undefined: none. */
+  /** Rounds of further runs in which its threads take turns as on several CPUs; undefined: none. */
   readonly turns?: number | undefined;
 }
 

@@ -18,7 +18,7 @@ void test('what came out, in a sentence', () => {
     recordedSentence('sorter', weights(), 8, slower),
     'sorter would take 400 ns on 8 CPUs, 2.5× as fast as on one. With what wake-ups and switches take: 800 ns, 1.3×. Hottest: merge, 53%.',
   );
-  assert.match(recordedSentence('sorter', weights(), 8, slower, [{ code: 'caches' }]), /switches take, and caches save: 800 ns/);
+  assert.match(recordedSentence('sorter', weights(), 8, slower, [{ code: 'caches' }]), /switches take, and caches save or cost: 800 ns/);
   assert.doesNotMatch(recordedSentence('sorter', weights(), 8, { ...slower, unlikeShared: false }), /wake-ups/);
   assert.equal(recordedSentence('sorter', weights(), 1), 'sorter would take 1.00 µs on one CPU. Hottest: bubble_sort, 70%.');
   assert.equal(recordedSentence('sorter', new Weights(), 8), 'sorter is recorded.');

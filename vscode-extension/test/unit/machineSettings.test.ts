@@ -102,8 +102,8 @@ void test('a machine that would be much slower is told of, or one that would be 
     machineRemark(onMachine, false),
     'With what the machine takes to wake threads up and to switch between them, by the scheduler linux, it is 175 ms at 4 CPUs, 1.2× as fast as at one.',
   );
-  assert.match(machineRemark(onMachine, true), /between them, and what its caches save, by the scheduler linux, it is 175 ms/);
-  assert.equal(shortMachineRemark(onMachine, true), 'With what wake-ups and switches take, and caches save: 175 ms, 1.2×.');
+  assert.match(machineRemark(onMachine, true), /between them, and what its caches save or cost, by the scheduler linux, it is 175 ms/);
+  assert.equal(shortMachineRemark(onMachine, true), 'With what wake-ups and switches take, and caches save or cost: 175 ms, 1.2×.');
   assert.equal(shortMachineRemark(onMachine, false), 'With what wake-ups and switches take: 175 ms, 1.2×.');
   for (const remark of [machineRemark, shortMachineRemark]) {
     assert.equal(remark({ ...onMachine, unlikeShared: false }, true), '', 'nearly the same');
