@@ -112,7 +112,6 @@ Expected<void> RunningSession::launch(const fs::path& launcher, Output output) {
       pipes_.push_back(std::make_unique<Pipe>(context_, stream));
       pipes_.back()->descriptor.assign(end->release());
       pipes_.back()->descriptor.non_blocking(true);
-      read_output(*pipes_.back());
     }
   }
   wait_for_start();
@@ -129,13 +128,15 @@ void RunningSession::wait_for_start() {
   lifeline_.async_read_some(
       asio::buffer(announcement_),
       [self = shared_from_this()](const boost::system::error_code& error, std::size_t size) {
-        if (error || self->phase_ != Phase::starting)
-          return;
-        const std::string text(self->announcement_.data(), size);
-        if (self->observer_.started)
-          self->observer_.started(static_cast<pid_t>(std::strtol(text.c_str(), nullptr, 10)));
-        self->report(Phase::running);
-        self->tick();
+        if (!error && self->phase_ == Phase::starting) {
+          const std::string text(self->announcement_.data(), size);
+          if (self->observer_.started)
+            self->observer_.started(static_cast<pid_t>(std::strtol(text.c_str(), nullptr, 10)));
+          self->report(Phase::running);
+          self->tick();
+        }
+        // Whoever hears of output knows whose it is.
+        self->hold_output(self->held_);
       });
 }
 
