@@ -33,9 +33,9 @@ tl::unexpected<Error> ends_differently(const fs::path& program, const std::strin
 
 Expected<RealRuns> run_for_real(const fs::path& program, const std::vector<std::string>& arguments,
                                 const std::vector<std::uint32_t>& machine,
-                                const std::vector<std::uint32_t>& counts, const Copies& copies,
-                                std::uint32_t rounds, int exit_status,
-                                const std::function<void(std::string)>& progress) {
+                                const std::vector<std::uint32_t>& counts,
+                                const std::optional<OtherTurns>& turns, std::uint32_t rounds,
+                                int exit_status, const std::function<void(std::string)>& progress) {
   const recording::StopSignals signals;
   const auto first_cpus = [&](std::size_t count) {
     std::vector<std::uint32_t> cpus = machine;
@@ -44,7 +44,9 @@ Expected<RealRuns> run_for_real(const fs::path& program, const std::vector<std::
   };
   // What the largest number of CPUs uses.
   std::size_t used = *std::max_element(counts.begin(), counts.end());
-  std::vector<std::uint32_t> copied = machine.size() > 1 ? copies.cpus : decltype(copies.cpus){};
+  std::vector<std::uint32_t> copied;
+  if (turns && machine.size() > 1)
+    copied = turns->copies;
   for (const std::uint32_t count : copied)
     used = std::max(used, first_cpus(count).size());
 
@@ -65,7 +67,7 @@ Expected<RealRuns> run_for_real(const fs::path& program, const std::vector<std::
   };
   const auto run_copies = [&](std::uint32_t count, RealRun& result) -> Expected<void> {
     const auto runs = recording::run_copies(program, arguments, first_cpus(count),
-                                            std::max((copies.threads + count - 1) / count, 1U),
+                                            std::max((turns->threads + count - 1) / count, 1U),
                                             patience_with_copies * longest);
     if (!runs)
       return tl::unexpected(runs.error());
@@ -86,10 +88,11 @@ Expected<RealRuns> run_for_real(const fs::path& program, const std::vector<std::
     std::vector<std::function<Expected<void>()>> runs;
     for (std::size_t i = 0; i < on_one.size(); ++i)
       runs.emplace_back([&, i] { return run_on({machine[(round + i) % used]}, on_one[i]); });
-    runs.emplace_back([&] {
-      return run_on({machine[round % used]}, in_turns.in_long_slices.emplace_back(),
-                    recording::long_slice);
-    });
+    if (turns)
+      runs.emplace_back([&] {
+        return run_on({machine[round % used]}, in_turns.in_long_slices.emplace_back(),
+                      recording::long_slice);
+      });
     for (const std::uint32_t count : counts)
       if (count > 1)
         runs.emplace_back([&, count] {
@@ -110,7 +113,8 @@ Expected<RealRuns> run_for_real(const fs::path& program, const std::vector<std::
       if (recording::StopSignals::has_come())
         return failure(fmt::format("cannot run {} again", program.string()), "it was stopped");
     }
-    in_turns.usual.push_back(on_one.front());
+    if (turns)
+      in_turns.usual.push_back(on_one.front());
     measured.by_cpus[1].push_back(analysis::on_average_cpu(on_one));
   }
   if (copied.empty())

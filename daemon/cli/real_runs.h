@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,24 +30,26 @@ struct RealRuns {
                                                      const std::string& where, int status,
                                                      int recorded_status);
 
-// What to run beside the program as it is, to know of its CPU time on several CPUs (analysis/cpu_time_on.h).
-struct Copies {
-  std::vector<std::uint32_t> cpus;  // numbers of them: copies_to_try()
-  std::uint32_t threads = 1;        // that compute at once
+// Runs to know of its CPU time on several CPUs (analysis/cpu_time_on.h). Not for programs whose threads spin: they use up what
+// time they wait, which in other turns may be for ever.
+struct OtherTurns {
+  std::vector<std::uint32_t> copies;  // on so many CPUs: copies_to_try()
+  std::uint32_t threads = 1;          // that compute at once
 };
 
 // In each round the program runs once on each of `counts`, which holds 1; how often and where on one CPU:
-// analysis/validation.h; there in long slices; and copies of it. Where the machine has fewer CPUs, a copy on each of these stands
-// for more, and where it has one, there are none; nor where one ends with another status than the program alone, be it that it
-// took ten times as long. `machine`: its CPUs, in the order in which to use them. `progress` hears before each round what is
-// going on. Errors: of starting the program; that a signal has asked to stop (recording/stop_signals.h); and it must
-// end with `exit_status` each time. As recording::run_measured(), not to be called by two threads at once.
+// analysis/validation.h. With `turns` it runs there in long slices, too, and copies of it run. Where the machine has fewer CPUs, a
+// copy on each of these stands for more, and where it has one, there are none; nor where one ends with another status than the
+// program alone, be it that it took ten times as long. `machine`: its CPUs, in the order in which to use them. `progress` hears
+// before each round what is going on. Errors: of starting the program; that a signal has asked to stop
+// (recording/stop_signals.h); and it must end with `exit_status` each time. As recording::run_measured(), not to be called by
+// two threads at once.
 [[nodiscard]] Expected<RealRuns> run_for_real(const std::filesystem::path& program,
                                               const std::vector<std::string>& arguments,
                                               const std::vector<std::uint32_t>& machine,
                                               const std::vector<std::uint32_t>& counts,
-                                              const Copies& copies, std::uint32_t rounds,
-                                              int exit_status,
+                                              const std::optional<OtherTurns>& turns,
+                                              std::uint32_t rounds, int exit_status,
                                               const std::function<void(std::string)>& progress);
 
 }  // namespace longpole::cli

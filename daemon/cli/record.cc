@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -26,6 +27,7 @@
 #include "cli/recorded_run.h"
 #include "cli/text_table.h"
 #include "recording/check_program.h"
+#include "recording/lockstep_advice.h"
 #include "recording/measured_run.h"
 #include "recording/stop_signals.h"
 #include "simulation/machine.h"
@@ -300,6 +302,11 @@ Expected<void> measure_turns(Recording& recording, const Request& request, Statu
   if (!recording.run.exit_status)
     return failure(fmt::format("cannot run {} again", name),
                    "its recorded run was ended before its end");
+  if (std::ranges::any_of(recording.notices, recording::advises_lockstep))
+    return failure(fmt::format("cannot run {} in other turns", name),
+                   "its threads spin, yield in loops or take work from each other, so that its CPU "
+                   "time says how long they wait",
+                   "record with --lockstep in place of --turns");
   const auto program = recording::check_program(name, {}, recording::own_search_path());
   if (!program)
     return tl::unexpected(program.error());
@@ -313,7 +320,7 @@ Expected<void> measure_turns(Recording& recording, const Request& request, Statu
   const recording::StopSignals signals;
   const auto measured =
       run_for_real(program->path, request.recording.arguments, recording::usable_cpus_cores_first(),
-                   {1}, {.cpus = analysis::copies_to_try(threads, threads), .threads = threads},
+                   {1}, OtherTurns{analysis::copies_to_try(threads, threads), threads},
                    request.turns, *recording.run.exit_status, [&](const std::string& doing) {
                      if (progress)
                        progress->set(doing);
@@ -334,7 +341,7 @@ Expected<void> try_turns(Recording& recording, const Request& request, StatusFil
   if (!measured)
     recording.notices.push_back(
         {"turns-failed",
-         fmt::format("How much less CPU time it takes on several CPUs was not found out: {}.",
+         fmt::format("How much CPU time it takes on several CPUs was not found out: {}.",
                      measured.error().why),
          0});
   else if (recording.run.cpu_time_on.empty())

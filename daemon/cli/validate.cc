@@ -243,16 +243,17 @@ Expected<int> validate(const Options& options) {
   std::vector<std::uint32_t> counts{1};
   std::copy_if(predicted_counts.begin(), predicted_counts.end(), std::back_inserter(counts),
                [&](std::uint32_t count) { return count > 1 && count <= machine.size(); });
-  // In lockstep threads take turns in their own way; and where no CPUs are simulated, none has a speed.
-  const bool corrects =
-      in_lockstep.empty() && plain->computers.front().kind == analysis::Computer::Kind::machine;
+  // In lockstep threads take turns in their own way, and such as spin must not take others; and where no CPUs are simulated, none has a speed.
+  const bool corrects = in_lockstep.empty() && advice.empty() &&
+                        plain->computers.front().kind == analysis::Computer::Kind::machine;
   std::optional<ProgressLine> progress(std::in_place, "running it as it is");
-  Copies copies{.cpus = {}, .threads = plain->threads_at_once};
+  std::optional<OtherTurns> other_turns;
   if (corrects)
-    copies.cpus = analysis::copies_to_try(*predicted_counts.rbegin(), copies.threads);
+    other_turns = {analysis::copies_to_try(*predicted_counts.rbegin(), plain->threads_at_once),
+                   plain->threads_at_once};
   const auto measured =
-      run_for_real(program->path, recorded.arguments, machine, counts, copies, *rounds, exit_status,
-                   [&](std::string doing) { progress->set(std::move(doing)); });
+      run_for_real(program->path, recorded.arguments, machine, counts, other_turns, *rounds,
+                   exit_status, [&](std::string doing) { progress->set(std::move(doing)); });
   progress.reset();
   if (!measured)
     return tl::unexpected(measured.error());
