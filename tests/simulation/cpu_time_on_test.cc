@@ -46,8 +46,9 @@ TEST(CpuTimeOn, MakesTheCpusSlowerWhereTheyTakeEachOthersMemory) {
   Machine machine;
   machine.cpus = 2;
   EXPECT_EQ(speeds_on(machine, run), (std::vector<std::uint32_t>{800, 800}));
+  run.cpu_time_on = {{2, most_cpu_time_thousandths}};
   machine.speeds = {500, slowest_speed};
-  EXPECT_EQ(speeds_on(machine, run), (std::vector<std::uint32_t>{400, slowest_speed}));
+  EXPECT_EQ(speeds_on(machine, run), (std::vector<std::uint32_t>{50, slowest_speed}));
 }
 
 TEST(CpuTimeOn, ShortensComputingAndNoSleep) {
