@@ -107,16 +107,15 @@ std::vector<Notice> doubts_of(const Recording& recording) {
   std::vector<std::string> shares;
   for (const CpuTimeOn& one : recording.run.cpu_time_on)
     if (const std::uint32_t percent = (one.thousandths + 5) / 10; percent != 100)
-      shares.push_back(fmt::format("{}% of it on {}", percent, one.cpus));
+      shares.push_back(fmt::format("{}% on {}", percent, one.cpus));
   if (!shares.empty())
     doubts.push_back(
         {"caches",
          fmt::format(
-             "threads push each other's data out of the caches of one CPU, and several share "
-             "caches "
-             "and memory: of the CPU time on one, it takes {}, by runs on one CPU in which its "
-             "threads took turns as they would there; the schedulers shared and ideal know nothing "
-             "of that",
+             "threads push each other's data out of the caches of a CPU, and CPUs share caches and "
+             "memory: of its CPU time on one CPU it takes {}, by further runs of it; the "
+             "schedulers "
+             "shared and ideal know nothing of that",
              fmt::join(shares, ", "))});
   return doubts;
 }

@@ -30,7 +30,7 @@ bool is_as_on_one(const CpuTimeOn& one) {
 
 }  // namespace
 
-std::vector<std::uint32_t> copies_to_try(std::uint32_t cpus, std::uint32_t threads) {
+std::vector<std::uint32_t> cpu_counts_to_try(std::uint32_t cpus, std::uint32_t threads) {
   std::vector<std::uint32_t> out;
   const std::uint32_t enough = std::min(cpus, threads);
   for (std::uint64_t count = 2; enough > 1 && (out.empty() || out.back() < enough); count *= 2)
@@ -38,13 +38,14 @@ std::vector<std::uint32_t> copies_to_try(std::uint32_t cpus, std::uint32_t threa
   return out;
 }
 
-std::vector<CpuTimeOn> cpu_time_on(const TurnRuns& runs, std::uint32_t threads) {
+std::vector<CpuTimeOn> cpu_time_on(const TurnRuns& runs, const std::vector<RealRun>& on_average_cpu,
+                                   std::uint32_t threads) {
   std::vector<CpuTimeOn> out;
   for (const auto& [cpus, copies] : runs.of_copies)
-    out.push_back({cpus, in_thousandths(of_usual_cpu_time(runs.on_average_cpu, copies))});
+    out.push_back({cpus, in_thousandths(of_usual_cpu_time(on_average_cpu, copies))});
   if (out.empty()) {
     const double in_long_slices = std::min(of_usual_cpu_time(runs.usual, runs.in_long_slices), 1.0);
-    for (const std::uint32_t cpus : copies_to_try(threads, threads)) {
+    for (const std::uint32_t cpus : cpu_counts_to_try(threads, threads)) {
       const double others =
           std::max(static_cast<double>(threads) / static_cast<double>(cpus) - 1, 0.0);
       const double saved = 1 - others / (threads - 1);

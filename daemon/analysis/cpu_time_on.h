@@ -32,17 +32,20 @@ struct TurnRuns {
   // On one CPU.
   std::vector<RealRun> usual;
   std::vector<RealRun> in_long_slices;
-  // By number of CPUs, the average of the copies, and beside them that of usual runs on one CPU; empty: not to be had.
+  // By number of CPUs, the average of the copies; empty: not to be had.
   std::map<std::uint32_t, std::vector<RealRun>> of_copies;
-  std::vector<RealRun> on_average_cpu;
 };
 
-// On how many CPUs to run copies of a program of which so many `threads` compute at once (RulesOfThumb), to know of up to so
-// many `cpus`: 2, 4, …, up to where each thread has one.
-[[nodiscard]] std::vector<std::uint32_t> copies_to_try(std::uint32_t cpus, std::uint32_t threads);
+// Of how many CPUs to ask, to know of up to so many `cpus`, for a program of which so many `threads` compute at once
+// (RulesOfThumb): 2, 4, …, up to where each thread has one.
+[[nodiscard]] std::vector<std::uint32_t> cpu_counts_to_try(std::uint32_t cpus,
+                                                           std::uint32_t threads);
 
-// For RunInfo::cpu_time_on, of these numbers of CPUs. As on one CPU where more than a quarter of the rounds are on the other
-// side of that. Empty where it is so on all, to half a percent.
-[[nodiscard]] std::vector<CpuTimeOn> cpu_time_on(const TurnRuns& runs, std::uint32_t threads);
+// For RunInfo::cpu_time_on, of these numbers of CPUs. Copies, which are on several CPUs, are held against usual runs
+// `on_average_cpu` of the same rounds. As on one CPU where more than a quarter of the rounds are on the other side of that. Empty
+// where it is so on all, to half a percent.
+[[nodiscard]] std::vector<CpuTimeOn> cpu_time_on(const TurnRuns& runs,
+                                                 const std::vector<RealRun>& on_average_cpu,
+                                                 std::uint32_t threads);
 
 }  // namespace longpole::analysis

@@ -160,12 +160,14 @@ class HandOvers {
     return measure(from, to);
   }
 
+  // Nothing, where others had the CPU in each round.
   Times measure(std::uint32_t from, std::uint32_t to) {
     stay_on(from);
     sem_init(&there_, 0, 0);
     sem_init(&back_, 0, 0);
     std::vector<std::int64_t> times;
     std::vector<std::int64_t> posts;
+    std::int64_t until_it_runs = 0;
     bool done = false;
     std::thread other([&] {
       stay_on(to);
@@ -174,7 +176,7 @@ class HandOvers {
         sem_wait(&there_);
         if (done)
           return;
-        times.push_back(now() - posted_);
+        until_it_runs = now() - posted_;
         sem_post(&back_);
       }
     });
@@ -186,13 +188,19 @@ class HandOvers {
       }
       posted_ = now();
       sem_post(&there_);
-      posts.push_back(now() - posted_);
+      const std::int64_t of_post = now() - posted_;
       sem_wait(&back_);
+      if (until_it_runs < slice_of_others) {
+        times.push_back(until_it_runs);
+        posts.push_back(of_post);
+      }
     }
     done = true;
     sem_post(&there_);
     other.join();
-    return of_undisturbed(times, posts);
+    if (times.empty())
+      return {};
+    return {median(std::move(times)), median(std::move(posts))};
   }
 
  private:
@@ -204,23 +212,6 @@ class HandOvers {
   // No CPU takes so long from that sleep; who finds another program's thread on it waits for the end of a time slice,
   // which is 0.7 ms at least.
   static constexpr std::int64_t slice_of_others = 500'000;
-
-  // Nothing, where no round was without.
-  static Times of_undisturbed(const std::vector<std::int64_t>& times,
-                              const std::vector<std::int64_t>& posts) {
-    std::vector<std::int64_t> undisturbed;
-    std::vector<std::int64_t> their_posts;
-    for (std::size_t i = 0; i < times.size(); ++i) {
-      if (times[i] < slice_of_others) {
-        undisturbed.push_back(times[i]);
-        their_posts.push_back(posts[i]);
-      }
-    }
-    if (undisturbed.empty())
-      return {};
-    return {median(std::move(undisturbed)), median(std::move(their_posts))};
-  }
-
   sem_t there_{};
   sem_t back_{};
   std::atomic<bool> waits_ = false;

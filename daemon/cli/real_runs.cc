@@ -36,82 +36,78 @@ Expected<RealRuns> run_for_real(const fs::path& program, const std::vector<std::
                                 const std::vector<std::uint32_t>& counts,
                                 const std::optional<OtherTurns>& turns, std::uint32_t rounds,
                                 int exit_status, const std::function<void(std::string)>& progress) {
+  struct Run {
+    std::vector<std::uint32_t> cpus;
+    RealRun* result = nullptr;
+    Nanoseconds slice{};
+    std::uint32_t at_once = 0;  // threads of a copy on each of the CPUs; 0: one program on all
+  };
   const recording::StopSignals signals;
   const auto first_cpus = [&](std::size_t count) {
     std::vector<std::uint32_t> cpus = machine;
     cpus.resize(std::min(count, cpus.size()));
     return cpus;
   };
-  // What the largest number of CPUs uses.
-  std::size_t used = *std::max_element(counts.begin(), counts.end());
   std::vector<std::uint32_t> copied;
   if (turns && machine.size() > 1)
-    copied = turns->copies;
+    copied = turns->cpu_counts;
+  // What the largest number of CPUs uses.
+  std::size_t used = *std::ranges::max_element(counts);
   for (const std::uint32_t count : copied)
     used = std::max(used, first_cpus(count).size());
 
   RealRuns measured;
   analysis::TurnRuns& in_turns = measured.in_turns;
   Nanoseconds longest{};
-  const auto run_on = [&](const std::vector<std::uint32_t>& cpus, RealRun& result,
-                          Nanoseconds slice = {}) -> Expected<void> {
-    const auto run = recording::run_measured(program, arguments, cpus, slice);
-    if (!run)
-      return tl::unexpected(run.error());
-    if (!recording::StopSignals::has_come() && run->exit_status != exit_status)
-      return ends_differently(program, count_text(cpus.size(), "CPU"), run->exit_status,
-                              exit_status);
-    result = {run->elapsed, run->cpu_time, run->others};
-    longest = std::max(longest, run->elapsed);
-    return {};
+  const auto make = [&](const Run& run) -> Expected<std::vector<recording::MeasuredRun>> {
+    if (run.at_once != 0)
+      return recording::run_copies(program, arguments, run.cpus, run.at_once,
+                                   patience_with_copies * longest);
+    const auto one = recording::run_measured(program, arguments, run.cpus, run.slice);
+    if (!one)
+      return tl::unexpected(one.error());
+    longest = std::max(longest, one->elapsed);
+    return std::vector{*one};
   };
-  const auto run_copies = [&](std::uint32_t count, RealRun& result) -> Expected<void> {
-    const auto runs = recording::run_copies(program, arguments, first_cpus(count),
-                                            std::max((turns->threads + count - 1) / count, 1U),
-                                            patience_with_copies * longest);
-    if (!runs)
-      return tl::unexpected(runs.error());
-    std::vector<RealRun> each;
-    for (const recording::MeasuredRun& run : *runs) {
-      if (run.exit_status != exit_status)
-        copied.clear();
-      each.push_back({run.elapsed, run.cpu_time, run.others});
-    }
-    result = analysis::on_average_cpu(each);
-    return {};
-  };
-
   for (std::uint32_t round = 0; round < rounds; ++round) {
     progress(fmt::format("running it as it is, round {} of {}", round + 1, rounds));
     std::vector<RealRun>& on_one =
         measured.on_one.emplace_back(std::min<std::size_t>(cpus_tried_alone, used));
-    std::vector<std::function<Expected<void>()>> runs;
+    std::vector<Run> runs;
     for (std::size_t i = 0; i < on_one.size(); ++i)
-      runs.emplace_back([&, i] { return run_on({machine[(round + i) % used]}, on_one[i]); });
+      runs.push_back({{machine[(round + i) % used]}, &on_one[i]});
     if (turns)
-      runs.emplace_back([&] {
-        return run_on({machine[round % used]}, in_turns.in_long_slices.emplace_back(),
-                      recording::long_slice);
-      });
+      runs.push_back(
+          {runs.front().cpus, &in_turns.in_long_slices.emplace_back(), recording::long_slice});
     for (const std::uint32_t count : counts)
       if (count > 1)
-        runs.emplace_back([&, count] {
-          return run_on(first_cpus(count), measured.by_cpus[count].emplace_back());
-        });
+        runs.push_back({first_cpus(count), &measured.by_cpus[count].emplace_back()});
     for (const std::uint32_t count : copied)
-      runs.emplace_back([&, count]() -> Expected<void> {
-        if (copied.empty())
-          return {};
-        return run_copies(count, in_turns.of_copies[count].emplace_back());
-      });
+      runs.push_back({first_cpus(count),
+                      &in_turns.of_copies[count].emplace_back(),
+                      {},
+                      std::max((turns->threads + count - 1) / count, 1U)});
     // So that no number is always the first after a pause.
     if (round % 2 == 1)
-      std::reverse(runs.begin(), runs.end());
-    for (const auto& run : runs) {
-      if (const auto done = run(); !done)
-        return tl::unexpected(done.error());
+      std::ranges::reverse(runs);
+    for (const Run& run : runs) {
+      if (run.at_once != 0 && copied.empty())
+        continue;
+      const auto ended = make(run);
+      if (!ended)
+        return tl::unexpected(ended.error());
       if (recording::StopSignals::has_come())
         return failure(fmt::format("cannot run {} again", program.string()), "it was stopped");
+      std::vector<RealRun> each;
+      for (const recording::MeasuredRun& one : *ended) {
+        if (one.exit_status != exit_status && run.at_once == 0)
+          return ends_differently(program, count_text(run.cpus.size(), "CPU"), one.exit_status,
+                                  exit_status);
+        if (one.exit_status != exit_status)
+          copied.clear();
+        each.push_back({one.elapsed, one.cpu_time, one.others});
+      }
+      *run.result = analysis::on_average_cpu(each);
     }
     if (turns)
       in_turns.usual.push_back(on_one.front());
@@ -119,7 +115,14 @@ Expected<RealRuns> run_for_real(const fs::path& program, const std::vector<std::
   }
   if (copied.empty())
     in_turns.of_copies.clear();
-  in_turns.on_average_cpu = measured.by_cpus[1];
+  if (turns && !turns->cpu_counts.empty() && copied.empty())
+    measured.no_copies = {
+        "no-copies",
+        fmt::format("What CPU time it takes on several CPUs is guessed from runs on one: {}.",
+                    machine.size() > 1
+                        ? "beside copies of itself it ended otherwise, or had to be killed"
+                        : "copies of it would need others"),
+        0};
   return measured;
 }
 

@@ -21,6 +21,7 @@ inline constexpr std::uint32_t most_rounds = 10'000;
 struct RealRuns {
   std::vector<std::vector<analysis::RealRun>> on_one;  // of each round, each on another CPU
   analysis::TurnRuns in_turns;                         // those on one CPU on the first of these
+  std::optional<Notice> no_copies;  // that there were none, where they were wanted, and why
   // By number of CPUs; on one: on_average_cpu().
   std::map<std::uint32_t, std::vector<analysis::RealRun>> by_cpus;
 };
@@ -33,8 +34,8 @@ struct RealRuns {
 // Runs to know of its CPU time on several CPUs (analysis/cpu_time_on.h). Not for programs whose threads spin: they use up what
 // time they wait, which in other turns may be for ever.
 struct OtherTurns {
-  std::vector<std::uint32_t> copies;  // on so many CPUs: copies_to_try()
-  std::uint32_t threads = 1;          // that compute at once
+  std::vector<std::uint32_t> cpu_counts;  // cpu_counts_to_try()
+  std::uint32_t threads = 1;              // that compute at once
 };
 
 // In each round the program runs once on each of `counts`, which holds 1; how often and where on one CPU:

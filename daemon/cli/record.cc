@@ -302,10 +302,10 @@ Expected<void> measure_turns(Recording& recording, const Request& request, Statu
   if (!recording.run.exit_status)
     return failure(fmt::format("cannot run {} again", name),
                    "its recorded run was ended before its end");
-  if (std::ranges::any_of(recording.notices, recording::advises_lockstep))
+  if (std::ranges::any_of(recording.notices, recording::says_that_it_spins))
     return failure(fmt::format("cannot run {} in other turns", name),
-                   "its threads spin, yield in loops or take work from each other, so that its CPU "
-                   "time says how long they wait",
+                   "its threads spin or yield in loops, and would do so as long as others have "
+                   "the CPU",
                    "record with --lockstep in place of --turns");
   const auto program = recording::check_program(name, {}, recording::own_search_path());
   if (!program)
@@ -320,7 +320,7 @@ Expected<void> measure_turns(Recording& recording, const Request& request, Statu
   const recording::StopSignals signals;
   const auto measured =
       run_for_real(program->path, request.recording.arguments, recording::usable_cpus_cores_first(),
-                   {1}, OtherTurns{analysis::copies_to_try(threads, threads), threads},
+                   {1}, OtherTurns{analysis::cpu_counts_to_try(threads, threads), threads},
                    request.turns, *recording.run.exit_status, [&](const std::string& doing) {
                      if (progress)
                        progress->set(doing);
@@ -331,7 +331,10 @@ Expected<void> measure_turns(Recording& recording, const Request& request, Statu
   recording::StopSignals::take();
   if (!measured)
     return tl::unexpected(measured.error());
-  recording.run.cpu_time_on = analysis::cpu_time_on(measured->in_turns, threads);
+  if (measured->no_copies)
+    recording.notices.push_back(*measured->no_copies);
+  recording.run.cpu_time_on =
+      analysis::cpu_time_on(measured->in_turns, measured->by_cpus.at(1), threads);
   return {};
 }
 

@@ -169,8 +169,10 @@ Expected<PredictedInLockstep> predict_in_lockstep(const Options& options,
 // Predicts again what the recording says now of CPU times on several CPUs, and keeps it with that.
 Expected<void> take_cpu_times(ValidationPrediction& plain, const Options& options,
                               const Recording& recording, const std::vector<std::uint32_t>& cpus) {
-  if (recording.run.cpu_time_on.empty())
+  if (recording.run.cpu_time_on.empty()) {
+    plain.validation.notices = notes_text(recording);
     return {};
+  }
   auto predicted = predict(options.computer, recording, options.command.front(), cpus);
   if (!predicted)
     return tl::unexpected(predicted.error());
@@ -243,13 +245,15 @@ Expected<int> validate(const Options& options) {
   std::vector<std::uint32_t> counts{1};
   std::copy_if(predicted_counts.begin(), predicted_counts.end(), std::back_inserter(counts),
                [&](std::uint32_t count) { return count > 1 && count <= machine.size(); });
-  // In lockstep threads take turns in their own way, and such as spin must not take others; and where no CPUs are simulated, none has a speed.
-  const bool corrects = in_lockstep.empty() && advice.empty() &&
+  // In lockstep threads take turns in their own way, and such as spin are not to be run in others; and where no CPUs are
+  // simulated, none has a speed.
+  const bool corrects = in_lockstep.empty() &&
+                        std::ranges::none_of(recording->notices, recording::says_that_it_spins) &&
                         plain->computers.front().kind == analysis::Computer::Kind::machine;
   std::optional<ProgressLine> progress(std::in_place, "running it as it is");
   std::optional<OtherTurns> other_turns;
   if (corrects)
-    other_turns = {analysis::copies_to_try(*predicted_counts.rbegin(), plain->threads_at_once),
+    other_turns = {analysis::cpu_counts_to_try(*predicted_counts.rbegin(), plain->threads_at_once),
                    plain->threads_at_once};
   const auto measured =
       run_for_real(program->path, recorded.arguments, machine, counts, other_turns, *rounds,
@@ -259,7 +263,10 @@ Expected<int> validate(const Options& options) {
     return tl::unexpected(measured.error());
   const analysis::TurnRuns& turns = measured->in_turns;
   if (corrects) {
-    recording->run.cpu_time_on = analysis::cpu_time_on(turns, plain->threads_at_once);
+    if (measured->no_copies)
+      recording->notices.push_back(*measured->no_copies);
+    recording->run.cpu_time_on =
+        analysis::cpu_time_on(turns, measured->by_cpus.at(1), plain->threads_at_once);
     if (const auto taken = take_cpu_times(*plain, options, *recording, *cpus); !taken)
       return tl::unexpected(taken.error());
   }
@@ -271,16 +278,17 @@ Expected<int> validate(const Options& options) {
   if (!in_lockstep.empty())
     validation.notices = notices_of(in_lockstep);
   validation.rounds = *rounds;
-  validation.refilling_share =
-      1 - analysis::cpu_time_ratio(turns.usual, turns.in_long_slices).median;
+  if (corrects)
+    validation.refilling_share =
+        1 - analysis::cpu_time_ratio(turns.usual, turns.in_long_slices).median;
   validation.unevenness = analysis::unevenness(measured->on_one);
   const std::vector<RealRun>& on_one = measured->by_cpus.at(1);
   for (ValidationRow& row : validation.rows) {
     const auto found = measured->by_cpus.find(row.cpus);
     if (found == measured->by_cpus.end()) {
-      if (row.interval && !row.uncorrected_speedup)
+      if (row.interval && validation.refilling_share && !row.uncorrected_speedup)
         row.interval = analysis::with_caches_kept(*row.interval, row.predicted_speedup,
-                                                  validation.refilling_share);
+                                                  *validation.refilling_share);
     } else if (row.cpus == 1) {
       row.real = analysis::real_speedup(on_one, on_one, 1);
     } else if (const auto held =
@@ -338,7 +346,7 @@ void add_validate(CLI::App& app, Chosen& chosen) {
       "name the number of threads on its own command line.\n\n"
       "Each round also runs it on one CPU in other turns, and beside copies of itself on the\n"
       "other CPUs, as `longpole record --turns` does, and numbers of CPUs are predicted with the\n"
-      "CPU time that this says it takes there.\n"
+      "CPU time that this says it takes there; not where threads spin.\n"
       "from–to: the prediction if waits, switches and wake-ups took anything from nothing to "
       "twice\n"
       "what was measured, CPUs that fall idle had learnt to look for a thread never or each time,\n"

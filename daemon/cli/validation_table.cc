@@ -26,10 +26,11 @@ std::string range_text(const analysis::Interval& range) {
   return fmt::format("{:.2f}–{:.2f}", range.low, range.high);
 }
 
+Json fraction_or_null(std::optional<double> value) {
+  return value ? fraction(*value) : Json(nullptr);
+}
+
 Json json_of(const ValidationRow& row) {
-  const auto fraction_or_null = [](const auto& value) {
-    return value ? fraction(*value) : Json(nullptr);
-  };
   std::optional<double> low;
   std::optional<double> high;
   if (row.real && row.real->confidence) {
@@ -81,7 +82,7 @@ std::string validation_json(const Validation& validation) {
                     {"scheduler", validation.scheduler},
                     {"model", name_of(validation.model)},
                     {"serial_fraction", fraction(validation.serial_fraction)},
-                    {"refilling_share", fraction(validation.refilling_share)},
+                    {"refilling_share", fraction_or_null(validation.refilling_share)},
                     {"unevenness", fraction(validation.unevenness)},
                     {"lockstep_advice", validation.lockstep_advice},
                     {"rows", std::move(rows)}});
@@ -133,12 +134,12 @@ std::string validation_caveats(const Validation& validation) {
           "that as if it were work\n",
           row.cpus, percent_text(-more), row.uncorrected_speedup ? "that" : "on one");
   }
-  if (validation.refilling_share > telling_cpu_time)
+  if (validation.refilling_share.value_or(0) > telling_cpu_time)
     out += fmt::format(
         "note: on one CPU {} of its CPU time goes into loading caches anew, for its threads push "
         "each other's data out when they are switched: in longer time slices it takes that much "
         "less\n",
-        percent_text(validation.refilling_share));
+        percent_text(*validation.refilling_share));
   if (validation.unevenness > telling_unevenness)
     out += fmt::format(
         "note: the CPUs are not alike: by itself, one of them took {:.2f} times as long as another "

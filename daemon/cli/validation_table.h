@@ -52,8 +52,8 @@ struct Validation {
   double cpu_ns = 0;       // of what is simulated
   double unused_ns = 0;  // CPU time of the recorded run that is not, its recording aside: spinning
   // Of the real runs' CPU time on one CPU, that time slices of recording::long_slice save: it went into
-  // loading caches anew.
-  double refilling_share = 0;
+  // loading caches anew. None: it was not run so.
+  std::optional<double> refilling_share;
   double unevenness = 1;                     // of the CPUs, as analysis::unevenness() has it
   std::vector<std::string> lockstep_advice;  // codes of notices, recording/lockstep_advice.h
   bool lockstep_as_advised = false;          // chosen by that, not by the user

@@ -225,8 +225,11 @@ Notice waiting_loops_notice(double share, const std::string& place) {
 }
 
 bool advises_lockstep(const Notice& notice) {
-  constexpr std::array codes = {spinning, work_handed_out, work_stolen, waiting_loops};
-  return std::ranges::find(codes, notice.code) != codes.end();
+  return says_that_it_spins(notice) || notice.code == work_handed_out || notice.code == work_stolen;
+}
+
+bool says_that_it_spins(const Notice& notice) {
+  return notice.code == spinning || notice.code == waiting_loops;
 }
 
 }  // namespace longpole::recording

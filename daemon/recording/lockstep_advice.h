@@ -24,5 +24,7 @@ inline constexpr std::string_view waiting_loops = "waiting-loops";
 
 // Whether the notice is one of those.
 [[nodiscard]] bool advises_lockstep(const Notice& notice);
+// Of these, whether it says that threads use up what time they wait.
+[[nodiscard]] bool says_that_it_spins(const Notice& notice);
 
 }  // namespace longpole::recording

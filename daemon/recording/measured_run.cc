@@ -81,9 +81,11 @@ struct Started {
   std::int64_t at_ns = 0;
 };
 
+enum class Group : std::int16_t { ours = 0, its_own = POSIX_SPAWN_SETPGROUP };
+
 // Or errno.
 tl::expected<Started, int> start_on(const std::vector<std::uint32_t>& cpus, Nanoseconds slice,
-                                    const std::filesystem::path& program,
+                                    Group group, const std::filesystem::path& program,
                                     const std::vector<std::string>& arguments) {
   std::vector<std::string> words = arguments;
   words.insert(words.begin(), program.string());
@@ -97,12 +99,16 @@ tl::expected<Started, int> start_on(const std::vector<std::uint32_t>& cpus, Nano
   ::posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   for (const int output : {STDOUT_FILENO, STDERR_FILENO})
     ::posix_spawn_file_actions_addopen(&files, output, "/dev/null", O_WRONLY, 0);
+  posix_spawnattr_t attributes;
+  ::posix_spawnattr_init(&attributes);
+  ::posix_spawnattr_setflags(&attributes, static_cast<std::int16_t>(group));
   const OnCpus there(cpus);
   const WithSlice sliced(slice);
   Started started;
   started.at_ns = monotonic_ns();
   const int error =
-      ::posix_spawn(&started.pid, program.c_str(), &files, nullptr, argv.data(), environ);
+      ::posix_spawn(&started.pid, program.c_str(), &files, &attributes, argv.data(), environ);
+  ::posix_spawnattr_destroy(&attributes);
   ::posix_spawn_file_actions_destroy(&files);
   if (error != 0)
     return tl::unexpected(error);
@@ -137,13 +143,13 @@ constexpr int looks_to_a_pause = 20;
 
 constexpr std::chrono::seconds time_to_end{5};  // for those that are asked to
 
-// Until all have ended.
+// Until all have ended, each in a process group of its own, so that what one has started ends with it.
 void have_few_at_once(const std::vector<Started>& copies, std::uint32_t at_once,
                       Nanoseconds patience) {
   using Clock = std::chrono::steady_clock;
   const auto tell = [&](int signal) {
     for (const Started& copy : copies)
-      ::kill(copy.pid, signal);
+      ::kill(-copy.pid, signal);
   };
   Clock::time_point last = Clock::now() + patience;
   bool is_asked_to_end = false;
@@ -177,7 +183,7 @@ Expected<MeasuredRun> run_measured(const std::filesystem::path& program,
   const std::string what = fmt::format("cannot run {}", program.string());
   const StopSignals signals;
   const Nanoseconds busy_before = busy_time(cpus);
-  const auto started = start_on(cpus, slice, program, arguments);
+  const auto started = start_on(cpus, slice, Group::ours, program, arguments);
   if (!started)
     return failure(what, std::strerror(started.error()));
   StopSignals::begin_program(started->pid);
@@ -197,7 +203,7 @@ Expected<std::vector<MeasuredRun>> run_copies(const std::filesystem::path& progr
   std::vector<Started> copies;
   int error = 0;
   for (const std::uint32_t cpu : cpus) {
-    const auto copy = start_on({cpu}, {}, program, arguments);
+    const auto copy = start_on({cpu}, {}, Group::its_own, program, arguments);
     if (!copy) {
       error = copy.error();
       break;

@@ -35,7 +35,7 @@ inline constexpr Nanoseconds long_slice{100'000'000};
                                                  Nanoseconds slice = {});
 
 // As run_measured(), a copy on each of `cpus` at a time, none of which has more than `at_once` threads that take turns there
-// (fewer_at_once.h): as the program has on each of so many CPUs. One that has not ended after `patience` is killed: a thread
+// (fewer_at_once.h): as the program has on each of so many CPUs. One that has not ended after `patience` is killed, with what it has started: a thread
 // that spins for what another one does may keep that from the CPU. `elapsed` is rough, `others` left out.
 [[nodiscard]] Expected<std::vector<MeasuredRun>> run_copies(
     const std::filesystem::path& program, const std::vector<std::string>& arguments,

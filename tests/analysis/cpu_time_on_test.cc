@@ -21,69 +21,76 @@ std::vector<RealRun> runs_of(std::initializer_list<int> cpu_time_ms) {
 struct Case {
   std::string_view what;
   std::vector<RealRun> in_long_slices;
+  std::map<std::uint32_t, std::vector<RealRun>> of_copies;
   std::uint32_t threads;
   std::vector<CpuTimeOn> expected;
 };
 
+const std::vector<RealRun>& usual() {
+  static const std::vector<RealRun> runs = runs_of({1000, 1000, 2000, 1000, 1000, 1000});
+  return runs;
+}
+
+void expect_all(const std::vector<Case>& cases) {
+  for (const Case& one : cases)
+    EXPECT_EQ(cpu_time_on({usual(), one.in_long_slices, one.of_copies}, usual(), one.threads),
+              one.expected)
+        << one.what;
+}
+
 TEST(CpuTimeOn, IsLostInProportionToTheOthersOnTheCpu) {
-  const std::vector<RealRun> usual = runs_of({1000, 1000, 2000, 1000, 1000, 1000});
   const std::vector<RealRun> half = runs_of({500, 510, 1000, 490, 480, 500});
   const std::vector<RealRun> two_as_much = runs_of({500, 1010, 1000, 490, 480, 1010});
   const std::vector<RealRun> one_as_much = runs_of({500, 500, 1000, 500, 480, 1010});
   const std::vector<RealRun> next_to_nothing = runs_of({996, 996, 1992, 996, 996, 996});
-  const std::vector<Case> cases = {
-      {"one other in the place of three", half, 4, {{2, 667}, {4, 500}}},
-      {"none in the place of one", half, 2, {{2, 500}}},
-      {"two thirds of one in the place of four", half, 5, {{2, 688}, {4, 531}, {8, 500}}},
-      {"one thread", half, 1, {}},
-      {"no thread", half, 0, {}},
-      {"nothing is saved", usual, 4, {}},
-      {"next to nothing is saved", next_to_nothing, 4, {}},
-      {"a third of the rounds says so", two_as_much, 4, {}},
-      {"a sixth of them does", one_as_much, 4, {{2, 667}, {4, 500}}},
-  };
-  for (const Case& one : cases)
-    EXPECT_EQ(cpu_time_on({usual, one.in_long_slices, {}, usual}, one.threads), one.expected)
-        << one.what;
+  const std::vector<RealRun> more = runs_of({1100, 1100, 2200, 1100, 1100, 1100});
+  expect_all({
+      {"one other in the place of three", half, {}, 4, {{2, 667}, {4, 500}}},
+      {"none in the place of one", half, {}, 2, {{2, 500}}},
+      {"two thirds of one in the place of four", half, {}, 5, {{2, 688}, {4, 531}, {8, 500}}},
+      {"one thread", half, {}, 1, {}},
+      {"no thread", half, {}, 0, {}},
+      {"nothing is saved", usual(), {}, 4, {}},
+      {"next to nothing is saved", next_to_nothing, {}, 4, {}},
+      {"long slices cannot lose anything to turns", more, {}, 4, {}},
+      {"a third of the rounds says so", two_as_much, {}, 4, {}},
+      {"a sixth of them does", one_as_much, {}, 4, {{2, 667}, {4, 500}}},
+  });
 }
 
-struct CopiesCase {
-  std::string_view what;
-  std::map<std::uint32_t, std::vector<RealRun>> of_copies;
-  std::vector<CpuTimeOn> expected;
-};
-
-TEST(CpuTimeOn, IsThatOfCopiesInAsFewTurns) {
-  const std::vector<RealRun> usual = runs_of({1000, 1000, 2000, 1000, 1000, 1000});
+TEST(CpuTimeOn, IsThatOfCopiesWhereThereAreSome) {
+  const std::vector<RealRun> half = runs_of({500, 500, 1000, 500, 500, 500});
   const std::vector<RealRun> less = runs_of({750, 760, 1500, 740, 750, 750});
   const std::vector<RealRun> more = runs_of({1200, 1190, 2400, 1210, 1200, 1200});
   const std::vector<RealRun> two_as_much = runs_of({500, 1010, 1000, 490, 480, 1010});
   const std::vector<RealRun> two_less = runs_of({1200, 990, 2400, 1210, 1200, 990});
   const std::vector<RealRun> next_to_nothing = runs_of({996, 996, 1992, 996, 996, 996});
-  const std::vector<CopiesCase> cases = {
-      {"less", {{2, less}}, {{2, 750}}},
-      {"more where memory is short", {{2, less}, {4, more}}, {{2, 750}, {4, 1200}}},
+  expect_all({
+      {"less", half, {{2, less}}, 4, {{2, 750}}},
+      {"more where memory is short", half, {{2, less}, {4, more}}, 4, {{2, 750}, {4, 1200}}},
       {"a third of the rounds denies that it is less",
+       half,
        {{2, two_as_much}, {4, less}},
+       4,
        {{2, 1000}, {4, 750}}},
-      {"a third of them denies that it is more", {{2, two_less}, {4, less}}, {{2, 1000}, {4, 750}}},
-      {"next to nothing", {{2, next_to_nothing}, {4, usual}}, {}},
-  };
-  // What long slices say does not count then.
-  const std::vector<RealRun> half = runs_of({500, 500, 1000, 500, 500, 500});
-  for (const CopiesCase& one : cases)
-    EXPECT_EQ(cpu_time_on({usual, half, one.of_copies, usual}, 4), one.expected) << one.what;
-  // They stand beside the average of the CPUs, not beside the first one.
-  EXPECT_EQ(cpu_time_on({half, half, {{2, less}}, usual}, 4), (std::vector<CpuTimeOn>{{2, 750}}));
+      {"a third of them denies that it is more",
+       half,
+       {{2, two_less}, {4, less}},
+       4,
+       {{2, 1000}, {4, 750}}},
+      {"next to nothing", half, {{2, next_to_nothing}, {4, usual()}}, 4, {}},
+  });
+  // They are held against the average of the CPUs, not against the first one.
+  EXPECT_EQ(cpu_time_on({half, half, {{2, less}}}, usual(), 4), (std::vector<CpuTimeOn>{{2, 750}}));
 }
 
-TEST(CpuTimeOn, WantsCopiesUpToWhereEachThreadHasACpu) {
-  EXPECT_EQ(copies_to_try(1, 4), std::vector<std::uint32_t>{});
-  EXPECT_EQ(copies_to_try(16, 1), std::vector<std::uint32_t>{});
-  EXPECT_EQ(copies_to_try(2, 4), std::vector<std::uint32_t>{2});
-  EXPECT_EQ(copies_to_try(3, 4), (std::vector<std::uint32_t>{2, 4}));
-  EXPECT_EQ(copies_to_try(16, 4), (std::vector<std::uint32_t>{2, 4}));
-  EXPECT_EQ(copies_to_try(1024, 5), (std::vector<std::uint32_t>{2, 4, 8}));
+TEST(CpuTimeOn, IsAskedForUpToWhereEachThreadHasACpu) {
+  EXPECT_EQ(cpu_counts_to_try(1, 4), std::vector<std::uint32_t>{});
+  EXPECT_EQ(cpu_counts_to_try(16, 1), std::vector<std::uint32_t>{});
+  EXPECT_EQ(cpu_counts_to_try(2, 4), std::vector<std::uint32_t>{2});
+  EXPECT_EQ(cpu_counts_to_try(3, 4), (std::vector<std::uint32_t>{2, 4}));
+  EXPECT_EQ(cpu_counts_to_try(16, 4), (std::vector<std::uint32_t>{2, 4}));
+  EXPECT_EQ(cpu_counts_to_try(1024, 5), (std::vector<std::uint32_t>{2, 4, 8}));
 }
 
 }  // namespace

@@ -90,13 +90,5 @@ TEST(FewerAtOnce, AreAllWhereThereAreNoMore) {
   EXPECT_EQ(process.threads_by_policy(), (std::map<int, int>{{SCHED_OTHER, 3}}));
 }
 
-TEST(FewerAtOnce, AProcessThatHasEndedHasNone) {
-  const pid_t ended = ::fork();
-  if (ended == 0)
-    ::_exit(0);
-  ::waitpid(ended, nullptr, 0);
-  hold_back_beyond(1, ended);
-}
-
 }  // namespace
 }  // namespace longpole::recording

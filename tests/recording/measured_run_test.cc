@@ -24,6 +24,18 @@ Expected<MeasuredRun> shell(const std::string& script, const std::vector<std::ui
   return run_measured("/bin/sh", {"-c", script}, cpus);
 }
 
+// Those that are not our children are waited for by someone else, in a while.
+bool ends_soon(pid_t process) {
+  for (int i = 0; i < 5000; ++i) {
+    std::string state;
+    std::ifstream("/proc/" + std::to_string(process) + "/stat") >> state >> state >> state;
+    if (state.empty() || state == "Z")
+      return true;
+    ::usleep(1000);
+  }
+  return false;
+}
+
 TEST(MeasuredRun, RunsOnTheCpusThatItIsGivenAndLeavesOursAlone) {
   const std::vector<std::uint32_t> before = usable_cpus();
   const auto on_one = shell("exit $(nproc)", {before.back()});
@@ -99,12 +111,21 @@ TEST(Copies, RunOneOnEachCpuAtATimeAndAreAllWaitedFor) {
   std::filesystem::remove(written);
 }
 
+// With what they have started, which would go on for ever.
 TEST(Copies, AreKilledWhenTheyDoNotEnd) {
-  const auto runs = run_copies("/bin/sh", {"-c", "trap '' TERM; exec sleep 100"}, usable_cpus(), 1,
-                               Nanoseconds{std::chrono::milliseconds(50)});
+  const std::string written = testing::TempDir() + "copies-kill-" + std::to_string(::getpid());
+  const auto runs = run_copies(
+      "/bin/sh", {"-c", fmt::format("trap '' TERM; sleep 100 & echo $! >> {}; wait", written)},
+      usable_cpus(), 1, Nanoseconds{std::chrono::milliseconds(200)});
   ASSERT_TRUE(runs) << runs.error().text();
   for (const MeasuredRun& run : *runs)
     EXPECT_EQ(run.exit_status, 128 + 9);
+  std::ifstream in(written);
+  std::size_t started = 0;
+  for (pid_t sleeping = 0; in >> sleeping; ++started)
+    EXPECT_TRUE(ends_soon(sleeping)) << "it sleeps on";
+  EXPECT_EQ(started, runs->size());
+  std::filesystem::remove(written);
   const auto missing = run_copies("/nowhere/at/all", {}, usable_cpus(), 1, Nanoseconds{1});
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().text(), "cannot run /nowhere/at/all: No such file or directory");

@@ -1,7 +1,8 @@
 /* A program to record: two threads that compute, one of them twice as long, and then what the
  * argument says: "fail" exits with status 3, "crash" aborts, "wait" says so and waits for the end, "yield"
  * gives way to nobody, over and over. "take turns": the two do, and each spins until it is its turn.
- * "interrupts" says of two signals of Ctrl-C that they came, and then ends by itself. */
+ * "interrupts" says of two signals of Ctrl-C that they came, and then ends by itself. "alone" exits with
+ * status 3 where another one is at it in the same directory. */
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -9,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { ROUNDS = 20 * 1000 * 1000, YIELDS = 1000, TURNS = 100, ROUNDS_A_TURN = 100 * 1000 };
@@ -83,12 +85,17 @@ int main(int argc, char** argv) {
     pthread_sigmask(SIG_BLOCK, &one, NULL);
     signal(SIGINT, on_interrupt);
   }
+  const int alone = strcmp(then, "alone") == 0;
+  if (alone && mkdir("at-it", 0700) != 0)
+    return 3;
   pthread_t threads[2];
   const int in_turn = strcmp(then, "take turns") == 0;
   pthread_create(&threads[0], NULL, in_turn ? first_in_turn : long_thread, NULL);
   pthread_create(&threads[1], NULL, in_turn ? second_in_turn : short_thread, NULL);
   for (int i = 0; i < 2; ++i)
     pthread_join(threads[i], NULL);
+  if (alone)
+    rmdir("at-it");
   printf("computed %s\n", then);
   fflush(stdout);
   if (strcmp(then, "fail") == 0)
