@@ -118,10 +118,12 @@ Expected<RealRuns> run_for_real(const fs::path& program, const std::vector<std::
   if (turns && !turns->cpu_counts.empty() && copied.empty())
     measured.no_copies = {
         "no-copies",
-        fmt::format("What CPU time it takes on several CPUs is guessed from runs on one: {}.",
-                    machine.size() > 1
-                        ? "beside copies of itself it ended otherwise, or had to be killed"
-                        : "copies of it would need others"),
+        fmt::format(
+            "What CPU time it takes on several CPUs is guessed from runs on one: {}.",
+            machine.size() > 1
+                ? "beside copies of itself, which write to the same files, it ended "
+                  "otherwise, or had to be killed; let it write to standard output, if it can"
+                : "copies of it would need others"),
         0};
   return measured;
 }
