@@ -7,9 +7,10 @@
 //               C D C D C D C D
 //
 // and what CPUs share, a cache or the way to memory, is used by all at once. Both is so where a copy of the program runs on
-// each of so many CPUs, and none has more threads that take turns than there are for a CPU (recording/fewer_at_once.h). Of
-// the real runs' CPU time on two CPUs that was within 3% for 12 of 16 programs, 6 to 8 rounds each, and 9.4% off at most. Copies
-// have no data in common, as threads may have: of such programs it says too much.
+// each of so many CPUs, and as many of its threads take turns at a time as there are for a CPU (recording/fewer_at_once.h). Copies
+// have no data in common, as threads may have, and no page tables: of threads that use the same data it says too much, and of such
+// as give memory back, or write to fresh memory that they have read before, a little too little: on several CPUs the others must
+// hear of it.
 //
 // Where there are no such runs, those on one CPU in long slices (recording/measured_run.h), with hardly any turns, tell
 // how much is lost to turns at all. That is taken to be in proportion to the others: of n threads on P CPUs n / P - 1, and n - 1

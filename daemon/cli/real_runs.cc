@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
 
 #include "cli/human.h"
+#include "recording/fewer_at_once.h"
 #include "recording/measured_run.h"
 #include "recording/stop_signals.h"
 
@@ -34,13 +36,14 @@ tl::unexpected<Error> ends_differently(const fs::path& program, const std::strin
 Expected<RealRuns> run_for_real(const fs::path& program, const std::vector<std::string>& arguments,
                                 const std::vector<std::uint32_t>& machine,
                                 const std::vector<std::uint32_t>& counts,
-                                const std::optional<OtherTurns>& turns, std::uint32_t rounds,
-                                int exit_status, const std::function<void(std::string)>& progress) {
+                                const std::optional<std::vector<std::uint32_t>>& in_turns_as_on,
+                                std::uint32_t rounds, int exit_status,
+                                const std::function<void(std::string)>& progress) {
   struct Run {
     std::vector<std::uint32_t> cpus;
     RealRun* result = nullptr;
     Nanoseconds slice{};
-    std::uint32_t at_once = 0;  // threads of a copy on each of the CPUs; 0: one program on all
+    std::uint32_t copies_as_on = 0;  // so many CPUs, on each of the CPUs; 0: one program on all
   };
   const recording::StopSignals signals;
   const auto first_cpus = [&](std::size_t count) {
@@ -49,8 +52,17 @@ Expected<RealRuns> run_for_real(const fs::path& program, const std::vector<std::
     return cpus;
   };
   std::vector<std::uint32_t> copied;
-  if (turns && machine.size() > 1)
-    copied = turns->cpu_counts;
+  std::string why_no_copies;
+  if (in_turns_as_on && !in_turns_as_on->empty()) {
+    if (machine.size() == 1)
+      why_no_copies = "copies of it would need others";
+    else if (!recording::may_hold_threads())
+      why_no_copies =
+          "this system does not let a program stop threads of another, as it must for copies; "
+          "with kernel.yama.ptrace_scope at 1 or 0 it does";
+    else
+      copied = *in_turns_as_on;
+  }
   // What the largest number of CPUs uses.
   std::size_t used = *std::ranges::max_element(counts);
   for (const std::uint32_t count : copied)
@@ -60,8 +72,8 @@ Expected<RealRuns> run_for_real(const fs::path& program, const std::vector<std::
   analysis::TurnRuns& in_turns = measured.in_turns;
   Nanoseconds longest{};
   const auto make = [&](const Run& run) -> Expected<std::vector<recording::MeasuredRun>> {
-    if (run.at_once != 0)
-      return recording::run_copies(program, arguments, run.cpus, run.at_once,
+    if (run.copies_as_on != 0)
+      return recording::run_copies(program, arguments, run.cpus, run.copies_as_on,
                                    patience_with_copies * longest);
     const auto one = recording::run_measured(program, arguments, run.cpus, run.slice);
     if (!one)
@@ -76,22 +88,19 @@ Expected<RealRuns> run_for_real(const fs::path& program, const std::vector<std::
     std::vector<Run> runs;
     for (std::size_t i = 0; i < on_one.size(); ++i)
       runs.push_back({{machine[(round + i) % used]}, &on_one[i]});
-    if (turns)
+    if (in_turns_as_on)
       runs.push_back(
           {runs.front().cpus, &in_turns.in_long_slices.emplace_back(), recording::long_slice});
     for (const std::uint32_t count : counts)
       if (count > 1)
         runs.push_back({first_cpus(count), &measured.by_cpus[count].emplace_back()});
     for (const std::uint32_t count : copied)
-      runs.push_back({first_cpus(count),
-                      &in_turns.of_copies[count].emplace_back(),
-                      {},
-                      std::max((turns->threads + count - 1) / count, 1U)});
+      runs.push_back({first_cpus(count), &in_turns.of_copies[count].emplace_back(), {}, count});
     // So that no number is always the first after a pause.
     if (round % 2 == 1)
       std::ranges::reverse(runs);
     for (const Run& run : runs) {
-      if (run.at_once != 0 && copied.empty())
+      if (run.copies_as_on != 0 && copied.empty())
         continue;
       const auto ended = make(run);
       if (!ended)
@@ -100,30 +109,30 @@ Expected<RealRuns> run_for_real(const fs::path& program, const std::vector<std::
         return failure(fmt::format("cannot run {} again", program.string()), "it was stopped");
       std::vector<RealRun> each;
       for (const recording::MeasuredRun& one : *ended) {
-        if (one.exit_status != exit_status && run.at_once == 0)
+        if (one.exit_status != exit_status && run.copies_as_on == 0)
           return ends_differently(program, count_text(run.cpus.size(), "CPU"), one.exit_status,
                                   exit_status);
-        if (one.exit_status != exit_status)
+        if (one.exit_status != exit_status) {
           copied.clear();
+          why_no_copies =
+              "beside copies of itself, which write to the same files, it ended otherwise, or had "
+              "to be killed; let it write to standard output, if it can";
+        }
         each.push_back({one.elapsed, one.cpu_time, one.others});
       }
       *run.result = analysis::on_average_cpu(each);
     }
-    if (turns)
+    if (in_turns_as_on)
       in_turns.usual.push_back(on_one.front());
     measured.by_cpus[1].push_back(analysis::on_average_cpu(on_one));
   }
   if (copied.empty())
     in_turns.of_copies.clear();
-  if (turns && !turns->cpu_counts.empty() && copied.empty())
+  if (!why_no_copies.empty())
     measured.no_copies = {
         "no-copies",
-        fmt::format(
-            "What CPU time it takes on several CPUs is guessed from runs on one: {}.",
-            machine.size() > 1
-                ? "beside copies of itself, which write to the same files, it ended "
-                  "otherwise, or had to be killed; let it write to standard output, if it can"
-                : "copies of it would need others"),
+        fmt::format("What CPU time it takes on several CPUs is guessed from runs on one: {}.",
+                    why_no_copies),
         0};
   return measured;
 }

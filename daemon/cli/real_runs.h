@@ -31,26 +31,19 @@ struct RealRuns {
                                                      const std::string& where, int status,
                                                      int recorded_status);
 
-// Runs to know of its CPU time on several CPUs (analysis/cpu_time_on.h). Not for programs whose threads spin: they use up what
-// time they wait, which in other turns may be for ever.
-struct OtherTurns {
-  std::vector<std::uint32_t> cpu_counts;  // cpu_counts_to_try()
-  std::uint32_t threads = 1;              // that compute at once
-};
-
 // In each round the program runs once on each of `counts`, which holds 1; how often and where on one CPU:
-// analysis/validation.h. With `turns` it runs there in long slices, too, and copies of it run. Where the machine has fewer CPUs, a
-// copy on each of these stands for more, and where it has one, there are none; nor where one ends with another status than the
-// program alone, be it that it took ten times as long. `machine`: its CPUs, in the order in which to use them. `progress` hears
-// before each round what is going on. Errors: of starting the program; that a signal has asked to stop
+// analysis/validation.h. With `in_turns_as_on`, cpu_counts_to_try(), it runs there in long slices, too, and copies of it run, to
+// know of its CPU time on so many CPUs (analysis/cpu_time_on.h): not for programs whose threads spin, which use up what time they
+// wait. Where the machine has fewer CPUs, a copy on each of these stands for more, and where it has one, there are none; nor where
+// one ends with another status than the program alone, be it that it took ten times as long, or its threads may not be held.
+// `machine`: its CPUs, in the order in which to use them. `progress` hears before each round what is going on. Errors: of starting
+// the program; that a signal has asked to stop
 // (recording/stop_signals.h); and it must end with `exit_status` each time. As recording::run_measured(), not to be called by
 // two threads at once.
-[[nodiscard]] Expected<RealRuns> run_for_real(const std::filesystem::path& program,
-                                              const std::vector<std::string>& arguments,
-                                              const std::vector<std::uint32_t>& machine,
-                                              const std::vector<std::uint32_t>& counts,
-                                              const std::optional<OtherTurns>& turns,
-                                              std::uint32_t rounds, int exit_status,
-                                              const std::function<void(std::string)>& progress);
+[[nodiscard]] Expected<RealRuns> run_for_real(
+    const std::filesystem::path& program, const std::vector<std::string>& arguments,
+    const std::vector<std::uint32_t>& machine, const std::vector<std::uint32_t>& counts,
+    const std::optional<std::vector<std::uint32_t>>& in_turns_as_on, std::uint32_t rounds,
+    int exit_status, const std::function<void(std::string)>& progress);
 
 }  // namespace longpole::cli

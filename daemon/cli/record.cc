@@ -320,8 +320,8 @@ Expected<void> measure_turns(Recording& recording, const Request& request, Statu
   const recording::StopSignals signals;
   const auto measured =
       run_for_real(program->path, request.recording.arguments, recording::usable_cpus_cores_first(),
-                   {1}, OtherTurns{analysis::cpu_counts_to_try(threads, threads), threads},
-                   request.turns, *recording.run.exit_status, [&](const std::string& doing) {
+                   {1}, analysis::cpu_counts_to_try(threads, threads), request.turns,
+                   *recording.run.exit_status, [&](const std::string& doing) {
                      if (progress)
                        progress->set(doing);
                      status.write({{"doing", doing}});

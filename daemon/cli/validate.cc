@@ -251,12 +251,12 @@ Expected<int> validate(const Options& options) {
                         std::ranges::none_of(recording->notices, recording::says_that_it_spins) &&
                         plain->computers.front().kind == analysis::Computer::Kind::machine;
   std::optional<ProgressLine> progress(std::in_place, "running it as it is");
-  std::optional<OtherTurns> other_turns;
+  std::optional<std::vector<std::uint32_t>> in_turns_as_on;
   if (corrects)
-    other_turns = {analysis::cpu_counts_to_try(*predicted_counts.rbegin(), plain->threads_at_once),
-                   plain->threads_at_once};
+    in_turns_as_on =
+        analysis::cpu_counts_to_try(*predicted_counts.rbegin(), plain->threads_at_once);
   const auto measured =
-      run_for_real(program->path, recorded.arguments, machine, counts, other_turns, *rounds,
+      run_for_real(program->path, recorded.arguments, machine, counts, in_turns_as_on, *rounds,
                    exit_status, [&](std::string doing) { progress->set(std::move(doing)); });
   progress.reset();
   if (!measured)

@@ -15,6 +15,7 @@
 #include <csignal>
 #include <cstdint>
 #include <cstring>
+#include <list>
 #include <map>
 #include <thread>
 #include <utility>
@@ -138,29 +139,34 @@ bool has_ended(pid_t child) {
 }
 
 // How often threads are looked at: about as often as they take turns, and no more than a part of the time.
-constexpr std::chrono::milliseconds shortest_pause{5};
+constexpr std::chrono::milliseconds shortest_pause{3};
 constexpr int looks_to_a_pause = 20;
 
 constexpr std::chrono::seconds time_to_end{5};  // for those that are asked to
 
 // Until all have ended, each in a process group of its own, so that what one has started ends with it.
-void have_few_at_once(const std::vector<Started>& copies, std::uint32_t at_once,
+void have_few_at_once(const std::vector<Started>& copies, std::uint32_t as_if_on,
                       Nanoseconds patience) {
   using Clock = std::chrono::steady_clock;
   const auto tell = [&](int signal) {
     for (const Started& copy : copies)
       ::kill(-copy.pid, signal);
   };
+  std::list<FewerAtOnce> fewer;
+  for (const Started& copy : copies)
+    fewer.emplace_back(copy.pid, as_if_on);
   Clock::time_point last = Clock::now() + patience;
   bool is_asked_to_end = false;
   for (;;) {
     const Clock::time_point look = Clock::now();
     bool goes_on = false;
+    auto threads = fewer.begin();
     for (const Started& copy : copies) {
       if (!has_ended(copy.pid)) {
         goes_on = true;
-        hold_back_beyond(at_once, copy.pid);
+        threads->look();
       }
+      ++threads;
     }
     if (!goes_on)
       return;
@@ -198,7 +204,7 @@ Expected<MeasuredRun> run_measured(const std::filesystem::path& program,
 Expected<std::vector<MeasuredRun>> run_copies(const std::filesystem::path& program,
                                               const std::vector<std::string>& arguments,
                                               const std::vector<std::uint32_t>& cpus,
-                                              std::uint32_t at_once, Nanoseconds patience) {
+                                              std::uint32_t as_if_on, Nanoseconds patience) {
   const StopSignals signals;
   std::vector<Started> copies;
   int error = 0;
@@ -210,7 +216,7 @@ Expected<std::vector<MeasuredRun>> run_copies(const std::filesystem::path& progr
     }
     copies.push_back(*copy);
   }
-  have_few_at_once(copies, at_once, error == 0 ? patience : Nanoseconds{});
+  have_few_at_once(copies, as_if_on, error == 0 ? patience : Nanoseconds{});
   std::vector<MeasuredRun> runs;
   for (const Started& copy : copies) {
     const auto run = result_of(copy);

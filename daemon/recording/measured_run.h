@@ -34,12 +34,12 @@ inline constexpr Nanoseconds long_slice{100'000'000};
                                                  const std::vector<std::uint32_t>& cpus,
                                                  Nanoseconds slice = {});
 
-// As run_measured(), a copy on each of `cpus` at a time, none of which has more than `at_once` threads that take turns there
-// (fewer_at_once.h): as the program has on each of so many CPUs. One that has not ended after `patience` is killed, with what it has started: a thread
-// that spins for what another one does may keep that from the CPU. `elapsed` is rough, `others` left out.
+// As run_measured(), a copy on each of `cpus` at a time, of whose threads as many take turns there as on each of `as_if_on` CPUs
+// (fewer_at_once.h). One that has not ended after `patience` is killed, with what it has started: a thread that spins for what
+// another one does may keep that from the CPU. `elapsed` is rough, `others` left out.
 [[nodiscard]] Expected<std::vector<MeasuredRun>> run_copies(
     const std::filesystem::path& program, const std::vector<std::string>& arguments,
-    const std::vector<std::uint32_t>& cpus, std::uint32_t at_once, Nanoseconds patience);
+    const std::vector<std::uint32_t>& cpus, std::uint32_t as_if_on, Nanoseconds patience);
 
 // The CPUs that this process may use, in the order in which to add them to a program: first one of
 // each core, then the cores' second hardware threads, and so on.

@@ -1,14 +1,18 @@
 #include "recording/fewer_at_once.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <sched.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <chrono>
+#include <functional>
 #include <map>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -17,77 +21,207 @@
 namespace longpole::recording {
 namespace {
 
-// A process with so many threads that compute, and one that waits for them, all on one CPU.
-class Computing {
+using std::chrono::milliseconds;
+
+enum class Main : std::uint8_t { waits, works };
+
+// A process on one CPU with so many threads that do something, and one that waits for them and ends with what they made of it,
+// or works as they do before.
+class Working {
  public:
-  explicit Computing(int threads) {
+  Working(
+      int threads, const std::function<void()>& work,
+      const std::function<int()>& result = [] { return 0; }, Main main = Main::waits) {
     std::array<int, 2> ready{};
     if (::pipe(ready.data()) != 0)
       return;
     pid_ = ::fork();
     if (pid_ == 0) {
       run_on({usable_cpus().front()});
-      std::vector<std::thread> computing;
+      std::vector<std::thread> working;
       for (int i = 0; i < threads; ++i)
-        computing.emplace_back([] {
-          for (volatile bool goes_on = true; goes_on;) {
-          }
-        });
-      if (::write(ready[1], "!", 1) == 1)
-        computing.front().join();
-      ::_exit(1);
+        working.emplace_back(work);
+      const bool told = ::write(ready[1], "!", 1) == 1;
+      if (main == Main::works)
+        work();
+      for (std::thread& one : working)
+        one.join();
+      ::_exit(told ? result() : 1);
     }
     char byte = 0;
     EXPECT_EQ(::read(ready[0], &byte, 1), 1);
     ::close(ready[0]);
     ::close(ready[1]);
   }
-  ~Computing() {
+  ~Working() {
     ::kill(pid_, SIGKILL);
     ::waitpid(pid_, nullptr, 0);
   }
-  Computing(const Computing&) = delete;
-  Computing& operator=(const Computing&) = delete;
+  Working(const Working&) = delete;
+  Working& operator=(const Working&) = delete;
 
   [[nodiscard]] pid_t pid() const { return pid_; }
 
-  [[nodiscard]] std::map<int, int> threads_by_policy() const {
-    std::map<int, int> count;
+  // By the letter of proc(5), /proc/PID/task/TID/stat.
+  [[nodiscard]] std::map<char, int> threads_by_state() const {
+    std::map<char, int> count;
     for (const TaskTimes& task : task_times(pid_))
-      ++count[::sched_getscheduler(task.thread)];
+      ++count[state_of(task.thread)];
+    return count;
+  }
+  [[nodiscard]] char state_of(pid_t thread) const {
+    const std::string fields =
+        read_special_file(fmt::format("/proc/{}/task/{}/stat", pid_, thread));
+    return fields.at(fields.rfind(')') + 2);
+  }
+
+  // Of the threads that took so much CPU time at least, how many there are.
+  [[nodiscard]] int that_took(Nanoseconds least) const {
+    int count = 0;
+    for (const TaskTimes& task : task_times(pid_))
+      count += task.used >= least ? 1 : 0;
     return count;
   }
 
+  // As a shell has it; -1: it goes on after so long.
+  [[nodiscard]] int exit_status(FewerAtOnce& fewer, milliseconds patience) const {
+    const auto last = std::chrono::steady_clock::now() + patience;
+    while (std::chrono::steady_clock::now() < last) {
+      siginfo_t end{};
+      ::waitid(P_PID, static_cast<id_t>(pid_), &end, WEXITED | WNOHANG | WNOWAIT);
+      if (end.si_pid != 0)
+        return end.si_code == CLD_EXITED ? end.si_status : 128 + end.si_status;
+      fewer.look();
+      std::this_thread::sleep_for(milliseconds(2));
+    }
+    return -1;
+  }
+
  private:
-  pid_t pid_ = 0;
+  pid_t pid_ = -1;
 };
 
-TEST(FewerAtOnce, OthersWaitUntilTheseDoNot) {
-  const Computing process(4);
-  for (int look = 0; look < 20; ++look) {
-    hold_back_beyond(2, process.pid());
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+void compute_for_ever() {
+  for (volatile bool goes_on = true; goes_on;) {
   }
-  // The one that waits is none of those that take turns.
-  EXPECT_EQ(process.threads_by_policy(), (std::map<int, int>{{SCHED_OTHER, 3}, {SCHED_IDLE, 2}}));
-  const auto times = [&] {
-    std::map<int, Nanoseconds> used;
-    for (const TaskTimes& task : task_times(process.pid()))
-      used[::sched_getscheduler(task.thread)] += task.used;
-    return used;
-  };
-  const auto before = times();
-  std::this_thread::sleep_for(std::chrono::milliseconds(300));
-  const auto after = times();
-  EXPECT_GT(after.at(SCHED_OTHER) - before.at(SCHED_OTHER),
-            10 * (after.at(SCHED_IDLE) - before.at(SCHED_IDLE)));
 }
 
-TEST(FewerAtOnce, AreAllWhereThereAreNoMore) {
-  const Computing process(2);
-  for (int look = 0; look < 20; ++look)
-    hold_back_beyond(2, process.pid());
-  EXPECT_EQ(process.threads_by_policy(), (std::map<int, int>{{SCHED_OTHER, 3}}));
+void look_for(FewerAtOnce& fewer, milliseconds time) {
+  const auto last = std::chrono::steady_clock::now() + time;
+  while (std::chrono::steady_clock::now() < last) {
+    fewer.look();
+    std::this_thread::sleep_for(milliseconds(2));
+  }
+}
+
+class FewerAtOnceTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!may_hold_threads())
+      GTEST_SKIP() << "this system lets no process stop threads of its children";
+  }
+};
+
+TEST_F(FewerAtOnceTest, AsManyRunAsOnEachOfSoManyCpus) {
+  struct Case {
+    std::uint32_t cpus;
+    int run;
+  };
+  for (const auto& [cpus, run] : {Case{1, 4}, Case{2, 2}, Case{3, 2}, Case{4, 1}, Case{9, 1}}) {
+    const Working process(4, compute_for_ever);
+    FewerAtOnce fewer(process.pid(), cpus);
+    look_for(fewer, milliseconds(100));
+    const std::map<char, int> states = process.threads_by_state();
+    EXPECT_EQ(states.at('R'), run) << cpus;
+    EXPECT_EQ(states.contains('t') ? states.at('t') : 0, 4 - run) << cpus;
+    // The one that waits for them is let alone.
+    EXPECT_EQ(states.at('S'), 1) << cpus;
+  }
+}
+
+TEST_F(FewerAtOnceTest, AllGetOn) {
+  const Working process(4, compute_for_ever);
+  FewerAtOnce fewer(process.pid(), 4);
+  constexpr Nanoseconds some{50'000'000};
+  look_for(fewer, milliseconds(100));
+  EXPECT_LT(process.that_took(some), 4);
+  look_for(fewer, milliseconds(1400));
+  EXPECT_EQ(process.that_took(some), 4);
+}
+
+TEST_F(FewerAtOnceTest, WhenSomeEndOrWaitOthersGoOn) {
+  // Those that come first wait for the last one, which is held for their sake.
+  const Working process(
+      4,
+      [] {
+        static std::atomic<int> there = 0;
+        if (const int mine = ++there; mine == 4) {
+          there.notify_all();
+        } else {
+          const auto end = std::chrono::steady_clock::now() + milliseconds(30);
+          while (std::chrono::steady_clock::now() < end) {
+          }
+          for (int seen = there; seen < 4; seen = there)
+            there.wait(seen);
+        }
+      },
+      [] { return 7; });
+  FewerAtOnce fewer(process.pid(), 2);
+  EXPECT_EQ(process.exit_status(fewer, std::chrono::seconds(20)), 7);
+}
+
+TEST_F(FewerAtOnceTest, AllGoOnWhenNobodyLooksAnyMore) {
+  const Working process(4, compute_for_ever);
+  {
+    FewerAtOnce fewer(process.pid(), 4);
+    fewer.look();
+    fewer.look();
+  }
+  EXPECT_EQ(process.threads_by_state(), (std::map<char, int>{{'R', 4}, {'S', 1}}));
+}
+
+// Signals to a thread that is held reach it when it goes on.
+TEST_F(FewerAtOnceTest, NoSignalIsLost) {
+  static std::atomic<int> heard = 0;
+  static std::atomic<bool> goes_on = true;
+  struct sigaction count {};
+  struct sigaction end {};
+  struct sigaction before_count {};
+  struct sigaction before_end {};
+  count.sa_handler = [](int) { ++heard; };
+  end.sa_handler = [](int) { goes_on = false; };
+  ::sigaction(SIGUSR1, &count, &before_count);
+  ::sigaction(SIGUSR2, &end, &before_end);
+  const Working process(
+      4,
+      [] {
+        while (goes_on) {
+        }
+      },
+      [] { return heard.load(); });
+  ::sigaction(SIGUSR1, &before_count, nullptr);
+  ::sigaction(SIGUSR2, &before_end, nullptr);
+  FewerAtOnce fewer(process.pid(), 4);
+  look_for(fewer, milliseconds(100));
+  for (const TaskTimes& task : task_times(process.pid()))
+    ::syscall(SYS_tgkill, process.pid(), task.thread, SIGUSR1);
+  look_for(fewer, milliseconds(1400));
+  ::kill(process.pid(), SIGUSR2);
+  EXPECT_EQ(process.exit_status(fewer, std::chrono::seconds(20)), 5);
+}
+
+// How a process ended is for those who wait for it, whichever of its threads is held then.
+TEST_F(FewerAtOnceTest, OneThatIsKilledEnds) {
+  for (const bool with_main_held : {false, true}) {
+    const Working process(
+        3, compute_for_ever, [] { return 0; }, with_main_held ? Main::works : Main::waits);
+    FewerAtOnce fewer(process.pid(), 4);
+    do {
+      look_for(fewer, milliseconds(20));
+    } while (with_main_held && process.state_of(process.pid()) != 't');
+    ::kill(process.pid(), SIGKILL);
+    EXPECT_EQ(process.exit_status(fewer, std::chrono::seconds(20)), 128 + SIGKILL);
+  }
 }
 
 }  // namespace

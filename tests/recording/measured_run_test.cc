@@ -95,7 +95,7 @@ TEST(Copies, RunOneOnEachCpuAtATimeAndAreAllWaitedFor) {
       "while [ $(wc -l < {0}) -lt {1} ]; do sleep 0.01; done; exit 3",
       written, cpus.size());
   const auto runs =
-      run_copies("/bin/sh", {"-c", script}, cpus, 1, Nanoseconds{std::chrono::minutes(1)});
+      run_copies("/bin/sh", {"-c", script}, cpus, 2, Nanoseconds{std::chrono::minutes(1)});
   ASSERT_TRUE(runs) << runs.error().text();
   EXPECT_EQ(runs->size(), cpus.size());
   for (const MeasuredRun& run : *runs)
