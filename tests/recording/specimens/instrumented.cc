@@ -19,15 +19,16 @@ static inline void inlined() {
   sink = sink + 1;
 }
 
+// As much by itself as in `work`, in turns, so that a slow moment of the machine hits both.
 __attribute__((noinline)) static void twice() {
-  for (int i = 0; i < 2; ++i) {
-    work(2000);
+  for (int i = 0; i < 20; ++i) {
+    work(200);
     inlined();
+    double x = sink;
+    for (int k = 0; k < 200'000; ++k)
+      x = x * 1.0000001 + 1e-9;
+    sink = x;
   }
-  double x = sink;
-  for (int i = 0; i < 4'000'000; ++i)
-    x = x * 1.0000001 + 1e-9;  // its own work
-  sink = x;
 }
 
 __attribute__((noinline)) static int fibonacci(int n) {
