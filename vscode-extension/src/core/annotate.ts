@@ -1,7 +1,7 @@
 // What stands at the ends of a file's lines at one CPU count: the decisions, without an editor.
 //
 // Lines count from 1, as in recordings.
-import { formatCpus, formatEffect, formatShare } from './format';
+import { formatCountOf, formatCpus, formatEffect, formatShare } from './format';
 import { heatStep } from './palette';
 import { functionShare, functionShareWithCallees, lineShare, type Weights } from './weights';
 
@@ -97,7 +97,7 @@ export function closingLine(textAt: (line: number) => string | undefined, firstL
 }
 
 function countThreads(threads: readonly number[]): string {
-  return threads.length === 1 ? '1 thread' : `${threads.length} threads`;
+  return formatCountOf(threads.length, 'thread');
 }
 
 /** First lines of functions that used much CPU time and hold nothing back, nor does what they call. */

@@ -31,7 +31,7 @@ export function formatSpeedup(speedup: number): string {
 }
 
 export function formatCpus(cpus: number): string {
-  return cpus === 1 ? '1 CPU' : `${cpus} CPUs`;
+  return formatCountOf(cpus, 'CPU');
 }
 
 /** What 10% off a place with this share of the critical path does to the whole program, in percent: 3.8%. */
@@ -62,7 +62,7 @@ export function shareSentence(criticalNs: number, totalNs: number, cpus: number,
   if (isNothing(share)) {
     return `Not on the critical path at ${formatCpus(cpus)}.`;
   }
-  const rests = margin === undefined || isNothing(margin.ns / totalNs) ? '' : `, ${formatCount(margin.samples)} ${margin.samples === 1n ? 'sample' : 'samples'}`;
+  const rests = margin === undefined || isNothing(margin.ns / totalNs) ? '' : `, ${formatCountOf(margin.samples, 'sample')}`;
   return `${withMargin(share, margin, totalNs)} of the critical path at ${formatCpus(cpus)} (${formatTime(criticalNs)} of ${formatTime(totalNs)}${rests}).`;
 }
 
@@ -116,6 +116,11 @@ export function formatCount(count: bigint | number): string {
   return count.toString().replace(/\B(?=(\d{3})+(?!\d))/g, ',');
 }
 
+/** 1 thread, 2 threads, 57,337 calls. */
+export function formatCountOf(count: bigint | number, one: string, many = `${one}s`): string {
+  return `${formatCount(count)} ${BigInt(count) === 1n ? one : many}`;
+}
+
 function threeDigits(value: number): string {
   const size = Math.abs(value);
   return value.toFixed(size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2);
@@ -141,5 +146,5 @@ export function formatAge(ms: number): string {
     return `${minutes} min ago`;
   }
   const [count, unit] = days < 1 ? [hours, 'hour'] : [days, 'day'];
-  return `${count} ${unit}${count === 1 ? '' : 's'} ago`;
+  return `${formatCountOf(count, unit)} ago`;
 }

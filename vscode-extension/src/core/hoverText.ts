@@ -1,6 +1,6 @@
 // What a hover says about a function and a line: Markdown, without an editor.
 import { basename } from 'node:path';
-import { effectSentence, formatCount, formatCpus, formatShare, formatTime, functionVerdict, isNothing, shareSentence, type Margin } from './format';
+import { effectSentence, formatCount, formatCountOf, formatCpus, formatShare, formatTime, functionVerdict, isNothing, shareSentence, type Margin } from './format';
 import { shortName } from './functionNames';
 import type { LockWait } from './lockWaits';
 import { escapeMarkdown } from './markdown';
@@ -133,7 +133,7 @@ function table(weights: Weights, subject: HoverSubject, options: HoverOptions): 
 function lockSentence({ name, waitNs, calls, gain }: LockWait, { freed }: HoverOptions): string {
   const address = freed(name);
   const title = address === '' ? escapeMarkdown(name) : `[${escapeMarkdown(name)}](${address})`;
-  const times = `${formatCount(calls)} ${calls === 1n ? 'call' : 'calls'}`;
+  const times = formatCountOf(calls, 'call');
   if (waitNs <= 0) {
     return `Takes ${title} in ${times}, and never waits for it.`;
   }
@@ -144,7 +144,7 @@ function lockSentence({ name, waitNs, calls, gain }: LockWait, { freed }: HoverO
 function functionFacts(weight: FunctionWeight, named: boolean, { cpus, locks }: HoverOptions): string {
   const facts: string[] = [];
   if (weight.calls !== undefined) {
-    const calls = `${formatCount(weight.calls)} ${weight.calls === 1n ? 'call' : 'calls'}`;
+    const calls = formatCountOf(weight.calls, 'call');
     const critical = weight.at.get(cpus)?.criticalCalls;
     facts.push(critical === undefined ? calls : `${calls}, ${formatCount(critical)} on the path`);
   }

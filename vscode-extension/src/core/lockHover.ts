@@ -1,5 +1,5 @@
 // What a hover on a lock's name says: who waits for it, how long, and what the program would gain. Markdown, without an editor.
-import { formatCount, formatCpus, formatTime, isNothing } from './format';
+import { formatCount, formatCountOf, formatCpus, formatTime, isNothing } from './format';
 import { escapeMarkdown } from './markdown';
 import { gainWords, objectGain, placeName } from './rankings';
 import type { GetObjectsResponse, ObjectRow, Place } from '../protocol/longpole/v1/analyses';
@@ -59,12 +59,8 @@ export function lockMarkdown(locks: readonly ObjectRow[], totalNs: number, cpus:
 
 /** One of several of the same name. */
 function inShort(row: ObjectRow, links: LockLinks): string {
-  const waited = row.waitNs <= 0 ? 'nobody ever waits' : `${formatTime(row.waitNs)} in ${formatCount(row.contended)} of ${countCalls(row)}`;
+  const waited = row.waitNs <= 0 ? 'nobody ever waits' : `${formatTime(row.waitNs)} in ${formatCount(row.contended)} of ${formatCountOf(row.acquisitions, 'call')}`;
   return `[${escapeMarkdown(row.name)}](${links.freed(row.name)})&nbsp;&nbsp;${escapeMarkdown(row.kind)}: ${waited}`;
-}
-
-function countCalls({ acquisitions }: ObjectRow): string {
-  return `${formatCount(acquisitions)} ${acquisitions === 1n ? 'call' : 'calls'}`;
 }
 
 function oneLock(row: ObjectRow, totalNs: number, cpus: number, links: LockLinks): string {
@@ -84,7 +80,7 @@ function oneLock(row: ObjectRow, totalNs: number, cpus: number, links: LockLinks
 }
 
 function verdict(row: ObjectRow, totalNs: number, cpus: number): string {
-  const calls = countCalls(row);
+  const calls = formatCountOf(row.acquisitions, 'call');
   if (row.waitNs <= 0) {
     return `${calls}, and nobody ever waits for it.`;
   }

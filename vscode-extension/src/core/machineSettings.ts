@@ -1,7 +1,7 @@
 // The machine that a recording is simulated on, besides its number of CPUs: as it is kept, typed, shown and sent.
 //
 // What is left out is as it was recorded, or as the scheduler has it.
-import { formatCpus, formatSpeedup, formatTime } from './format';
+import { formatCountOf, formatCpus, formatSpeedup, formatTime } from './format';
 import type { Prediction } from '../protocol/longpole/v1/simulation';
 import type { Machine } from '../protocol/longpole/v1/simulation';
 
@@ -206,10 +206,10 @@ export function machineSummary(settings: MachineSettings): string {
   const threads = settings.threads ?? [];
   const [bound, raised] = [boundThreads(settings), threads.filter(({ priority }) => priority !== undefined).length];
   if (bound > 0) {
-    parts.push(`${bound} ${bound === 1 ? 'thread' : 'threads'} bound`);
+    parts.push(`${formatCountOf(bound, 'thread')} bound`);
   }
   if (raised > 0) {
-    parts.push(`${raised} ${raised === 1 ? 'priority' : 'priorities'}`);
+    parts.push(formatCountOf(raised, 'priority', 'priorities'));
   }
   return parts.join(', ');
 }

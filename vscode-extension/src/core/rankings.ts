@@ -1,6 +1,6 @@
 // What the side bar's lists of locks, threads and Quartz rows say: texts and places, without an editor.
 import { textBar } from './bars';
-import { formatCount, formatCpus, formatShare, formatTime, isNothing } from './format';
+import { formatCount, formatCountOf, formatCpus, formatShare, formatTime, isNothing } from './format';
 import { shortName } from './functionNames';
 import { basename } from './paths';
 import type { Collision, ObjectRow, ObjectUse, Place, ThreadRow } from '../protocol/longpole/v1/analyses';
@@ -43,7 +43,7 @@ export function objectText(row: ObjectRow, totalNs: number, cpus: number): RowTe
         ? `If nobody ever waited for it, the program would take as long as it does, at ${formatCpus(cpus)}.`
         : `If nobody ever waited for it, the program would take ${formatTime(row.freedTotalNs ?? 0)} in place of ` +
           `${formatTime(totalNs)} at ${formatCpus(cpus)}: ${gainWords(gain)}.`;
-  const facts = [`${calls(row.acquisitions)}, ${formatCount(row.contended)} of them waited`];
+  const facts = [`${formatCountOf(row.acquisitions, 'call')}, ${formatCount(row.contended)} of them waited`];
   if (row.waitNs > 0) {
     facts.push(`${formatTime(row.waitNs)} waited, the longest ${formatTime(row.longestWaitNs)}`);
   }
@@ -73,7 +73,7 @@ export function gainWords(gain: number): string {
 
 export function useText({ place, acquisitions, waitNs }: ObjectUse): RowText {
   const where = place === undefined ? 'where is not known' : placeName(place);
-  const count = calls(acquisitions);
+  const count = formatCountOf(acquisitions, 'call');
   const tooltip = place === undefined ? [] : [`${place.function === '' ? '' : `${place.function}\n`}${place.file}:${place.line}`];
   return {
     label: waitNs > 0 ? `${formatTime(waitNs)}  ${where}` : where,
@@ -130,7 +130,7 @@ export function callersRemark(source: string): string {
 /** `share` is the row's, or that of the row on behalf of the one above it, of the whole program's normalized time. */
 export function quartzText(row: QuartzRow, share: number, callCount: bigint | undefined): RowText {
   const name = row.kind === 'program' ? 'the whole program' : row.kind === 'function' ? shortName(row.name) : row.name;
-  const counted = callCount === undefined || row.kind === 'program' ? '' : row.kind === 'function' ? calls(callCount) : `${formatCount(callCount)}×`;
+  const counted = callCount === undefined || row.kind === 'program' ? '' : row.kind === 'function' ? formatCountOf(callCount, 'call') : `${formatCount(callCount)}×`;
   const description = [`${formatShare(share)} ${textBar(share, barCharacters)}`, counted].filter((text) => text !== '').join('  ');
   const { self, total } = row;
   const facts: string[] = [];
@@ -166,8 +166,4 @@ function stateFacts(words: string, state: QuartzState | undefined): string[] {
 /** The place that a lock's row leads to: where most of the waiting is, else where it is used most. */
 export function objectPlace(row: ObjectRow): Place | undefined {
   return row.uses.find(({ place }) => place !== undefined && place.file !== '')?.place;
-}
-
-function calls(count: bigint): string {
-  return `${formatCount(count)} ${count === 1n ? 'call' : 'calls'}`;
 }

@@ -1,6 +1,6 @@
 // What `longpole record --status FILE` writes: a line of JSON for each thing that is new.
 
-import { formatCount } from './format';
+import { formatCountOf } from './format';
 
 export interface RecordStatus {
   /** "recording", "merging", "symbolizing", "running it as it is, round 1 of 6"; empty: not begun. */
@@ -32,7 +32,7 @@ export function progressText({ doing, events }: RecordStatus, stopped: boolean):
     case '':
       return '';
     case 'recording': {
-      const count = events > 0 ? `, ${formatCount(events)} records` : '';
+      const count = events > 0 ? `, ${formatCountOf(events, 'record')}` : '';
       return stopped ? '' : `recording${count}. Cancel stops the program and keeps what was recorded.`;
     }
     default:

@@ -5,7 +5,7 @@
 import { basename } from 'node:path';
 import { formatCommandLine } from './commandLine';
 import { leadSentence, speedupCurve, type CurvePoint, type Stretch } from './curve';
-import { formatAge, formatCount, formatCpus, formatShare, formatSpeedup, formatTime } from './format';
+import { formatAge, formatCount, formatCountOf, formatCpus, formatShare, formatSpeedup, formatTime } from './format';
 import { functionTitle } from './functionNames';
 import { escapeHtml } from './html';
 import { noticeText } from './notices';
@@ -100,7 +100,7 @@ function facts(recording: PageRecording, nowMs: number): string {
   if (recording.elapsedNs > 0n) {
     words.push(`ran ${formatTime(Number(recording.elapsedNs))}`);
   }
-  words.push(`${formatCount(recording.threads)} threads`, `${formatCount(recording.events)} events`);
+  words.push(formatCountOf(recording.threads, 'thread'), formatCountOf(recording.events, 'event'));
   if (recording.source !== '') {
     const rate = recording.sampleHz > 0 ? `, ${formatCount(recording.sampleHz)} samples a second` : '';
     words.push(`${recording.source} source${rate}`);

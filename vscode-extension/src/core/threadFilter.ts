@@ -1,5 +1,6 @@
 // Which threads' part of the numbers is shown: by name, or by the function that they were created with, so that the choice outlives
 // the recording it was made in. Nothing else of a recording is left out: a share is one of the whole program's critical path.
+import { formatCountOf } from './format';
 import { shortName } from './functionNames';
 
 export interface ThreadFilter {
@@ -40,5 +41,5 @@ export function filterWords({ names, functions }: ThreadFilter): string {
 
 /** "3 of 9 threads". */
 export function countWords({ places, total }: ShownThreads): string {
-  return `${places.length} of ${total} ${total === 1 ? 'thread' : 'threads'}`;
+  return `${places.length} of ${formatCountOf(total, 'thread')}`;
 }

@@ -3,7 +3,7 @@ import { open, stat } from 'node:fs/promises';
 import { basename, isAbsolute, join, relative } from 'node:path';
 import * as vscode from 'vscode';
 import { formatCommandLine, parseCommandLine } from '../core/commandLine';
-import { formatCount, formatCpus } from '../core/format';
+import { formatCountOf, formatCpus } from '../core/format';
 import { hottestLine, lockstepHint, needsLockstep, oneThreadHint, ranInOneThread, recordedSentence } from '../core/hottest';
 import { endedBySignal } from '../core/notices';
 import { isStatic, mayHaveLines, mayHold } from '../core/programFile';
@@ -90,7 +90,7 @@ export class Recorder {
       return false;
     }
     const name = basename(info.command[0] ?? path);
-    const events = `${formatCount(info.events)} events`;
+    const events = formatCountOf(info.events, 'event');
     this.log.info(`recorded ${events} to ${path} (${info.source} source)`);
     info.notices.forEach((notice) => this.log.info(notice.text));
     const cutShort = endedBySignal(name, info.notices.find(({ code }) => code === 'cut-short')?.text ?? '');

@@ -5,7 +5,7 @@
 import { writeFile } from 'node:fs/promises';
 import * as vscode from 'vscode';
 import { isNotFound } from '../core/daemonErrors';
-import { errorSentence, formatCpus, formatSpeedup, formatTime } from '../core/format';
+import { errorSentence, formatCountOf, formatCpus, formatSpeedup, formatTime } from '../core/format';
 import { shortName } from '../core/functionNames';
 import { boundThreads, isMachine, machineSummary, schedulerOf, schedulers, withBinding } from '../core/machineSettings';
 import { timelineCalls, timelineData, timelineFound, timelineItem } from '../core/timeline/fromProtocol';
@@ -407,7 +407,7 @@ export class TimelineView implements vscode.WebviewViewProvider, vscode.Disposab
       .map(({ path, name, modifiedMs }) => item(name, new Date(modifiedMs).toLocaleString(), { ...own, path }));
     const bound = boundThreads(this.session.machine);
     const free =
-      bound === 0 ? [] : [separator('the same machine'), item('no thread bound', `in place of ${bound} bound ${bound === 1 ? 'thread' : 'threads'}`, { ...own, isBound: false })];
+      bound === 0 ? [] : [separator('the same machine'), item('no thread bound', `in place of ${formatCountOf(bound, 'bound thread')}`, { ...own, isBound: false })];
     const items = [...free, separator('other numbers of CPUs'), ...counts, separator('other schedulers'), ...others, separator('other recordings'), ...kept];
     const chosen = await vscode.window.showQuickPick(items, {
       title: 'Longpole: Compare the Timeline With',

@@ -1,5 +1,5 @@
 // What stands beside the picture: the selection, what was looked for, the interval; and the table in place of the picture.
-import { formatTime } from '../core/format';
+import { formatCountOf, formatTime } from '../core/format';
 import { callTable, cpuTable, intervalDetails, intervalTitle, itemDetails, itemTitle, remarkOnTime, threadTable, type Table } from '../core/timeline/details';
 import type { History } from '../core/timeline/history';
 import type { Place, Thread, View } from '../core/timeline/model';
@@ -37,7 +37,7 @@ export function drawDetails(timeline: Timeline): void {
       }
     }
     if (found !== undefined) {
-      const counts = `${formatTime(found.timeNs)} in ${found.rows.length} ${found.rows.length === 1 ? 'thread' : 'threads'} here`;
+      const counts = `${formatTime(found.timeNs)} in ${formatCountOf(found.rows.length, 'thread')} here`;
       const jumps = [
         ...(found.previousNs === undefined ? [] : [link('‹ before', () => timeline.move(centred(timeline.view, found.previousNs ?? 0, timeline.totalNs)))]),
         ...(found.nextNs === undefined ? [] : [link('after ›', () => timeline.move(centred(timeline.view, found.nextNs ?? 0, timeline.totalNs)))]),

@@ -4,6 +4,7 @@ import {
   asSentence,
   effectSentence,
   formatCount,
+  formatCountOf,
   formatCpus,
   formatElapsed,
   formatShare,
@@ -50,6 +51,10 @@ void test('counts, CPUs and speed-ups', () => {
   assert.equal(formatCount(57337n), '57,337');
   assert.equal(formatCount(1000), '1,000');
   assert.equal(formatCount(999n), '999');
+  assert.equal(formatCountOf(1n, 'thread'), '1 thread');
+  assert.equal(formatCountOf(0, 'thread'), '0 threads');
+  assert.equal(formatCountOf(57337, 'call'), '57,337 calls');
+  assert.equal(formatCountOf(2n, 'priority', 'priorities'), '2 priorities');
   assert.equal(formatCpus(1), '1 CPU');
   assert.equal(formatCpus(8), '8 CPUs');
   assert.equal(formatSpeedup(6.63), '6.6×');

@@ -1,6 +1,6 @@
 // What is said about the selection and about the interval that is shown: lines of text, some of which lead somewhere.
 import { basename } from '../paths';
-import { formatCount, formatShare, formatTime } from '../format';
+import { formatCount, formatCountOf, formatShare, formatTime } from '../format';
 import { shortName } from '../functionNames';
 import { State, stateNames, type CpuRow, type Item, type Place, type Row, type Thread, type TimelineData, type TimelineObject, type View, type Waker } from './model';
 import { formatMoment, formatSpan, lengthOf, partInRun } from './scale';
@@ -145,7 +145,7 @@ export function crowdText(row: Row, timeNs: number, withinNs: number, data: Time
   const cell = cells(row.counts).find((each) => each.cell === Math.floor((timeNs - data.view.fromNs) / cellNs));
   if (cell !== undefined) {
     const kinds = cell.kinds.map(({ kind, calls }) => `${formatCount(calls)} × ${signOf(data.eventKinds[kind] ?? '').text}`);
-    return `${formatCount(cell.calls)} calls: ${kinds.join(', ')}; zoom in to tell them apart`;
+    return `${formatCountOf(cell.calls, 'call')}: ${kinds.join(', ')}; zoom in to tell them apart`;
   }
   const near = row.events.timeNs.filter((ns) => Math.abs(ns - timeNs) <= withinNs).length;
   return near > 2 ? `one of ${near} calls here; zoom in to tell them apart` : undefined;
@@ -166,7 +166,7 @@ export function cpuText(
     parts.push(`${formatShare((busy[summary] ?? 0) / 255)} busy`);
     parts.push(count === 1 ? nameOf(thread[summary]) : `${formatCount(count)} threads, ${nameOf(thread[summary])} longest`);
     if (moves > 0) {
-      parts.push(`${formatCount(moves)} ${moves === 1 ? 'migration' : 'migrations'} here`);
+      parts.push(`${formatCountOf(moves, 'migration')} here`);
     }
   } else if (turn === undefined) {
     parts.push(`idle${beside}`);
@@ -261,7 +261,7 @@ export function callTable({ thread, view, calls }: { readonly thread: Thread; re
   const shown = calls.filter((item) => momentOf(item) - item.totalNs < view.toNs);
   const told = shown.filter((item) => item.made && item.callNs >= view.fromNs && item.callNs <= view.toNs).length;
   const left = Math.max(0, thread.events - told);
-  const rest = left === 0 ? '' : `; ${formatCount(left)} more ${left === 1 ? 'call is' : 'calls are'} left out, zoom in to see them`;
+  const rest = left === 0 ? '' : `; ${formatCountOf(left, 'more call is', 'more calls are')} left out, zoom in to see them`;
   const moment = (ns: number): string => formatMoment(ns, view);
   const time = (ns: number): string => (ns > 0 ? formatTime(ns) : '–');
   return {
