@@ -58,8 +58,8 @@ Expected<RealRuns> run_for_real(const fs::path& program, const std::vector<std::
       why_no_copies = "copies of it would need others";
     else if (!recording::may_hold_threads())
       why_no_copies =
-          "this system does not let a program stop threads of another, as it must for copies; "
-          "with kernel.yama.ptrace_scope at 1 or 0 it does";
+          "this system does not let a program stop threads of its children (ptrace), as it must "
+          "for copies; kernel.yama.ptrace_scope at 2 or 3, or a container, may forbid that";
     else
       copied = *in_turns_as_on;
   }

@@ -2,13 +2,17 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <functional>
 #include <map>
@@ -208,6 +212,26 @@ TEST_F(FewerAtOnceTest, NoSignalIsLost) {
   look_for(fewer, milliseconds(1400));
   ::kill(process.pid(), SIGUSR2);
   EXPECT_EQ(process.exit_status(fewer, std::chrono::seconds(20)), 5);
+}
+
+TEST(MayHoldThreads, NotWherePtraceIsForbidden) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    // The number of the system call, and no other word of what seccomp(2) gives, is looked at.
+    std::array<sock_filter, 4> filter{{BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),
+                                       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ptrace, 0, 1),
+                                       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+                                       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)}};
+    const sock_fprog program{filter.size(), filter.data()};
+    if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+        ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+      ::_exit(2);
+    ::_exit(may_hold_threads() ? 1 : 0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 // How a process ended is for those who wait for it, whichever of its threads is held then.
