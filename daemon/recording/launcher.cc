@@ -102,7 +102,8 @@ class Control {
 class ShortThreads {
  public:
   explicit ShortThreads(std::uint32_t rate_hz)
-      : many_(std::max<std::uint32_t>(rate_hz * (tick_ns / 1'000'000) / 1'000 / 2, fewest)) {}
+      : many_(std::max(static_cast<std::uint32_t>(rate_hz * (tick_ns / 1'000'000) / 1'000 / 2),
+                       fewest)) {}
 
   [[nodiscard]] bool are_made(std::uint32_t created, std::int64_t now) {
     if (now - began_ > tick_ns) {
