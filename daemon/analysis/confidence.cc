@@ -114,8 +114,7 @@ std::vector<Notice> doubts_of(const Recording& recording) {
          fmt::format(
              "threads push each other's data out of the caches of a CPU, and CPUs share caches and "
              "memory: of its CPU time on one CPU it takes {}, by further runs of it; the "
-             "schedulers "
-             "shared and ideal know nothing of that",
+             "schedulers shared and ideal know nothing of that",
              fmt::join(shares, ", "))});
   return doubts;
 }

@@ -37,9 +37,8 @@ struct RealRuns {
 // wait. Where the machine has fewer CPUs, a copy on each of these stands for more, and where it has one, there are none; nor where
 // one ends with another status than the program alone, be it that it took ten times as long, or its threads may not be held.
 // `machine`: its CPUs, in the order in which to use them. `progress` hears before each round what is going on. Errors: of starting
-// the program; that a signal has asked to stop
-// (recording/stop_signals.h); and it must end with `exit_status` each time. As recording::run_measured(), not to be called by
-// two threads at once.
+// the program; that a signal has asked to stop (recording/stop_signals.h); and it must end with `exit_status` each time. As
+// recording::run_measured(), not to be called by two threads at once.
 [[nodiscard]] Expected<RealRuns> run_for_real(
     const std::filesystem::path& program, const std::vector<std::string>& arguments,
     const std::vector<std::uint32_t>& machine, const std::vector<std::uint32_t>& counts,

@@ -49,7 +49,7 @@ FewerAtOnce::~FewerAtOnce() {
   // One that does not stop soon goes on when this process ends.
   for (int tries = 0; !held_.empty() && tries < 1000; ++tries) {
     hear_of_held();
-    while (!held_.empty() && let_go()) {
+    while (let_go()) {
     }
     if (!held_.empty())
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -64,13 +64,13 @@ void FewerAtOnce::look() {
   if (threads.size() == most) {
     const pid_t longest = *std::ranges::max_element(
         threads, {}, [&](pid_t thread) { return let_.at(thread).at_work; });
-    if (let_.at(longest).at_work >= turn && !held_.empty() && let_go())
+    if (let_.at(longest).at_work >= turn && let_go())
       hold(longest);
     return;
   }
   for (; threads.size() > most; threads.pop_back())
     hold(threads.back());
-  for (std::size_t count = threads.size(); count < most && !held_.empty() && let_go();)
+  for (std::size_t count = threads.size(); count < most && let_go();)
     ++count;
 }
 
@@ -105,9 +105,9 @@ void FewerAtOnce::hold(pid_t thread) {
 }
 
 bool FewerAtOnce::let_go() {
-  const Held held = held_.front();
-  if (!held.has_stopped)
+  if (held_.empty() || !held_.front().has_stopped)
     return false;
+  const Held held = held_.front();
   held_.erase(held_.begin());
   ::ptrace(PTRACE_DETACH, held.thread, nullptr, held.signal);
   let_.insert_or_assign(held.thread, Let{Clock::now()});

@@ -24,7 +24,7 @@ namespace longpole::recording {
 // Of one process, a child of this one, whose threads are all on one CPU. All by one thread, as ptrace(2) has it.
 class FewerAtOnce {
  public:
-  // As on so many `cpus`, at least 1: of the threads that could run at a time, so many share a CPU.
+  // As on so many `cpus`, at least 1, which share out the threads that could run at a time.
   FewerAtOnce(pid_t process, std::uint32_t cpus) : process_(process), cpus_(cpus) {}
   // All go on.
   ~FewerAtOnce();
@@ -36,6 +36,8 @@ class FewerAtOnce {
   // would do. A thread that may not be held runs on. After each, as many run as could on each of the CPUs, or will at the next.
   void look();
 
+  [[nodiscard]] pid_t process() const { return process_; }
+
  private:
   using Clock = std::chrono::steady_clock;
   struct Held {
@@ -43,7 +45,6 @@ class FewerAtOnce {
     bool has_stopped = false;
     int signal = 0;  // that came meanwhile, for when it goes on
   };
-
   struct Let {
     Clock::time_point since;
     Clock::duration at_work{};  // how long it wanted to run, as far as looks say
@@ -51,7 +52,7 @@ class FewerAtOnce {
 
   void hear_of_held();
   void hold(pid_t thread);
-  // The one that has been held longest. False: it has not stopped yet.
+  // The one that has been held longest. False: there is none, or it has not stopped yet.
   bool let_go();
   // Those that are not held and run or wait for a CPU just now; those that have been let for longest first.
   [[nodiscard]] std::vector<pid_t> at_work();

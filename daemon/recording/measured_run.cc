@@ -148,25 +148,23 @@ constexpr std::chrono::seconds time_to_end{5};  // for those that are asked to
 void have_few_at_once(const std::vector<Started>& copies, std::uint32_t as_if_on,
                       Nanoseconds patience) {
   using Clock = std::chrono::steady_clock;
-  const auto tell = [&](int signal) {
-    for (const Started& copy : copies)
-      ::kill(-copy.pid, signal);
-  };
   std::list<FewerAtOnce> fewer;
   for (const Started& copy : copies)
     fewer.emplace_back(copy.pid, as_if_on);
+  const auto tell = [&](int signal) {
+    for (const FewerAtOnce& copy : fewer)
+      ::kill(-copy.process(), signal);
+  };
   Clock::time_point last = Clock::now() + patience;
   bool is_asked_to_end = false;
   for (;;) {
     const Clock::time_point look = Clock::now();
     bool goes_on = false;
-    auto threads = fewer.begin();
-    for (const Started& copy : copies) {
-      if (!has_ended(copy.pid)) {
+    for (FewerAtOnce& copy : fewer) {
+      if (!has_ended(copy.process())) {
         goes_on = true;
-        threads->look();
+        copy.look();
       }
-      ++threads;
     }
     if (!goes_on)
       return;

@@ -96,11 +96,12 @@ TEST(Recording, StopsAtTheUnitsItMayHave) {
   const Specimen specimen{"many_threads"};
   EXPECT_EQ(run_recorded(specimen, directory), run_bare(specimen));
   EXPECT_EQ(directory.control().stop_reason, LONGPOLE_STOP_TOO_MANY_UNITS);
-  // All of them are used. For how many threads they do is a matter of which needs its second chunk when.
+  // As many as leave no room for another chunk.
   const std::uintmax_t size = file_size(directory.path() / "events");
   EXPECT_LE(size, units * LONGPOLE_UNIT_BYTES);
   EXPECT_GT(size, units * LONGPOLE_UNIT_BYTES - LONGPOLE_CHUNK_BYTES);
-  EXPECT_GE(directory.threads().size(), 2U);
+  // Where one starts just as another ends, whose records have been copied and whose chunk is not free yet, three.
+  EXPECT_GE(directory.threads().size(), 3U);
 }
 
 }  // namespace

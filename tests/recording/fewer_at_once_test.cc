@@ -118,15 +118,7 @@ void look_for(FewerAtOnce& fewer, milliseconds time) {
   }
 }
 
-class FewerAtOnceTest : public testing::Test {
- protected:
-  void SetUp() override {
-    if (!may_hold_threads())
-      GTEST_SKIP() << "this system lets no process stop threads of its children";
-  }
-};
-
-TEST_F(FewerAtOnceTest, AsManyRunAsOnEachOfSoManyCpus) {
+TEST(FewerAtOnce, AsManyRunAsOnEachOfSoManyCpus) {
   struct Case {
     std::uint32_t cpus;
     int run;
@@ -143,7 +135,7 @@ TEST_F(FewerAtOnceTest, AsManyRunAsOnEachOfSoManyCpus) {
   }
 }
 
-TEST_F(FewerAtOnceTest, AllGetOn) {
+TEST(FewerAtOnce, AllGetOn) {
   const Working process(4, compute_for_ever);
   FewerAtOnce fewer(process.pid(), 4);
   constexpr Nanoseconds some{50'000'000};
@@ -153,7 +145,7 @@ TEST_F(FewerAtOnceTest, AllGetOn) {
   EXPECT_EQ(process.that_took(some), 4);
 }
 
-TEST_F(FewerAtOnceTest, WhenSomeEndOrWaitOthersGoOn) {
+TEST(FewerAtOnce, WhenSomeEndOrWaitOthersGoOn) {
   // Those that come first wait for the last one, which is held for their sake.
   const Working process(
       4,
@@ -174,7 +166,7 @@ TEST_F(FewerAtOnceTest, WhenSomeEndOrWaitOthersGoOn) {
   EXPECT_EQ(process.exit_status(fewer, std::chrono::seconds(20)), 7);
 }
 
-TEST_F(FewerAtOnceTest, AllGoOnWhenNobodyLooksAnyMore) {
+TEST(FewerAtOnce, AllGoOnWhenNobodyLooksAnyMore) {
   const Working process(4, compute_for_ever);
   {
     FewerAtOnce fewer(process.pid(), 4);
@@ -184,17 +176,18 @@ TEST_F(FewerAtOnceTest, AllGoOnWhenNobodyLooksAnyMore) {
   EXPECT_EQ(process.threads_by_state(), (std::map<char, int>{{'R', 4}, {'S', 1}}));
 }
 
-// Signals to a thread that is held reach it when it goes on.
-TEST_F(FewerAtOnceTest, NoSignalIsLost) {
+// Neither one that comes while a thread is held nor one that is what stops it.
+TEST(FewerAtOnce, NoSignalIsLost) {
   static std::atomic<int> heard = 0;
   static std::atomic<bool> goes_on = true;
+  const int counted = SIGRTMIN;  // each is kept, however many come
   struct sigaction count {};
   struct sigaction end {};
   struct sigaction before_count {};
   struct sigaction before_end {};
   count.sa_handler = [](int) { ++heard; };
   end.sa_handler = [](int) { goes_on = false; };
-  ::sigaction(SIGUSR1, &count, &before_count);
+  ::sigaction(counted, &count, &before_count);
   ::sigaction(SIGUSR2, &end, &before_end);
   const Working process(
       4,
@@ -202,19 +195,30 @@ TEST_F(FewerAtOnceTest, NoSignalIsLost) {
         while (goes_on) {
         }
       },
-      [] { return heard.load(); });
-  ::sigaction(SIGUSR1, &before_count, nullptr);
+      [] { return heard.load() % 251; });
+  ::sigaction(counted, &before_count, nullptr);
   ::sigaction(SIGUSR2, &before_end, nullptr);
-  FewerAtOnce fewer(process.pid(), 4);
-  look_for(fewer, milliseconds(100));
-  for (const TaskTimes& task : task_times(process.pid()))
-    ::syscall(SYS_tgkill, process.pid(), task.thread, SIGUSR1);
-  look_for(fewer, milliseconds(1400));
+  std::atomic<int> sent = 0;
+  std::atomic<bool> goes_on_sending = true;
+  std::thread sender([&] {
+    while (goes_on_sending) {
+      for (const TaskTimes& task : task_times(process.pid()))
+        sent += ::syscall(SYS_tgkill, process.pid(), task.thread, counted) == 0 ? 1 : 0;
+    }
+  });
+  for (int times = 0; times < 800; ++times) {
+    FewerAtOnce fewer(process.pid(), 4);
+    fewer.look();
+  }
+  goes_on_sending = false;
+  sender.join();
   ::kill(process.pid(), SIGUSR2);
-  EXPECT_EQ(process.exit_status(fewer, std::chrono::seconds(20)), 5);
+  FewerAtOnce fewer(process.pid(), 1);
+  EXPECT_EQ(process.exit_status(fewer, std::chrono::seconds(20)), sent % 251) << "of " << sent;
 }
 
-TEST(MayHoldThreads, NotWherePtraceIsForbidden) {
+// What `test` says in a process that may use ptrace(2) for nothing.
+bool without_ptrace(const std::function<bool()>& test) {
   const pid_t child = ::fork();
   if (child == 0) {
     // The number of the system call, and no other word of what seccomp(2) gives, is looked at.
@@ -223,19 +227,22 @@ TEST(MayHoldThreads, NotWherePtraceIsForbidden) {
                                        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
                                        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)}};
     const sock_fprog program{filter.size(), filter.data()};
-    if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
-        ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
-      ::_exit(2);
-    ::_exit(may_hold_threads() ? 1 : 0);
+    const bool is_forbidden = ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+                              ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+    ::_exit(is_forbidden && test() ? 0 : 1);
   }
   int status = 0;
   ::waitpid(child, &status, 0);
-  EXPECT_TRUE(WIFEXITED(status));
-  EXPECT_EQ(WEXITSTATUS(status), 0);
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+TEST(FewerAtOnce, ItIsKnownWhetherThreadsMayBeHeld) {
+  EXPECT_TRUE(may_hold_threads()) << "the tests beside this one need ptrace(2)";
+  EXPECT_TRUE(without_ptrace([] { return !may_hold_threads(); }));
 }
 
 // How a process ended is for those who wait for it, whichever of its threads is held then.
-TEST_F(FewerAtOnceTest, OneThatIsKilledEnds) {
+TEST(FewerAtOnce, OneThatIsKilledEnds) {
   for (const bool with_main_held : {false, true}) {
     const Working process(
         3, compute_for_ever, [] { return 0; }, with_main_held ? Main::works : Main::waits);
