@@ -101,8 +101,9 @@ export function expectedSentence({ cpus, totalNs, speedup, leastSpeedup, mostSpe
   if (leastSpeedup === undefined || mostSpeedup === undefined) {
     return '';
   }
-  const between = `${leastSpeedup.toFixed(2)}× and ${mostSpeedup.toFixed(2)}×`;
-  return `On a real machine with ${formatCpus(cpus)}, expect between ${between}: ${schedulerWords(settings)} it takes ${formatTime(totalNs)}, ${speedup.toFixed(2)}×.`;
+  const [least, most] = [`${leastSpeedup.toFixed(2)}×`, `${mostSpeedup.toFixed(2)}×`];
+  const range = least === most ? least : `between ${least} and ${most}`;
+  return `On a real machine with ${formatCpus(cpus)}, expect ${range}: ${schedulerWords(settings)} it takes ${formatTime(totalNs)}, ${speedup.toFixed(2)}×.`;
 }
 
 /** What a ranking is of that knows the paper's two schedulers alone: the one in force, or else `shared`. */

@@ -158,5 +158,6 @@ void test('what is to be expected of a prediction', () => {
     expectedSentence(prediction, { ...usualMachine, scheduler: 'linux' }),
     'On a real machine with 8 CPUs, expect between 1.90× and 2.10×: by the scheduler linux it takes 501 ms, 2.00×.',
   );
+  assert.match(expectedSentence({ ...prediction, leastSpeedup: 1.999, mostSpeedup: 2.001 }, usualMachine), /8 CPUs, expect 2\.00×: /);
   assert.equal(expectedSentence({ ...prediction, leastSpeedup: undefined }, usualMachine), '');
 });
