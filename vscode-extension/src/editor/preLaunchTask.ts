@@ -1,9 +1,13 @@
 // Tasks that run before what is recorded: those of launch.json, and the one that builds. The user can stop waiting for them at any time.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import * as vscode from 'vscode';
 import { chooseTask, taskWords, type KnownTask, type WantedTask } from '../core/preLaunch';
 
 const recordAnyway = 'Record Anyway';
+
+/** A task that is done with sooner is not shown: it would only flash, and of four messages within 800 ms the editor drops the last. */
+const flashMs = 300;
 
 /** Runs what a launch configuration of this folder wants before; whether to go on. */
 export async function runBefore(wanted: WantedTask | undefined, folder: string): Promise<boolean> {
@@ -34,13 +38,8 @@ export async function runTask(task: vscode.Task): Promise<boolean> {
   if (task.isBackground && isRunning) {
     return true;
   }
-  const end = await vscode.window.withProgress(
-    { location: vscode.ProgressLocation.Notification, title: `Longpole: ${task.name}`, cancellable: true },
-    (progress, cancelled) => {
-      progress.report({ message: task.isBackground ? 'starting …' : 'runs before the recording. Cancel stops it, and records nothing.' });
-      return new Run(task).end(cancelled);
-    },
-  );
+  const run = new Run(task);
+  const end = (await Promise.race([run.end, sleep(flashMs)])) ?? (await shown(run));
   switch (end.how) {
     case 'cancelled':
       return false;
@@ -54,57 +53,73 @@ export async function runTask(task: vscode.Task): Promise<boolean> {
   }
 }
 
+/** Its end, shown until then. */
+async function shown(run: Run): Promise<End> {
+  return vscode.window.withProgress(
+    { location: vscode.ProgressLocation.Notification, title: `Longpole: ${run.task.name}`, cancellable: true },
+    (progress, cancelled) => {
+      progress.report({ message: run.task.isBackground ? 'starting …' : 'runs before the recording. Cancel stops it, and records nothing.' });
+      cancelled.onCancellationRequested(() => run.cancel());
+      return run.end;
+    },
+  );
+}
+
 async function asksToRecord(message: string, go = recordAnyway): Promise<boolean> {
   return (await vscode.window.showWarningMessage(message, go)) === go;
 }
 
 type End = { readonly how: 'cancelled' | 'background' | 'notRun' } | { readonly how: 'ended'; readonly status: number };
 
-/** One run of a task. */
+/** One run of a task, which begins with it. */
 class Run {
+  /** Settles once the run is over, cancelled, or, of a task in the background, begun. */
+  readonly end: Promise<End>;
+  private readonly listeners: vscode.Disposable[] = [];
+  private settle: (end: End) => void = () => undefined;
   private execution: vscode.TaskExecution | undefined;
+  private isCancelled = false;
   /** By run: that of a task may end before the editor has said which one it is. */
   private readonly statuses = new Map<vscode.TaskExecution, number | undefined>();
   private readonly ended = new Set<vscode.TaskExecution>();
 
-  constructor(private readonly task: vscode.Task) {}
-
-  end(cancelled: vscode.CancellationToken): Promise<End> {
-    const listeners: vscode.Disposable[] = [];
-    const end = new Promise<End>((resolve, reject) => {
-      const look = (): void => {
-        const { execution } = this;
-        if (execution === undefined) {
-          return;
-        }
-        if (cancelled.isCancellationRequested) {
-          execution.terminate();
-          resolve({ how: 'cancelled' });
-        } else if (this.ended.has(execution)) {
-          const status = this.statuses.get(execution);
-          resolve(status === undefined ? { how: 'notRun' } : { how: 'ended', status });
-        } else if (this.task.isBackground) {
-          resolve({ how: 'background' });
-        }
-      };
-      listeners.push(
-        vscode.tasks.onDidEndTaskProcess((event) => this.statuses.set(event.execution, event.exitCode)),
-        vscode.tasks.onDidEndTask((event) => {
-          this.ended.add(event.execution);
-          look();
-        }),
-        cancelled.onCancellationRequested(() => {
-          // Also while the editor asks something before it starts the task.
-          resolve({ how: 'cancelled' });
-          look();
-        }),
-      );
-      vscode.tasks.executeTask(this.task).then((started) => {
+  constructor(readonly task: vscode.Task) {
+    this.listeners.push(
+      vscode.tasks.onDidEndTaskProcess((event) => this.statuses.set(event.execution, event.exitCode)),
+      vscode.tasks.onDidEndTask((event) => {
+        this.ended.add(event.execution);
+        this.look();
+      }),
+    );
+    this.end = new Promise<End>((resolve, reject) => {
+      this.settle = resolve;
+      vscode.tasks.executeTask(task).then((started) => {
         this.execution = started;
-        look();
+        this.look();
       }, reject);
-    });
-    return end.finally(() => listeners.forEach((listener) => void listener.dispose()));
+    }).finally(() => this.listeners.forEach((listener) => void listener.dispose()));
+  }
+
+  cancel(): void {
+    this.isCancelled = true;
+    // Also while the editor asks something before it starts the task.
+    this.settle({ how: 'cancelled' });
+    this.look();
+  }
+
+  private look(): void {
+    const { execution } = this;
+    if (execution === undefined) {
+      return;
+    }
+    if (this.isCancelled) {
+      execution.terminate();
+    } else if (this.ended.has(execution)) {
+      const status = this.statuses.get(execution);
+      this.settle(status === undefined ? { how: 'notRun' } : { how: 'ended', status });
+    } else if (this.task.isBackground) {
+      this.settle({ how: 'background' });
+    }
   }
 }
 

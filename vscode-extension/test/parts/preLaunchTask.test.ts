@@ -1,13 +1,17 @@
 import assert from 'node:assert/strict';
-import { beforeEach, test } from 'node:test';
+import { after, beforeEach, test } from 'node:test';
 import type { Task } from 'vscode';
 import { runBefore, runTask } from '../../src/editor/preLaunchTask';
-import { cancelPressed, messages, taskEvents, tasks, Uri } from './standIn';
+import { cancelPressed, messages, progressShown, taskEvents, tasks, Uri } from './standIn';
 
 const task = (name: string, more: object = {}): Task =>
   ({ name, source: 'Workspace', definition: { type: 'shell' }, scope: { uri: Uri.file('/one') }, isBackground: false, ...more }) as unknown as Task;
 
 let terminated = 0;
+/** Titles of what was shown while it ran. */
+const shown: string[] = [];
+const showing = progressShown.event((title) => shown.push(title));
+after(() => showing.dispose());
 const execution = (of: Task): object => ({ task: of, terminate: () => terminated++ });
 
 /** The next task runs so. */
@@ -33,6 +37,7 @@ const ends = (started: object, exitCode: number | undefined): void => {
 
 beforeEach(() => {
   messages.shown.length = 0;
+  shown.length = 0;
   messages.answer = () => undefined;
   tasks.taskExecutions = [];
   terminated = 0;
@@ -44,6 +49,8 @@ void test('a task that went well is followed by the recording, however soon it e
   runs((started) => ends(started, 0), true);
   assert.equal(await runTask(task('make')), true);
   assert.deepEqual(messages.shown, []);
+  // It would only flash.
+  assert.deepEqual(shown, []);
 });
 
 void test('one that failed, or was not run at all, is a question', async () => {
@@ -56,14 +63,37 @@ void test('one that failed, or was not run at all, is a question', async () => {
   assert.match(messages.shown[1] ?? '', /could not be run, or a task that it depends on failed/);
 });
 
-void test('one that does not end can be stopped, and nothing is recorded', async () => {
-  runs(() => cancelPressed.fire());
-  assert.equal(await runTask(task('make')), false);
+void test('one that does not end is shown and can be stopped, and nothing is recorded', async () => {
+  const cancelling = progressShown.event(() => setImmediate(() => cancelPressed.fire()));
+  runs(() => undefined);
+  assert.equal(await runTask(task('for ever')), false);
+  assert.deepEqual(shown, ['Longpole: for ever']);
   assert.equal(terminated, 1);
   // Not even when the editor never starts it, for it asks something first.
-  tasks.executeTask = () => new Promise(() => setImmediate(() => cancelPressed.fire()));
-  assert.equal(await runTask(task('make')), false);
+  tasks.executeTask = () => new Promise(() => undefined);
+  assert.equal(await runTask(task('asked about')), false);
+  // One that it starts all the same has to end.
+  let start: (started: object) => void = () => undefined;
+  tasks.executeTask = () => new Promise((resolve) => (start = resolve));
+  assert.equal(await runTask(task('started late')), false);
+  start(execution(task('started late')));
+  await new Promise(setImmediate);
+  assert.equal(terminated, 2);
   assert.deepEqual(messages.shown, []);
+  cancelling.dispose();
+});
+
+void test('one that takes a while is shown until it ends', async () => {
+  const ending = progressShown.event(() => taskEvents.ended.fire({ execution: started }));
+  const started = execution(task('make'));
+  tasks.executeTask = () => {
+    taskEvents.processEnded.fire({ execution: started, exitCode: 0 });
+    return Promise.resolve(started);
+  };
+  assert.equal(await runTask(task('make')), true);
+  assert.deepEqual(shown, ['Longpole: make']);
+  assert.equal(terminated, 0);
+  ending.dispose();
 });
 
 void test('one in the background is not waited for: the user knows when it is ready', async () => {
@@ -72,6 +102,7 @@ void test('one in the background is not waited for: the user knows when it is re
   runs(() => undefined);
   assert.equal(await runTask(watch), true);
   assert.match(messages.shown[0] ?? '', /runs in the background/);
+  assert.deepEqual(shown, []);
   // One that runs already has been ready for long.
   tasks.taskExecutions = [execution(task('watch', { isBackground: true }))];
   tasks.executeTask = () => Promise.reject(new Error('it runs already'));

@@ -80,6 +80,8 @@ function say(text: string, ...buttons: string[]): Promise<string | undefined> {
 
 /** Presses Cancel on whatever waits. */
 export const cancelPressed = new EventEmitter<void>();
+/** Told of the title of each progress, once it is shown. */
+export const progressShown = new EventEmitter<string>();
 
 export const window = {
   activeTextEditor: undefined,
@@ -87,10 +89,16 @@ export const window = {
   showWarningMessage: say,
   showInformationMessage: say,
   showErrorMessage: say,
-  withProgress: (_options: unknown, work: (progress: { report: () => void }, token: object) => unknown): unknown => {
-    const token = { isCancellationRequested: false, onCancellationRequested: cancelPressed.event };
-    const { dispose } = cancelPressed.event(() => (token.isCancellationRequested = true));
-    return Promise.resolve(work({ report: () => undefined }, token)).finally(dispose);
+  withProgress: ({ title }: { title: string }, work: (progress: { report: () => void }, token: object) => unknown): unknown => {
+    const cancelled = new EventEmitter<void>();
+    const token = { isCancellationRequested: false, onCancellationRequested: cancelled.event };
+    const { dispose } = cancelPressed.event(() => {
+      token.isCancellationRequested = true;
+      cancelled.fire();
+    });
+    const working = work({ report: () => undefined }, token);
+    progressShown.fire(title);
+    return Promise.resolve(working).finally(dispose);
   },
 };
 
