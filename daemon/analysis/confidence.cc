@@ -20,6 +20,8 @@ constexpr std::uint64_t fewest_samples = 100;
 constexpr double fewest_expected = 20;
 constexpr double telling_part = 0.5;     // of the samples to be expected
 constexpr double most_refilling = 0.99;  // something is computed
+// Each doubt is simulated again. With more events, on one of the courses that chance can take.
+constexpr std::size_t most_events_for_all_courses = 30'000;
 
 bool was_recorded(const Recording& recording) {
   return (recording.run.source == Source::kernel || recording.run.source == Source::portable) &&
@@ -138,6 +140,9 @@ Expected<Interval> Confidence::of_speedup(const Computer& computer, const ModelC
   if (on_one_ns <= 0 || total_ns <= 0)
     return Interval{1, 1};
   const double predicted = on_one_ns / total_ns;
+  const auto courses = recording_->event_count() <= most_events_for_all_courses
+                           ? Forecaster::Courses::middle
+                           : Forecaster::Courses::given;
   Interval out{predicted, predicted};
   // As far as the furthest of what one doubt lets it be, to either side.
   const auto shift = [&](std::initializer_list<double> speedups) {
@@ -145,7 +150,7 @@ Expected<Interval> Confidence::of_speedup(const Computer& computer, const ModelC
   };
   const auto over = [&](const Forecaster& forecaster, double other_on_one_ns,
                         const Computer& other) -> Expected<double> {
-    const auto on_many = forecaster.on(other, models);
+    const auto on_many = forecaster.on(other, models, courses);
     if (!on_many)
       return tl::unexpected(on_many.error());
     return on_many->deadlock || on_many->total_ns <= 0 ? predicted
@@ -153,7 +158,7 @@ Expected<Interval> Confidence::of_speedup(const Computer& computer, const ModelC
   };
   const auto speedup_on = [&](const Forecaster& forecaster,
                               const Computer& other) -> Expected<double> {
-    const auto on_one = forecaster.on(with_one_cpu(other), models);
+    const auto on_one = forecaster.on(with_one_cpu(other), models, courses);
     if (!on_one)
       return tl::unexpected(on_one.error());
     return on_one->deadlock ? predicted : over(forecaster, on_one->total_ns, other);

@@ -1,8 +1,11 @@
 #include "analysis/forecast.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <future>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "simulation/simulate.h"
@@ -16,6 +19,9 @@ namespace {
 
 constexpr std::string_view ideal_name = "ideal";
 constexpr std::string_view shared_name = "shared";
+
+// With fewer, a course takes no longer than a thread to start.
+constexpr std::size_t fewest_events_for_helpers = 2'000;
 
 class Unheard final : public simulation::StretchConsumer {
  public:
@@ -145,28 +151,46 @@ Expected<Forecast> Forecaster::on_machine(const simulation::Machine& machine,
   return forecast;
 }
 
-Expected<Forecast> Forecaster::under(const Computer& computer, const Models& models) const {
+// Each CPU takes the next one.
+Expected<Forecast> Forecaster::middle_of_courses(const simulation::Machine& machine,
+                                                 const simulation::WaitFors& pairs) const {
+  std::vector<Expected<Forecast>> courses(courses_of_chance);
+  std::atomic<std::uint32_t> next{0};
+  const auto simulate = [&] {
+    simulation::Machine on_course = machine;
+    while ((on_course.chance = next++) < courses_of_chance)
+      courses[on_course.chance] = on_machine(on_course, pairs);
+  };
+  std::vector<std::future<void>> helpers;
+  if (recording_->event_count() >= fewest_events_for_helpers)
+    for (std::uint32_t i = 1; i < std::min(courses_of_chance, std::thread::hardware_concurrency());
+         ++i)
+      helpers.push_back(std::async(std::launch::async, simulate));
+  simulate();
+  for (std::future<void>& helper : helpers)
+    helper.get();
+  for (Expected<Forecast>& course : courses)
+    if (!course || course->deadlock)
+      return std::move(course);
+  const auto middle = courses.begin() + courses_of_chance / 2;
+  std::ranges::nth_element(courses, middle, {}, [](const Expected<Forecast>& course) {
+    return std::pair(course->total_ns, course->chance);
+  });
+  return std::move(*middle);
+}
+
+Expected<Forecast> Forecaster::under(const Computer& computer, const Models& models,
+                                     Courses courses) const {
   const std::shared_ptr<Paired> known = paired(models);
   if (!known->pairs)
     return no_pairs(models);
   if (computer.kind == Computer::Kind::machine) {
-    const std::uint32_t count = depends_on_chance(computer) ? courses_of_chance : 1;
-    simulation::Machine machine = computer.machine;
-    std::vector<Forecast> courses;
-    for (machine.chance = 0; machine.chance < count; ++machine.chance) {
-      auto course = on_machine(machine, *known->pairs);
-      if (!course)
-        return course;
-      course->model = models.general;
-      if (course->deadlock)
-        return course;
-      courses.push_back(*std::move(course));
-    }
-    const auto middle = courses.begin() + static_cast<std::ptrdiff_t>(courses.size() / 2);
-    std::ranges::nth_element(courses, middle, {}, [](const Forecast& course) {
-      return std::pair(course.total_ns, course.chance);
-    });
-    return *middle;
+    auto forecast = courses == Courses::middle && depends_on_chance(computer)
+                        ? middle_of_courses(computer.machine, *known->pairs)
+                        : on_machine(computer.machine, *known->pairs);
+    if (forecast)
+      forecast->model = models.general;
+    return forecast;
   }
   Forecast forecast;
   forecast.model = models.general;
@@ -189,7 +213,7 @@ Expected<Executed> Forecaster::executed(const Computer& computer, const Models& 
   if (computer.kind == Computer::Kind::machine) {
     simulation::Machine machine = computer.machine;
     if (depends_on_chance(computer)) {
-      const auto forecast = under(computer, models);
+      const auto forecast = under(computer, models, Courses::middle);
       if (!forecast)
         return tl::unexpected(forecast.error());
       machine.chance = forecast->chance;
@@ -265,14 +289,15 @@ Expected<ForecastOfFunctions> Forecaster::functions_on(const Computer& computer,
   return out;
 }
 
-Expected<Forecast> Forecaster::on(const Computer& computer, const ModelChoice& choice) const {
+Expected<Forecast> Forecaster::on(const Computer& computer, const ModelChoice& choice,
+                                  Courses courses) const {
   Models models{choice.general.value_or(Model::direct), choice.objects};
-  Expected<Forecast> first = under(computer, models);
+  Expected<Forecast> first = under(computer, models, courses);
   if (choice.general || !first || !first->deadlock)
     return first;
   for (const Model next : {Model::client_server, Model::strict}) {
     models.general = next;
-    Expected<Forecast> forecast = under(computer, models);
+    Expected<Forecast> forecast = under(computer, models, courses);
     if (forecast && !forecast->deadlock) {
       forecast->of_direct = std::move(first->deadlock);
       return forecast;

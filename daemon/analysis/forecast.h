@@ -6,8 +6,10 @@
 // The model `auto` (thesis, Paper VIII section 7) is the direct one; where the program stands still
 // under that, client-server; where it does so again, strict. A forecast says which was used.
 //
-// What a short run takes under `linux` is chance to some part (simulation::Machine::chance). Of several courses that
-// chance can take the forecast is the middle one, and what is looked at, too; long runs have time for all.
+// What a run takes under `linux` is chance to some part (simulation::Machine::chance), be it short, or one whose threads
+// wait for each other so often that who is first now decides who waits next: of x264 the courses were seen to lie 10% apart.
+// Of several courses that chance can take the forecast is the middle one, and what is looked at, too; of the longest
+// recordings, which take long to simulate, it is the first.
 #pragma once
 
 #include <cstdint>
@@ -74,9 +76,9 @@ struct ForecastOfFunctions {
   std::vector<FunctionActivity> functions;  // up to where it stands still, if it does
 };
 
-// The courses that chance takes in runs of no more events than that.
+// The courses that chance takes in runs of no more events than that: together they take some tenths of a second.
 inline constexpr std::uint32_t courses_of_chance = 5;
-inline constexpr std::size_t most_events_for_chance = 30'000;
+inline constexpr std::size_t most_events_for_chance = 4'000'000;
 
 // What is known of a choice of models takes memory as the recording does, and is kept for so many: `auto` asks for three.
 inline constexpr std::size_t most_recent_models = 6;
@@ -87,9 +89,12 @@ class Forecaster {
  public:
   explicit Forecaster(std::shared_ptr<const Recording> recording);
 
+  // The middle one of the courses of chance, or that of machine.chance alone.
+  enum class Courses : bool { middle, given };
   // Errors: of the machine; and a model that needs to know who ended which wait in the recording,
   // for a program file that stands still.
-  [[nodiscard]] Expected<Forecast> on(const Computer& computer, const ModelChoice& choice) const;
+  [[nodiscard]] Expected<Forecast> on(const Computer& computer, const ModelChoice& choice,
+                                      Courses courses = Courses::middle) const;
   // The total time if its computing took `cpu_time_ratio` times the CPU time, everywhere alike (thesis,
   // Paper III section 4.3: the compensated prediction), and sleeps and other waits of fixed length as long
   // as ever. `uncompensated_ns`: as on() has it. Where no CPU has a speed (ideal, shared), waits count as
@@ -110,8 +115,10 @@ class Forecaster {
   [[nodiscard]] bool depends_on_chance(const Computer& computer) const;
   [[nodiscard]] Expected<Forecast> on_machine(const simulation::Machine& machine,
                                               const simulation::WaitFors& pairs) const;
-  [[nodiscard]] Expected<Forecast> under(const Computer& computer,
-                                         const simulation::Models& models) const;
+  [[nodiscard]] Expected<Forecast> middle_of_courses(const simulation::Machine& machine,
+                                                     const simulation::WaitFors& pairs) const;
+  [[nodiscard]] Expected<Forecast> under(const Computer& computer, const simulation::Models& models,
+                                         Courses courses) const;
   [[nodiscard]] Expected<Executed> executed(const Computer& computer,
                                             const simulation::Models& models) const;
 
