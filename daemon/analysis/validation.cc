@@ -76,6 +76,10 @@ std::optional<Interval> median_interval(std::vector<double> values) {
   return Interval{values[rank - 1], values[count - rank]};
 }
 
+bool is_known_to(double within, double median, const Interval& interval) {
+  return median - interval.low <= within * median && interval.high - median <= within * median;
+}
+
 std::vector<double> cpu_time_ratios(std::span<const RealRun> on_one,
                                     std::span<const RealRun> on_many) {
   std::vector<double> ratios;

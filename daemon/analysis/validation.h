@@ -50,6 +50,9 @@ inline constexpr std::size_t fewest_for_confidence = 6;
 // Practical Nonparametric Statistics, section 3.2). None: too few values.
 [[nodiscard]] std::optional<Interval> median_interval(std::vector<double> values);
 
+// That a median lies within a fraction `within` of what it came out as, to either side, as its interval has it.
+[[nodiscard]] bool is_known_to(double within, double median, const Interval& interval);
+
 // CPU time of the run on many CPUs over that on one, of each round in which both took some. `on_one` and `on_many` as for
 // real_speedup().
 [[nodiscard]] std::vector<double> cpu_time_ratios(std::span<const RealRun> on_one,

@@ -22,6 +22,22 @@ constexpr std::size_t cpus_tried_alone = 2;
 // Times the longest of the others.
 constexpr int patience_with_copies = 10;
 
+bool are_known_to(double within, const RealRuns& measured) {
+  const std::vector<RealRun>& on_one = measured.by_cpus.at(1);
+  const auto is_real_known = [&](const auto& runs) {
+    if (runs.first == 1)
+      return true;
+    const analysis::Real real = analysis::real_speedup(on_one, runs.second, runs.first);
+    return real.confidence && analysis::is_known_to(within, real.speedup, *real.confidence);
+  };
+  const auto are_copies_known = [&](const auto& copies) {
+    const auto ratio = analysis::cpu_time_ratio(on_one, copies.second);
+    return analysis::is_known_to(within, ratio.median, ratio.interval);
+  };
+  return std::ranges::all_of(measured.by_cpus, is_real_known) &&
+         std::ranges::all_of(measured.in_turns.of_copies, are_copies_known);
+}
+
 }  // namespace
 
 tl::unexpected<Error> ends_differently(const fs::path& program, const std::string& where,
@@ -37,7 +53,7 @@ Expected<RealRuns> run_for_real(const fs::path& program, const std::vector<std::
                                 const std::vector<std::uint32_t>& machine,
                                 const std::vector<std::uint32_t>& counts,
                                 const std::optional<std::vector<std::uint32_t>>& in_turns_as_on,
-                                std::uint32_t rounds, int exit_status,
+                                const Rounds& rounds, int exit_status,
                                 const std::function<void(std::string)>& progress) {
   struct Run {
     std::vector<std::uint32_t> cpus;
@@ -81,8 +97,11 @@ Expected<RealRuns> run_for_real(const fs::path& program, const std::vector<std::
     longest = std::max(longest, one->elapsed);
     return std::vector{*one};
   };
-  for (std::uint32_t round = 0; round < rounds; ++round) {
-    progress(fmt::format("running it as it is, round {} of {}", round + 1, rounds));
+  for (std::uint32_t round = 0; round < rounds.most; ++round) {
+    if (round >= rounds.fewest && are_known_to(rounds.within, measured))
+      break;
+    progress(fmt::format("running it as it is, round {} of {}{}", round + 1,
+                         rounds.most > rounds.fewest ? "up to " : "", rounds.most));
     std::vector<RealRun>& on_one =
         measured.on_one.emplace_back(std::min<std::size_t>(cpus_tried_alone, used));
     std::vector<Run> runs;
@@ -125,9 +144,9 @@ Expected<RealRuns> run_for_real(const fs::path& program, const std::vector<std::
     if (in_turns_as_on)
       in_turns.usual.push_back(on_one.front());
     measured.by_cpus[1].push_back(analysis::on_average_cpu(on_one));
+    if (copied.empty())
+      in_turns.of_copies.clear();
   }
-  if (copied.empty())
-    in_turns.of_copies.clear();
   if (!why_no_copies.empty())
     measured.no_copies = {
         "no-copies",

@@ -18,6 +18,14 @@ namespace longpole::cli {
 
 inline constexpr std::uint32_t most_rounds = 10'000;
 
+// As many as the fewest, and up to the most until the medians that are compared are known to that, as a fraction
+// (analysis::is_known_to): the real speed-ups, and the CPU times of copies.
+struct Rounds {
+  std::uint32_t fewest = 1;
+  std::uint32_t most = 1;
+  double within = 0;
+};
+
 struct RealRuns {
   std::vector<std::vector<analysis::RealRun>> on_one;  // of each round, each on another CPU
   analysis::TurnRuns in_turns;                         // those on one CPU on the first of these
@@ -31,7 +39,7 @@ struct RealRuns {
                                                      const std::string& where, int status,
                                                      int recorded_status);
 
-// In each round the program runs once on each of `counts`, which holds 1; how often and where on one CPU:
+// In each of the rounds the program runs once on each of `counts`, which holds 1; how often and where on one CPU:
 // analysis/validation.h. With `in_turns_as_on`, cpu_counts_to_try(), it runs there in long slices, too, and copies of it run, to
 // know of its CPU time on so many CPUs (analysis/cpu_time_on.h): not for programs whose threads spin, which use up what time they
 // wait. Where the machine has fewer CPUs, a copy on each of these stands for more, and where it has one, there are none; nor where
@@ -42,7 +50,7 @@ struct RealRuns {
 [[nodiscard]] Expected<RealRuns> run_for_real(
     const std::filesystem::path& program, const std::vector<std::string>& arguments,
     const std::vector<std::uint32_t>& machine, const std::vector<std::uint32_t>& counts,
-    const std::optional<std::vector<std::uint32_t>>& in_turns_as_on, std::uint32_t rounds,
+    const std::optional<std::vector<std::uint32_t>>& in_turns_as_on, const Rounds& rounds,
     int exit_status, const std::function<void(std::string)>& progress);
 
 }  // namespace longpole::cli

@@ -318,14 +318,14 @@ Expected<void> measure_turns(Recording& recording, const Request& request, Statu
   if (request.status.empty())
     progress.emplace("running it as it is");
   const recording::StopSignals signals;
-  const auto measured =
-      run_for_real(program->path, request.recording.arguments, recording::usable_cpus_cores_first(),
-                   {1}, analysis::cpu_counts_to_try(threads, threads), request.turns,
-                   *recording.run.exit_status, [&](const std::string& doing) {
-                     if (progress)
-                       progress->set(doing);
-                     status.write({{"doing", doing}});
-                   });
+  const auto measured = run_for_real(
+      program->path, request.recording.arguments, recording::usable_cpus_cores_first(), {1},
+      analysis::cpu_counts_to_try(threads, threads), {request.turns, request.turns},
+      *recording.run.exit_status, [&](const std::string& doing) {
+        if (progress)
+          progress->set(doing);
+        status.write({{"doing", doing}});
+      });
   progress.reset();
   // What was recorded is to be kept, and told of.
   recording::StopSignals::take();

@@ -36,9 +36,13 @@ namespace {
 
 using analysis::RealRun;
 
+constexpr std::uint32_t times_as_many_rounds = 4;  // with --within
+constexpr std::uint32_t most_percent_within = 50;
+
 struct Options {
   std::string cpus;
   std::string runs = "15";
+  std::string within;
   std::string lockstep;
   std::string output;
   ComputerOptions computer;
@@ -185,6 +189,18 @@ Expected<void> take_cpu_times(ValidationPrediction& plain, const Options& option
   return storage::save_recording(recording, options.output);
 }
 
+Expected<Rounds> read_rounds(const Options& options) {
+  const auto fewest = parse_number("--runs", options.runs, 1, most_rounds);
+  if (!fewest)
+    return tl::unexpected(fewest.error());
+  if (options.within.empty())
+    return Rounds{*fewest, *fewest};
+  const auto percent = parse_number("--within", options.within, 1, most_percent_within);
+  if (!percent)
+    return tl::unexpected(percent.error());
+  return Rounds{*fewest, *fewest * times_as_many_rounds, *percent / 100.0};
+}
+
 Expected<int> validate(const Options& options) {
   if (options.command.empty() || options.command.front().empty())
     return bad_input("cannot validate", "no program is named",
@@ -194,7 +210,7 @@ Expected<int> validate(const Options& options) {
       parse_cpu_list(options.cpus.empty() ? usual_counts(machine.size()) : options.cpus);
   if (!cpus)
     return tl::unexpected(cpus.error());
-  const auto rounds = parse_number("--runs", options.runs, 1, most_rounds);
+  const auto rounds = read_rounds(options);
   if (!rounds)
     return tl::unexpected(rounds.error());
   if (const auto sound = check_names(options.computer); !sound)
@@ -277,7 +293,7 @@ Expected<int> validate(const Options& options) {
     take_lockstep(validation, other.validation);
   if (!in_lockstep.empty())
     validation.notices = notices_of(in_lockstep);
-  validation.rounds = *rounds;
+  validation.rounds = static_cast<std::uint32_t>(measured->on_one.size());
   if (corrects)
     validation.refilling_share =
         1 - analysis::cpu_time_ratio(turns.usual, turns.in_long_slices).median;
@@ -328,6 +344,13 @@ void add_validate(CLI::App& app, Chosen& chosen) {
       ->type_name("N");
   command
       ->add_option(
+          "--within", options->within,
+          "More rounds, up to four times as many, until the real speed-ups, and what CPU time\n"
+          "the program takes beside copies, are known to PERCENT, in 95 of 100 cases: for\n"
+          "machines and programs whose runs differ much")
+      ->type_name("PERCENT");
+  command
+      ->add_option(
           "--lockstep", options->lockstep,
           "Predict for these of the numbers of CPUs from a recording in lockstep each, for\n"
           "programs whose threads spin or take work from each other; none: for none. Without\n"
@@ -365,7 +388,7 @@ void add_validate(CLI::App& app, Chosen& chosen) {
       "nothing.\n\n"
       "Examples:\n"
       "  longpole validate -- ./program its arguments\n"
-      "  longpole validate --cpus 2 --runs 40 -- pigz -p 4 -k -c big-file");
+      "  longpole validate --cpus 2 --runs 12 --within 2 -- pigz -p 4 -k -c big-file");
   command->callback([options, &chosen] {
     options->command = chosen.program;
     chosen.run = [options] { return validate(*options); };

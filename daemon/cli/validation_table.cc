@@ -160,7 +160,7 @@ std::string validation_caveats(const Validation& validation) {
   if (!noisy.empty())
     out += fmt::format(
         "note: the runs differ too much to say whether the error on {} CPUs is below {:.0f}%; more "
-        "--runs, or a quieter machine, would\n",
+        "--runs, as --within makes them, or a quieter machine, would\n",
         fmt::join(noisy, ", "), telling_error * 100);
   return out;
 }

@@ -51,6 +51,12 @@ TEST(Validation, TheMedianOfAnEvenNumberLiesBetweenTheMiddleTwo) {
   EXPECT_EQ(median({4, 1, 9, 6}), 5);
 }
 
+TEST(Validation, AMedianIsKnownAsFarAsItsIntervalReachesOnEitherSide) {
+  EXPECT_TRUE(is_known_to(0.1, 20, {18, 22}));
+  EXPECT_FALSE(is_known_to(0.1, 20, {17, 22}));
+  EXPECT_FALSE(is_known_to(0.1, 20, {18, 23}));
+}
+
 RealRun run(std::int64_t elapsed, std::int64_t cpu_time, std::int64_t others) {
   return {Nanoseconds{elapsed}, Nanoseconds{cpu_time}, Nanoseconds{others}};
 }
