@@ -59,7 +59,8 @@ FewerAtOnce::~FewerAtOnce() {
 void FewerAtOnce::look() {
   hear_of_held();
   std::vector<pid_t> threads = at_work();
-  const std::size_t most = share_of(threads.size() + held_.size());
+  const std::size_t all = threads.size() + held_.size();
+  const std::size_t most = std::max<std::size_t>((all + cpus_ - 1) / cpus_, 1);
   if (threads.size() == most) {
     const pid_t longest = *std::ranges::max_element(
         threads, {}, [&](pid_t thread) { return let_.at(thread).at_work; });
@@ -71,12 +72,6 @@ void FewerAtOnce::look() {
     hold(threads.back());
   for (std::size_t count = threads.size(); count < most && let_go();)
     ++count;
-}
-
-std::size_t FewerAtOnce::share_of(std::size_t threads) const {
-  const auto turns = static_cast<std::uint64_t>((Clock::now() - start_) / turn);
-  // Over all of the CPUs these add up to all threads.
-  return std::max<std::size_t>((threads + (turns + copy_) % cpus_) / cpus_, 1);
 }
 
 std::vector<pid_t> FewerAtOnce::at_work() {

@@ -3,7 +3,10 @@
 //
 //   on one CPU      A B C D A B C D A B C D      whoever comes back finds the caches full of three others' data
 //   as if on two    A B A B A B B C B C C D      of one other's, as where two CPUs have two threads each
-//   three of them   A B A B A A A C A C C C      and of nobody's half of the time: of two CPUs one has one
+//
+// Where they do not come out even, as many as on the CPU that has most: of three threads on two CPUs the kernel moves one over
+// every few balances, so that none has a CPU's caches to itself for long. One CPU's share after another's, a turn each, was
+// tried: of zstd that saved 17% of the CPU time where two CPUs saved 11% and this 12% (medians of 24 rounds).
 //
 // The others are held: stopped by ptrace(2), which takes no privileges, and which they do not see. Like an outsider who
 // attaches and detaches again, it has no thread for longer than it is held.
@@ -25,10 +28,8 @@ namespace longpole::recording {
 // Of one process, a child of this one, whose threads are all on one CPU. All by one thread, as ptrace(2) has it.
 class FewerAtOnce {
  public:
-  // As on so many `cpus`, at least 1, which share out the threads that could run at a time. Where they do not come out even, it
-  // is one CPU's share after another's, a turn each. `copy`: of copies that run at a time each begins with another one's.
-  FewerAtOnce(pid_t process, std::uint32_t cpus, std::uint32_t copy)
-      : process_(process), cpus_(cpus), copy_(copy) {}
+  // As on so many `cpus`, at least 1, which share out the threads that could run at a time.
+  FewerAtOnce(pid_t process, std::uint32_t cpus) : process_(process), cpus_(cpus) {}
   // All go on.
   ~FewerAtOnce();
   FewerAtOnce(const FewerAtOnce&) = delete;
@@ -36,7 +37,7 @@ class FewerAtOnce {
 
   // To be called again and again, until the process has ended and been waited for, or this is gone: threads start, wait and
   // end, and those that are held take turns with the others, so that all get on and none waits for ever for what a held one
-  // would do. A thread that may not be held runs on. After each, as many run as could on one of the CPUs, or will at the next.
+  // would do. A thread that may not be held runs on. After each, as many run as could on each of the CPUs, or will at the next.
   void look();
 
   [[nodiscard]] pid_t process() const { return process_; }
@@ -53,8 +54,6 @@ class FewerAtOnce {
     Clock::duration at_work{};  // how long it wanted to run, as far as looks say
   };
 
-  // Of so many that could run, a CPU's share.
-  [[nodiscard]] std::size_t share_of(std::size_t threads) const;
   void hear_of_held();
   void hold(pid_t thread);
   // The one that has been held longest. False: there is none, or it has not stopped yet.
@@ -64,8 +63,6 @@ class FewerAtOnce {
 
   pid_t process_;
   std::uint32_t cpus_;
-  std::uint32_t copy_;
-  Clock::time_point start_ = Clock::now();
   std::vector<Held> held_;  // longest first
   std::map<pid_t, Let> let_;
   Clock::time_point last_look_ = Clock::now();

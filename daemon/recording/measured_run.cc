@@ -150,7 +150,7 @@ void have_few_at_once(const std::vector<Started>& copies, std::uint32_t as_if_on
   using Clock = std::chrono::steady_clock;
   std::list<FewerAtOnce> fewer;
   for (const Started& copy : copies)
-    fewer.emplace_back(copy.pid, as_if_on, static_cast<std::uint32_t>(fewer.size()));
+    fewer.emplace_back(copy.pid, as_if_on);
   const auto tell = [&](int signal) {
     for (const FewerAtOnce& copy : fewer)
       ::kill(-copy.process(), signal);

@@ -110,15 +110,12 @@ void compute_for_ever() {
   }
 }
 
-void look_until(FewerAtOnce& fewer, std::chrono::steady_clock::time_point last) {
+void look_for(FewerAtOnce& fewer, milliseconds time) {
+  const auto last = std::chrono::steady_clock::now() + time;
   while (std::chrono::steady_clock::now() < last) {
     fewer.look();
     std::this_thread::sleep_for(milliseconds(2));
   }
-}
-
-void look_for(FewerAtOnce& fewer, milliseconds time) {
-  look_until(fewer, std::chrono::steady_clock::now() + time);
 }
 
 TEST(FewerAtOnce, AsManyRunAsOnEachOfSoManyCpus) {
@@ -126,9 +123,9 @@ TEST(FewerAtOnce, AsManyRunAsOnEachOfSoManyCpus) {
     std::uint32_t cpus;
     int run;
   };
-  for (const auto& [cpus, run] : {Case{1, 4}, Case{2, 2}, Case{4, 1}, Case{9, 1}}) {
+  for (const auto& [cpus, run] : {Case{1, 4}, Case{2, 2}, Case{3, 2}, Case{4, 1}, Case{9, 1}}) {
     const Working process(4, compute_for_ever);
-    FewerAtOnce fewer(process.pid(), cpus, 0);
+    FewerAtOnce fewer(process.pid(), cpus);
     look_for(fewer, milliseconds(100));
     const std::map<char, int> states = process.threads_by_state();
     EXPECT_EQ(states.at('R'), run) << cpus;
@@ -138,28 +135,9 @@ TEST(FewerAtOnce, AsManyRunAsOnEachOfSoManyCpus) {
   }
 }
 
-// How many run in the middle of each of so many turns of 200 ms.
-std::vector<int> running_by_turn(std::uint32_t cpus, std::uint32_t copy, int turns) {
-  const Working process(3, compute_for_ever);
-  FewerAtOnce fewer(process.pid(), cpus, copy);
-  auto middle = std::chrono::steady_clock::now() + milliseconds(100);
-  std::vector<int> running;
-  for (; std::ssize(running) < turns; middle += milliseconds(200)) {
-    look_until(fewer, middle);
-    running.push_back(process.threads_by_state()['R']);
-  }
-  return running;
-}
-
-TEST(FewerAtOnce, WhereTheyDoNotComeOutEvenItIsOneCpusShareAfterAnothers) {
-  EXPECT_EQ(running_by_turn(2, 0, 4), (std::vector{1, 2, 1, 2}));
-  EXPECT_EQ(running_by_turn(2, 1, 4), (std::vector{2, 1, 2, 1}));
-  EXPECT_EQ(running_by_turn(3, 0, 3), (std::vector{1, 1, 1}));
-}
-
 TEST(FewerAtOnce, AllGetOn) {
   const Working process(4, compute_for_ever);
-  FewerAtOnce fewer(process.pid(), 4, 0);
+  FewerAtOnce fewer(process.pid(), 4);
   constexpr Nanoseconds some{50'000'000};
   look_for(fewer, milliseconds(100));
   EXPECT_LT(process.that_took(some), 4);
@@ -184,14 +162,14 @@ TEST(FewerAtOnce, WhenSomeEndOrWaitOthersGoOn) {
         }
       },
       [] { return 7; });
-  FewerAtOnce fewer(process.pid(), 2, 0);
+  FewerAtOnce fewer(process.pid(), 2);
   EXPECT_EQ(process.exit_status(fewer, std::chrono::seconds(20)), 7);
 }
 
 TEST(FewerAtOnce, AllGoOnWhenNobodyLooksAnyMore) {
   const Working process(4, compute_for_ever);
   {
-    FewerAtOnce fewer(process.pid(), 4, 0);
+    FewerAtOnce fewer(process.pid(), 4);
     fewer.look();
     fewer.look();
   }
@@ -229,13 +207,13 @@ TEST(FewerAtOnce, NoSignalIsLost) {
     }
   });
   for (int times = 0; times < 800; ++times) {
-    FewerAtOnce fewer(process.pid(), 4, 0);
+    FewerAtOnce fewer(process.pid(), 4);
     fewer.look();
   }
   goes_on_sending = false;
   sender.join();
   ::kill(process.pid(), SIGUSR2);
-  FewerAtOnce fewer(process.pid(), 1, 0);
+  FewerAtOnce fewer(process.pid(), 1);
   EXPECT_EQ(process.exit_status(fewer, std::chrono::seconds(20)), sent % 251) << "of " << sent;
 }
 
@@ -268,7 +246,7 @@ TEST(FewerAtOnce, OneThatIsKilledEnds) {
   for (const bool with_main_held : {false, true}) {
     const Working process(
         3, compute_for_ever, [] { return 0; }, with_main_held ? Main::works : Main::waits);
-    FewerAtOnce fewer(process.pid(), 4, 0);
+    FewerAtOnce fewer(process.pid(), 4);
     do {
       look_for(fewer, milliseconds(20));
     } while (with_main_held && process.state_of(process.pid()) != 't');
