@@ -4,9 +4,9 @@
 //   on one CPU      A B C D A B C D A B C D      whoever comes back finds the caches full of three others' data
 //   as if on two    A B A B A B B C B C C D      of one other's, as where two CPUs have two threads each
 //
-// Where they do not come out even, as many as on the CPU that has most: of three threads on two CPUs the kernel moves one over
-// every few balances, so that none has a CPU's caches to itself for long. One CPU's share after another's, a turn each, was
-// tried: of zstd that saved 17% of the CPU time where two CPUs saved 11% and this 12% (medians of 24 rounds).
+// Where they do not come out even, as many as on the CPU that has most: the kernel moves one of three threads over between two
+// CPUs again and again, so that none has the caches of one to itself for long. With one CPU's share after another's, a turn
+// each, zstd saved 17% of the CPU time where two CPUs saved 11%, and this 12% (medians of 24 rounds beside each other).
 //
 // The others are held: stopped by ptrace(2), which takes no privileges, and which they do not see. Like an outsider who
 // attaches and detaches again, it has no thread for longer than it is held.
