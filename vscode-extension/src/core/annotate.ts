@@ -46,7 +46,7 @@ export function annotateLines(weights: Weights, file: string, cpus: number, opti
     // What the numbers mean is said once a file, where it matters most.
     if (options.inline === 'percentAndEffect' && rank === 0 && share > 0) {
       // Of some threads it says in place of that whose number it is.
-      const meaning = some === undefined ? `10% faster → ${formatEffect(share)} overall` : `in ${countThreads(some)} alone`;
+      const meaning = some === undefined ? `10% faster → ${formatEffect(share)} overall` : `in ${formatCountOf(some.length, 'thread')} alone`;
       // Two spaces in a row are one, unless one of them does not break.
       text += `\u00a0 · ${meaning}`;
     }
@@ -57,7 +57,7 @@ export function annotateLines(weights: Weights, file: string, cpus: number, opti
     for (const line of idleFunctionLines(weights, file, cpus, threshold)) {
       if (!taken.has(line)) {
         taken.add(line);
-        annotations.push({ line, share: 0, step: 0, text: `not on the critical path at ${formatCpus(cpus)}${some === undefined ? '' : ` in ${countThreads(some)}`}` });
+        annotations.push({ line, share: 0, step: 0, text: `not on the critical path at ${formatCpus(cpus)}${some === undefined ? '' : ` in ${formatCountOf(some.length, 'thread')}`}` });
       }
     }
   }
@@ -94,10 +94,6 @@ export function closingLine(textAt: (line: number) => string | undefined, firstL
       return indentation(text) === outermost ? line : lastLine;
     }
   }
-}
-
-function countThreads(threads: readonly number[]): string {
-  return formatCountOf(threads.length, 'thread');
 }
 
 /** First lines of functions that used much CPU time and hold nothing back, nor does what they call. */
