@@ -137,16 +137,14 @@ void describe('when something is wrong', () => {
     await workbench.statusItem.locator('.codicon-warning').waitFor();
     // The status bar says it as long as it is so, and is the way out.
     await workbench.untilStatus('8 CPUs · 1.6×');
-    await workbench.statusItem.hover();
-    const tooltip = workbench.page.locator('.monaco-hover:not(.hidden)', { hasText: "Longpole's daemon does not run." });
+    const said = "Longpole's daemon does not run.";
+    const tooltip = await workbench.tooltip(workbench.statusItem, said);
     await tooltip.getByText('there is no room on this machine').waitFor();
     await tooltip.getByRole('link', { name: 'Restart Daemon' }).waitFor();
     await workbench.screenshot('daemon-failed-vs-dark');
     workbench.server.settings = { ...fakeSettings('as-the-file-says'), 'workbench.colorTheme': 'Default Light Modern' };
     await workbench.page.locator('.monaco-workbench.vs').waitFor();
-    await workbench.page.mouse.move(700, 300);
-    await workbench.statusItem.hover();
-    await tooltip.waitFor();
+    await workbench.tooltip(workbench.statusItem, said);
     await workbench.screenshot('daemon-failed-vs');
     behave('usual');
     await workbench.statusItem.click();

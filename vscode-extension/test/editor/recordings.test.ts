@@ -79,14 +79,7 @@ void describe('what was recorded', () => {
     const seen = await row.boundingBox();
     assert.ok(seen && end < seen.x + seen.width, `${end} ${JSON.stringify(seen)}`);
     await inThemes('recordings');
-    await eventually(
-      async () => {
-        await row.hover();
-        const tooltip = page.locator('.monaco-hover:not(.hidden)', { hasText: `./pipeline ${given}` });
-        return tooltip.waitFor({ timeout: 5000 }).then(() => true, () => false);
-      },
-      () => 'the whole command',
-    );
+    await workbench.tooltip(row, `./pipeline ${given}`);
   });
 
   void test('ages go on by themselves', async () => {

@@ -216,8 +216,7 @@ void describe('recording the sorter', () => {
     const [, predicted = '', unit] = /takes ([\d.]+) (m?s)/.exec(await found.innerText()) ?? [];
     await found.getByRole('button', { name: 'Simulate So' }).click();
     await workbench.untilAnnotations((shown) => shown.size > 0 && texts(shown) !== unbound, 'annotations of the program as bound');
-    await workbench.statusItem.hover();
-    await page.locator('.monaco-hover', { hasText: /linux, \d+ threads bound/ }).first().waitFor();
+    await workbench.tooltip(workbench.statusItem, /linux, \d+ threads bound/);
     await workbench.screenshot('annotations as bound');
     await page.mouse.move(5, 400);
 

@@ -153,9 +153,7 @@ void describe('views', () => {
     await untilText(5, '80%  · in 2 threads alone');
     await untilText(8, 'not on the critical path at 8 CPUs in 2 threads');
     await workbench.untilStatus('8 CPUs · 1.6× · 2 of 4 threads');
-    await workbench.statusItem.hover();
-    const tooltip = page.locator('.monaco-hover', { hasText: 'the part of 2 of 4 threads: all that run produce' }).first();
-    await tooltip.waitFor();
+    await workbench.tooltip(workbench.statusItem, 'the part of 2 of 4 threads: all that run produce');
     await inAllThemes('tooltip of some threads');
     await page.mouse.move(5, 400);
     const hover = await workbench.hover(5, 'seed');

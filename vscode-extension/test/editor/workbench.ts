@@ -404,6 +404,23 @@ export class Workbench {
     await this.untilAnnotations((found) => isDeepStrictEqual(found, before), `the annotations of before, ${JSON.stringify([...before])}`);
   }
 
+  /** Puts the pointer on it until the tooltip with this text is shown: what is painted meanwhile takes one away, and the next is of now. */
+  async tooltip(of: Locator, text: string | RegExp): Promise<Locator> {
+    const tooltip = this.page.locator('.monaco-hover:not(.hidden)', { hasText: text }).first();
+    await eventually(
+      async () => {
+        await this.page.mouse.move(5, 400);
+        await of.hover();
+        return tooltip.waitFor({ timeout: 5000 }).then(
+          () => true,
+          () => false,
+        );
+      },
+      () => `the tooltip ${String(text)}`,
+    );
+    return tooltip;
+  }
+
   /** Puts the pointer on a word of a line that can be seen, and returns the hover that appears. */
   async hover(line: number, word: string): Promise<Locator> {
     const hover = this.page.locator('.monaco-hover:not(.hidden) .hover-contents').first();
