@@ -1,6 +1,5 @@
 #include "chunk.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -8,15 +7,11 @@
 #include <csignal>
 #include <cstddef>
 #include <cstring>
+#include <initializer_list>
 
 #include "encode_records.h"
-#include "next_definition.h"
+#include "plain_memory.h"
 #include "process.h"
-#include "run_directory.h"
-
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23
-#endif
 
 namespace longpole::recorder {
 
@@ -33,124 +28,54 @@ SignalsBlocked::~SignalsBlocked() {
 
 namespace {
 
-// Where a new chunk begins in the file, or -1.
-std::int64_t claim_bytes(std::uint32_t bytes) {
-  longpole_control& shared = control();
-  const std::uint32_t units = bytes / LONGPOLE_UNIT_BYTES;
-  const std::uint32_t unit = __atomic_fetch_add(&shared.next_unit, units, __ATOMIC_RELAXED);
-  if (unit > shared.max_units || shared.max_units - unit < units) {
-    stop_recording(LONGPOLE_STOP_TOO_MANY_UNITS, 0);
-    return -1;
-  }
-  const std::int64_t offset = std::int64_t{unit} * LONGPOLE_UNIT_BYTES;
-  if (!file_may_reach(static_cast<std::uint64_t>(offset) + bytes)) {
-    stop_recording(LONGPOLE_STOP_NO_SPACE, EFBIG);
-    return -1;
-  }
-  return offset;
-}
-
-int descriptor_or_stop() {
-  const int descriptor = events_descriptor();
-  if (descriptor < 0) {
-    stop_recording(LONGPOLE_STOP_NO_MAPPING, errno);
-  }
-  return descriptor;
-}
-
-void* map_aligned(int descriptor, std::int64_t offset) {
-  constexpr std::size_t kReserved = 2 * kChunkBytes;
-  void* reserved =
-      mmap(nullptr, kReserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (reserved == MAP_FAILED) {
-    return nullptr;
-  }
-  const auto low = reinterpret_cast<std::uintptr_t>(reserved);
-  const std::uintptr_t start = (low + kChunkBytes - 1) & ~std::uintptr_t{kChunkBytes - 1};
-  const std::uintptr_t end = start + kChunkBytes;
-  void* chunk = mmap(reinterpret_cast<void*>(start), kChunkBytes, PROT_READ | PROT_WRITE,
-                     MAP_SHARED | MAP_FIXED, descriptor, offset);
-  // A kernel before 5.14 does not know the advice; the first touch of each page costs more then.
-  if (chunk == MAP_FAILED ||
-      (madvise(chunk, kChunkBytes, MADV_POPULATE_WRITE) != 0 && errno != EINVAL)) {
-    const int error = errno;
-    munmap(reserved, kReserved);
-    errno = error;
-    return nullptr;
-  }
-  if (start > low) {
-    munmap(reserved, start - low);
-  }
-  if (end < low + kReserved) {
-    munmap(reinterpret_cast<void*>(end), low + kReserved - end);
-  }
-  return chunk;
-}
-
-// Written to a file, pages are in memory, and there is space for them. Of those that are reserved alone (posix_fallocate) the
-// kernel reads each when it is mapped, and looks for others around it: 90 us a chunk on ext4, in place of 10.
-unsigned char zeros[kChunkBytes];
-
-bool write_all(int descriptor, const void* data, std::size_t bytes, std::int64_t offset) {
-  const auto* rest = static_cast<const char*>(data);
-  while (bytes > 0) {
-    const ssize_t written = next().pwrite(descriptor, rest, bytes, offset);
-    if (written <= 0) {
-      stop_recording(LONGPOLE_STOP_NO_SPACE, written == 0 ? ENOSPC : errno);
-      return false;
-    }
-    rest += written;
-    bytes -= static_cast<std::size_t>(written);
-    offset += written;
-  }
-  return true;
-}
-
-longpole_chunk* map_new_chunk() {
-  const std::int64_t offset = claim_bytes(kChunkBytes);
-  const int descriptor = offset < 0 ? -1 : descriptor_or_stop();
-  if (descriptor < 0 || !write_all(descriptor, zeros, kChunkBytes, offset)) {
-    return nullptr;
-  }
-  void* mapping = map_aligned(descriptor, offset);
-  if (mapping == nullptr) {
-    stop_recording(LONGPOLE_STOP_NO_MAPPING, errno);
-  }
-  return static_cast<longpole_chunk*>(mapping);
-}
-
 // Those of threads that have ended, for others: to map one takes longer than all that a short thread does. Without a lock; whoever
 // takes one out of its place has it alone.
-longpole_chunk* free_chunks[64];
-
-longpole_chunk* take_free_chunk() {
-  for (longpole_chunk*& place : free_chunks) {
-    if (__atomic_load_n(&place, __ATOMIC_RELAXED) != nullptr) {
-      if (longpole_chunk* chunk = __atomic_exchange_n(&place, nullptr, __ATOMIC_ACQUIRE);
-          chunk != nullptr) {
-        return chunk;
+template <std::size_t kCount>
+class FreeChunks {
+ public:
+  longpole_chunk* take() {
+    for (longpole_chunk*& place : places_) {
+      if (__atomic_load_n(&place, __ATOMIC_RELAXED) != nullptr) {
+        if (longpole_chunk* chunk = __atomic_exchange_n(&place, nullptr, __ATOMIC_ACQUIRE);
+            chunk != nullptr) {
+          return chunk;
+        }
       }
     }
+    return nullptr;
   }
-  return nullptr;
-}
 
-bool keep_free_chunk(longpole_chunk* chunk) {
-  for (longpole_chunk*& place : free_chunks) {
-    longpole_chunk* nobody = nullptr;
-    if (__atomic_compare_exchange_n(&place, &nobody, chunk, false, __ATOMIC_RELEASE,
-                                    __ATOMIC_RELAXED)) {
-      return true;
+  bool keep(longpole_chunk* chunk) {
+    for (longpole_chunk*& place : places_) {
+      longpole_chunk* nobody = nullptr;
+      if (__atomic_compare_exchange_n(&place, &nobody, chunk, false, __ATOMIC_RELEASE,
+                                      __ATOMIC_RELAXED)) {
+        return true;
+      }
     }
+    return false;
   }
-  return false;
+
+ private:
+  longpole_chunk* places_[kCount];
+};
+FreeChunks<512> free_first_chunks;
+FreeChunks<64> free_later_chunks;
+
+longpole_chunk* take_free(std::uint32_t bytes) {
+  return bytes == kFirstChunkBytes ? free_first_chunks.take() : free_later_chunks.take();
 }
 
-// For the chunks of threads that end, whose stacks may be the smallest that there are. When more end at once, the others map
-// their own.
+bool keep(longpole_chunk* chunk) {
+  return chunk->bytes == kFirstChunkBytes ? free_first_chunks.keep(chunk)
+                                          : free_later_chunks.keep(chunk);
+}
+
+// For the chunks of threads that end, whose stacks may be the smallest that there are. When more end at once, the chunks of the
+// others stay where they are.
 struct EndRoom {
   EncodingPlaces places;
-  unsigned char page[LONGPOLE_UNIT_BYTES];
+  alignas(longpole_chunk) unsigned char page[kPageBytes];
   bool is_taken;
 };
 EndRoom end_rooms[16];
@@ -164,46 +89,96 @@ EndRoom* take_end_room() {
   return nullptr;
 }
 
-// The first `records` of a chunk, all that it has, go to one that is written, through `scratch`; it holds nothing then.
-Emptied move_away(longpole_chunk* chunk, std::size_t records, EncodingPlaces& places,
-                  unsigned char* scratch) {
-  const auto* first = reinterpret_cast<const longpole_record*>(
-      reinterpret_cast<const unsigned char*>(chunk) + kFirstSlot);
-  const std::size_t encoded =
-      encode_records(first, first + records, places, scratch + sizeof(longpole_chunk));
-  if (encoded == 0) {
-    return Emptied::kNo;
+// `scratch` has the chunk, header and all.
+bool write_chunk(const unsigned char* scratch, std::size_t used, std::uint32_t bytes) {
+  const std::int64_t offset = claim_bytes(bytes);
+  if (offset < 0 || !write_to_events(scratch, used, offset)) {
+    return false;
   }
-  const std::size_t used = sizeof(longpole_chunk) + encoded;
-  longpole_chunk header = *chunk;
-  header.used =
-      static_cast<std::uint32_t>(sizeof(longpole_chunk) + records * sizeof(longpole_record));
-  header.bytes = static_cast<std::uint32_t>((used + LONGPOLE_UNIT_BYTES - 1) / LONGPOLE_UNIT_BYTES *
-                                            LONGPOLE_UNIT_BYTES);
   // SIGKILL does not come in the middle of a page that is written. Otherwise the form comes last, so
   // that half a copy does not count.
-  const bool at_once = used <= LONGPOLE_UNIT_BYTES;
-  header.form = at_once ? LONGPOLE_FORM_ENCODED : LONGPOLE_FORM_NOTHING;
-  header.encoded_bytes = static_cast<std::uint32_t>(encoded);
-  std::memcpy(scratch, &header, sizeof(header));
-  const std::int64_t offset = claim_bytes(header.bytes);
-  const int descriptor = offset < 0 ? -1 : descriptor_or_stop();
-  if (descriptor < 0) {
-    return Emptied::kStopped;
-  }
-  if (!write_all(descriptor, scratch, used, offset)) {
-    return Emptied::kStopped;
-  }
   const std::uint32_t form = LONGPOLE_FORM_ENCODED;
-  if (!at_once && !write_all(descriptor, &form, sizeof(form),
-                             offset + static_cast<std::int64_t>(offsetof(longpole_chunk, form)))) {
+  return used <= kPageBytes ||
+         write_to_events(&form, sizeof(form),
+                         offset + static_cast<std::int64_t>(offsetof(longpole_chunk, form)));
+}
+
+// Likewise, to a unit that is mapped: a write takes longer than all else that is recorded of a short thread.
+void copy_to_unit(const unsigned char* scratch, std::size_t used, longpole_chunk* unit) {
+  longpole_chunk header;
+  std::memcpy(&header, scratch, sizeof(header));
+  unit->thread = header.thread;
+  unit->sequence = header.sequence;
+  unit->tid = header.tid;
+  unit->used = header.used;
+  unit->start_function = header.start_function;
+  unit->creator = header.creator;
+  unit->handle = header.handle;
+  unit->encoded_bytes = header.encoded_bytes;
+  copy_plainly(unit + 1, scratch + sizeof(header), used - sizeof(header));
+  __atomic_store_n(&unit->form, LONGPOLE_FORM_ENCODED, __ATOMIC_RELEASE);
+}
+
+// A first chunk has a unit for what its thread leaves behind: a thread that ends maps nothing, for what others do at its end, a
+// sanitizer above all, may be done already.
+longpole_chunk* unit_of(const longpole_chunk* chunk) {
+  return reinterpret_cast<longpole_chunk*>(static_cast<std::uintptr_t>(chunk->unit));
+}
+
+void release_unit(longpole_chunk* chunk) {
+  unmap_chunk(unit_of(chunk));
+  chunk->unit = 0;
+}
+
+// The records of a chunk, all up to `end`, page by page.
+template <typename Visit>
+void for_each_page(longpole_chunk* chunk, std::uintptr_t end, Visit visit) {
+  for (auto page = reinterpret_cast<std::uintptr_t>(chunk); page + kFirstSlot < end;
+       page += kPageBytes) {
+    const std::uintptr_t page_end = page + kPageBytes < end ? page + kPageBytes : end;
+    visit(reinterpret_cast<longpole_record*>(page + kFirstSlot),
+          reinterpret_cast<longpole_record*>(page_end));
+  }
+}
+
+std::size_t count_records(longpole_chunk* chunk, std::uintptr_t end) {
+  std::size_t count = 0;
+  for_each_page(chunk, end, [&](const longpole_record* first, const longpole_record* page_end) {
+    count += static_cast<std::size_t>(page_end - first);
+  });
+  return count;
+}
+
+// What a chunk has up to `end`, all of it, goes to one that is written, through `scratch`; it holds nothing then.
+Emptied move_away(longpole_chunk* chunk, std::uintptr_t end, EncodingPlaces& places,
+                  unsigned char* scratch) {
+  RecordEncoder encoder(places, scratch + sizeof(longpole_chunk));
+  bool are_all_filled = true;
+  for_each_page(chunk, end, [&](const longpole_record* first, const longpole_record* page_end) {
+    are_all_filled = are_all_filled && encoder.add(first, page_end);
+  });
+  if (!are_all_filled) {
+    return Emptied::kNo;
+  }
+  const std::size_t used = sizeof(longpole_chunk) + encoder.bytes();
+  longpole_chunk header = *chunk;
+  header.used = static_cast<std::uint32_t>(sizeof(longpole_chunk) +
+                                           count_records(chunk, end) * sizeof(longpole_record));
+  header.bytes = static_cast<std::uint32_t>((used + kPageBytes - 1) / kPageBytes * kPageBytes);
+  header.form = used <= kPageBytes ? LONGPOLE_FORM_ENCODED : LONGPOLE_FORM_NOTHING;
+  header.encoded_bytes = static_cast<std::uint32_t>(encoder.bytes());
+  std::memcpy(scratch, &header, sizeof(header));
+  if (used <= kUnitBytes && chunk->unit != 0) {
+    copy_to_unit(scratch, used, unit_of(chunk));
+  } else if (!write_chunk(scratch, used, header.bytes)) {
     return Emptied::kStopped;
   }
   // While it is being emptied the chunk holds nothing; the copy counts.
   __atomic_store_n(&chunk->form, LONGPOLE_FORM_NOTHING, __ATOMIC_RELEASE);
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
-  std::memset(chunk + 1, 0,
-              kFirstSlot - sizeof(longpole_chunk) + records * sizeof(longpole_record));
+  for_each_page(chunk, end, [](longpole_record* first, const longpole_record* page_end) {
+    clear_plainly(first, static_cast<std::size_t>(page_end - first) * sizeof(*first));
+  });
   return Emptied::kYes;
 }
 
@@ -226,13 +201,17 @@ void unmap_memory(void* memory, std::size_t bytes) {
 
 longpole_chunk* make_chunk(std::uint32_t thread, std::uint32_t sequence, std::uint32_t creator,
                            std::uint64_t start_function) {
-  longpole_chunk* chunk = take_free_chunk();
+  const std::uint32_t bytes = sequence == 0 ? kFirstChunkBytes : kChunkBytes;
+  longpole_chunk* chunk = take_free(bytes);
   if (chunk == nullptr) {
-    chunk = map_new_chunk();
+    chunk = map_chunk(bytes);
   }
-  if (chunk == nullptr) {
+  longpole_chunk* const unit =
+      chunk != nullptr && bytes == kFirstChunkBytes ? map_chunk(kUnitBytes) : nullptr;
+  if (chunk == nullptr || (bytes == kFirstChunkBytes && unit == nullptr)) {
     return nullptr;
   }
+  chunk->unit = reinterpret_cast<std::uintptr_t>(unit);
   chunk->thread = thread;
   chunk->sequence = sequence;
   chunk->tid = 0;
@@ -240,13 +219,12 @@ longpole_chunk* make_chunk(std::uint32_t thread, std::uint32_t sequence, std::ui
   chunk->start_function = start_function;
   chunk->creator = creator;
   chunk->handle = 0;
-  __atomic_store_n(&chunk->bytes, kChunkBytes, __ATOMIC_RELEASE);
   __atomic_store_n(&chunk->form, LONGPOLE_FORM_RECORDS, __ATOMIC_RELEASE);
   return chunk;
 }
 
 struct Scratch {
-  unsigned char chunk[LONGPOLE_LARGEST_CHUNK];
+  alignas(longpole_chunk) unsigned char chunk[LONGPOLE_LARGEST_CHUNK];
   EncodingPlaces places;
 };
 
@@ -255,9 +233,14 @@ Scratch* make_scratch() {
 }
 
 Emptied empty_chunk(longpole_chunk* chunk, Scratch* scratch) {
-  constexpr std::size_t kRecords = (kChunkBytes - kFirstSlot) / sizeof(longpole_record);
+  if (chunk->bytes != kChunkBytes) {
+    return Emptied::kNo;
+  }
+  constexpr std::size_t kRecords =
+      kChunkBytes / kPageBytes * ((kPageBytes - kFirstSlot) / sizeof(longpole_record));
   static_assert(sizeof(longpole_chunk) + kRecords * kLongestEncoding <= LONGPOLE_LARGEST_CHUNK);
-  const Emptied emptied = move_away(chunk, kRecords, scratch->places, scratch->chunk);
+  const Emptied emptied = move_away(chunk, reinterpret_cast<std::uintptr_t>(chunk) + kChunkBytes,
+                                    scratch->places, scratch->chunk);
   if (emptied == Emptied::kYes) {
     ++chunk->sequence;
     __atomic_store_n(&chunk->form, LONGPOLE_FORM_RECORDS, __ATOMIC_RELEASE);
@@ -265,17 +248,24 @@ Emptied empty_chunk(longpole_chunk* chunk, Scratch* scratch) {
   return emptied;
 }
 
-void retire_chunk(longpole_chunk* chunk, std::size_t records) {
-  const bool are_few = sizeof(longpole_chunk) + records * kLongestEncoding <= LONGPOLE_UNIT_BYTES;
+void retire_chunk(longpole_chunk* chunk, std::uintptr_t end) {
+  chunk->used = static_cast<std::uint32_t>(end - reinterpret_cast<std::uintptr_t>(chunk));
+  const bool are_few =
+      sizeof(longpole_chunk) + count_records(chunk, end) * kLongestEncoding <= kPageBytes;
   Emptied emptied = Emptied::kNo;
   if (EndRoom* const room = are_few ? take_end_room() : nullptr; room != nullptr) {
-    emptied = move_away(chunk, records, room->places, room->page);
+    emptied = move_away(chunk, end, room->places, room->page);
     __atomic_clear(&room->is_taken, __ATOMIC_RELEASE);
-  } else if (Scratch* const scratch = are_few ? make_scratch() : nullptr; scratch != nullptr) {
-    emptied = move_away(chunk, records, scratch->places, scratch->chunk);
-    unmap_scratch(scratch);
   }
-  if (emptied != Emptied::kYes || !keep_free_chunk(chunk)) {
+  release_unit(chunk);
+  if (emptied != Emptied::kYes || !keep(chunk)) {
+    unmap_chunk(chunk);
+  }
+}
+
+void give_up_chunk(longpole_chunk* chunk) {
+  if (chunk != nullptr) {
+    release_unit(chunk);
     unmap_chunk(chunk);
   }
 }
@@ -284,15 +274,12 @@ void forget_free_chunks() {
   for (EndRoom& room : end_rooms) {
     room.is_taken = false;  // by a thread that there is none of here
   }
-  while (longpole_chunk* chunk = take_free_chunk()) {
-    unmap_chunk(chunk);
+  for (const std::uint32_t bytes : {kFirstChunkBytes, kChunkBytes}) {
+    while (longpole_chunk* chunk = take_free(bytes)) {
+      forget_chunk(chunk);
+    }
   }
-}
-
-void unmap_chunk(longpole_chunk* chunk) {
-  if (chunk != nullptr) {
-    munmap(chunk, kChunkBytes);
-  }
+  forget_mapped_chunks();
 }
 
 void unmap_scratch(Scratch* scratch) {

@@ -1,7 +1,7 @@
-// Chunks of the file `events`. A thread appends to one that is mapped, reserved on disk and filled
-// with pages before use: writing a record never faults, not even on a full disk. When it is full its
-// content moves, encoded, to a chunk that is written, not mapped, and the same few hot pages are used
-// again: far cheaper than pages that are new to the thread.
+// Chunks of the file `events` that a thread appends records to. When one is full its content moves, encoded, to a chunk that is
+// written, not mapped, and the same few hot pages are used again: far cheaper than pages that are new to the thread. Most
+// threads of a program with many do so little that a page holds it: the first chunk of each is one, and stays as it is when it is
+// full.
 //
 // Threads: any. Signals must be blocked by the caller. Errors: null or false, and the recording has
 // stopped.
@@ -10,20 +10,21 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "events_space.h"
 #include "longpole/raw_record.h"
 
 namespace longpole::recorder {
 
-inline constexpr std::uint32_t kChunkBytes = LONGPOLE_CHUNK_BYTES;
+inline constexpr std::uint32_t kFirstChunkBytes = kPageBytes;  // of sequence 0
 
-// An empty chunk whose header is written but for `tid` and `handle`; it lies at a multiple of its
-// length. One of a thread that has ended, where there is one.
+// An empty chunk whose header is written but for `tid` and `handle`. One of a thread that has ended, where there is one.
 longpole_chunk* make_chunk(std::uint32_t thread, std::uint32_t sequence, std::uint32_t creator,
                            std::uint64_t start_function);
 
-// The first slots are spared so that a few handlers that interrupt each other right at the end of a
-// chunk all see that they ran over.
-inline constexpr std::uintptr_t kFirstSlot = 256;
+// In each page, to see by its address alone that a record has no place: the next page comes first. So much is spared that a few
+// handlers that interrupt each other right at the end of a page all see that they ran over.
+inline constexpr std::uintptr_t kFirstSlot = LONGPOLE_FIRST_SLOT;
+inline constexpr std::uintptr_t kPlaceMask = kPageBytes - 1;
 
 // Zeros, for one thread. What is large must be neither on its stack nor thread-local, which glibc takes from its stack:
 // that may be as small as 16 KiB, and is the program's.
@@ -40,19 +41,20 @@ enum class Emptied : std::uint8_t {
   kStopped,  // the recording
 };
 
-// Moves the records away and leaves the chunk empty, the next in sequence.
+// Moves the records away and leaves the chunk empty, the next in sequence. Not of a thread's first chunk.
 Emptied empty_chunk(longpole_chunk* chunk, Scratch* scratch);
 
-// Of a thread that has ended, with all that it recorded last. Where that is little it moves away, and the chunk is kept for
-// another thread, 64 of them at most; otherwise it stays where it is, in the file alone.
-void retire_chunk(longpole_chunk* chunk, std::size_t records);
+// Of a thread that has ended, with all that it recorded last, up to `end`. Where that is little it moves away, and the chunk is kept for
+// another thread, so many at most; otherwise it stays where it is, in the file alone.
+void retire_chunk(longpole_chunk* chunk, std::uintptr_t end);
+
+// One that is not retired, and what it is to hold of a thread's end. Null is allowed.
+void give_up_chunk(longpole_chunk* chunk);
 
 // In a child after fork(): they are its parent's.
 void forget_free_chunks();
 
-// Null is allowed.
-void unmap_chunk(longpole_chunk* chunk);
-void unmap_scratch(Scratch* scratch);
+void unmap_scratch(Scratch* scratch);  // null is allowed
 
 // While it lives no signal handler runs in the calling thread; errno comes out as it went in.
 class SignalsBlocked {

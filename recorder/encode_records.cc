@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "plain_memory.h"
+
 namespace longpole::recorder {
 
 namespace {
@@ -29,25 +31,27 @@ unsigned char* put_stamp(unsigned char* out, std::uint64_t delta) {
 
 }  // namespace
 
-std::size_t encode_records(const longpole_record* first, const longpole_record* end,
-                           EncodingPlaces& places, unsigned char* out) {
-  std::memset(&places, 0, sizeof(places));
-  const unsigned char* const start = out;
-  std::uint64_t last_stamp = 0;
+RecordEncoder::RecordEncoder(EncodingPlaces& places, unsigned char* out)
+    : places_(places), start_(out), out_(out) {
+  clear_plainly(&places, sizeof(places));
+}
+
+bool RecordEncoder::add(const longpole_record* first, const longpole_record* end) {
+  unsigned char* out = out_;
   for (const longpole_record* record = first; record != end; ++record) {
     if (record->kind_and_flags == LONGPOLE_NOTHING) {
-      return 0;
+      return false;
     }
     std::uint64_t rest;
     std::memcpy(&rest, &record->other_low, sizeof(rest));
     const unsigned place = place_of(record->site, record->object);
-    EncodingPlaces::Known& known = places.known[place];
+    EncodingPlaces::Known& known = places_.known[place];
     const bool other_object = known.object != record->object;
     const bool other_call = known.site != record->site || known.rest != rest;
     *out++ = static_cast<unsigned char>(place | (other_object ? LONGPOLE_OTHER_OBJECT : 0) |
                                         (other_call ? LONGPOLE_OTHER_CALL : 0));
-    out = put_stamp(out, record->tsc - last_stamp);
-    last_stamp = record->tsc;
+    out = put_stamp(out, record->tsc - last_stamp_);
+    last_stamp_ = record->tsc;
     if (other_object) {
       known.object = record->object;
       out = put(out, record->object);
@@ -58,7 +62,8 @@ std::size_t encode_records(const longpole_record* first, const longpole_record* 
       out = put(put(out, record->site), rest);
     }
   }
-  return static_cast<std::size_t>(out - start);
+  out_ = out;
+  return true;
 }
 
 }  // namespace longpole::recorder

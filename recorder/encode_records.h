@@ -21,9 +21,22 @@ struct EncodingPlaces {
   Known known[LONGPOLE_ENCODING_PLACES];
 };
 
-// Encodes the records of all slots from `first` to `end` and returns how many bytes that took; `out` must
-// have room for kLongestEncoding a record. Whatever `places` held is lost. 0: one of the slots is not filled.
-std::size_t encode_records(const longpole_record* first, const longpole_record* end,
-                           EncodingPlaces& places, unsigned char* out);
+// Encodes the records of a chunk one behind the other. `out` must have room for kLongestEncoding a record; whatever `places`
+// held is lost.
+class RecordEncoder {
+ public:
+  RecordEncoder(EncodingPlaces& places, unsigned char* out);
+
+  // Those of all slots from `first` to `end`. False: one of the slots is not filled.
+  bool add(const longpole_record* first, const longpole_record* end);
+
+  [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>(out_ - start_); }
+
+ private:
+  EncodingPlaces& places_;
+  unsigned char* const start_;
+  unsigned char* out_;
+  std::uint64_t last_stamp_ = 0;
+};
 
 }  // namespace longpole::recorder

@@ -37,10 +37,11 @@ class ScratchChunk {
 
   bool is_there() const { return memory_ != MAP_FAILED; }
 
-  // Where in the chunk the next record goes.
-  void begin_at(std::uintptr_t place) const {
+  // In which page of the chunk the next record goes first.
+  void begin_at(std::uintptr_t page) const {
+    constexpr std::uintptr_t kInChunk = kChunkBytes - 1;
     thread_log.next_slot =
-        ((reinterpret_cast<std::uintptr_t>(memory_) + kPlaceMask) & ~kPlaceMask) + place;
+        ((reinterpret_cast<std::uintptr_t>(memory_) + kInChunk) & ~kInChunk) + page + kFirstSlot;
   }
 
   // Of works that make `count` times the same each, and fit into a page of the chunk; picoseconds for one. The fastest of
@@ -65,7 +66,7 @@ class ScratchChunk {
  private:
   template <typename Work>
   void keep_least(std::int64_t& least, Work& work) const {
-    begin_at(kFirstSlot);
+    begin_at(0);
     const std::int64_t before = monotonic_now();
     work();
     const std::int64_t elapsed = monotonic_now() - before;

@@ -13,15 +13,13 @@ namespace longpole::recorder {
 namespace {
 
 // A new thread gets its first chunk from its creator, ready to be written to. On the way the chunk
-// carries the thread's argument, in this place.
-constexpr std::size_t kArgument = 0;
-
+// carries the thread's argument.
 template <typename Result>
 Result run_thread(void* given) {
   auto* chunk = static_cast<longpole_chunk*>(given);
   auto* function = reinterpret_cast<Result (*)(void*)>(chunk->start_function);
-  auto* argument = reinterpret_cast<void*>(chunk->reserved[kArgument]);
-  chunk->reserved[kArgument] = 0;
+  auto* argument = reinterpret_cast<void*>(chunk->argument);
+  chunk->argument = 0;
   begin_created_thread(chunk);
   return function(argument);
 }
@@ -39,7 +37,7 @@ longpole_chunk* chunk_for_new_thread(std::uintptr_t address, void* argument) {
     record_overhead(begin);
   }
   if (chunk != nullptr) {
-    chunk->reserved[kArgument] = reinterpret_cast<std::uintptr_t>(argument);
+    chunk->argument = reinterpret_cast<std::uintptr_t>(argument);
   }
   return chunk;
 }

@@ -25,17 +25,32 @@ std::uintptr_t first_slot(const longpole_chunk* chunk) {
 }
 
 std::uintptr_t end_of(const longpole_chunk* chunk) {
-  return reinterpret_cast<std::uintptr_t>(chunk) + kChunkBytes;
+  return reinterpret_cast<std::uintptr_t>(chunk) + chunk->bytes;
 }
 
 bool is_slot_of(const longpole_chunk* chunk, std::uintptr_t slot) {
   return chunk != nullptr && slot >= first_slot(chunk) && slot < end_of(chunk);
 }
 
+// After a claim ran over the end of a page: a slot of the next one of the same chunk. Null: there is none, or what interrupted
+// here has moved on already.
+longpole_record* claim_slot_of_next_page() {
+  ThreadLog& log = thread_log;
+  std::uintptr_t now = __atomic_load_n(&log.next_slot, __ATOMIC_RELAXED);
+  if (!is_slot_of(log.chunk, now) || (now & kPlaceMask) > kFirstSlot) {
+    return nullptr;
+  }
+  const std::uintptr_t slot = (now & ~kPlaceMask) + kFirstSlot;
+  return __atomic_compare_exchange_n(&log.next_slot, &now, slot + sizeof(longpole_record), false,
+                                     __ATOMIC_RELAXED, __ATOMIC_RELAXED)
+             ? reinterpret_cast<longpole_record*>(slot)
+             : nullptr;
+}
+
 void use_chunk(longpole_chunk* chunk) {
   thread_log.chunk = chunk;
   thread_log.again_mask =
-      chunk->sequence % LONGPOLE_CHUNKS_PER_AGAIN == 0 ? LONGPOLE_AGAIN_MASK : 0;
+      chunk->sequence % LONGPOLE_CHUNKS_PER_AGAIN == 1 ? LONGPOLE_AGAIN_MASK : 0;
   thread_log.next_slot = first_slot(chunk);
 }
 
@@ -101,7 +116,7 @@ bool make_room() {
   }
   fresh->tid = full->tid;
   fresh->handle = full->handle;
-  unmap_chunk(log.previous);
+  give_up_chunk(log.previous);
   log.previous = full;
   use_chunk(fresh);
   return true;
@@ -162,16 +177,14 @@ void end_thread_log(bool ends_process) {
   lockstep::end_thread();
   const SignalsBlocked blocked;
   log.state = ThreadLog::State::kEnded;
-  unmap_chunk(log.previous);
+  give_up_chunk(log.previous);
   if (recording() && is_slot_of(log.chunk, log.next_slot - sizeof(longpole_record))) {
-    log.chunk->used =
-        static_cast<std::uint32_t>(log.next_slot - reinterpret_cast<std::uintptr_t>(log.chunk));
-    retire_chunk(log.chunk, (log.next_slot - first_slot(log.chunk)) / sizeof(longpole_record));
+    retire_chunk(log.chunk, log.next_slot);
   } else {
-    unmap_chunk(log.chunk);
+    give_up_chunk(log.chunk);
   }
   log.next_slot = 0;
-  unmap_chunk(log.spare);
+  give_up_chunk(log.spare);
   unmap_scratch(log.scratch);
   unmap_functions();
   unmap_openmp_state();
@@ -181,9 +194,9 @@ void end_thread_log(bool ends_process) {
 
 void forget_thread_log() {
   ThreadLog& log = thread_log;
-  unmap_chunk(log.previous);
-  unmap_chunk(log.chunk);
-  unmap_chunk(log.spare);
+  forget_chunk(log.previous);
+  forget_chunk(log.chunk);
+  forget_chunk(log.spare);
   unmap_scratch(log.scratch);
   log = {};
 }
@@ -257,6 +270,9 @@ void record_returns_with(const Call& call, const void* taken_back, int result) {
 }
 
 __attribute__((noinline, cold)) longpole_record* claim_slot_slowly() {
+  if (longpole_record* const slot = claim_slot_of_next_page(); slot != nullptr) {
+    return slot;
+  }
   const std::uint64_t begin = stamp();
   const SignalsBlocked blocked;
   ThreadLog& log = thread_log;
@@ -268,7 +284,7 @@ __attribute__((noinline, cold)) longpole_record* claim_slot_slowly() {
         ready = register_thread();
         break;
       case ThreadLog::State::kLive:
-        // A handler may have made room since the claim that ran over.
+        // A handler may have moved on, or made room, since the claim that ran over.
         ready = is_slot_of(log.chunk, log.next_slot) || make_room();
         break;
       case ThreadLog::State::kEnded:
@@ -285,9 +301,7 @@ __attribute__((noinline, cold)) longpole_record* claim_slot_slowly() {
     log.next_slot = 0;
     return nullptr;
   }
-  const std::uintptr_t slot = log.next_slot;
-  log.next_slot += sizeof(longpole_record);
-  return reinterpret_cast<longpole_record*>(slot);
+  return claim_slot();
 }
 
 }  // namespace longpole::recorder

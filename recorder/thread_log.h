@@ -1,14 +1,14 @@
 // What each thread appends records to.
 //
-//   chunk, at a multiple of its length
-//   ┌────────┬─────────┬─────┬─────┬─────┬─ ─ ─ ┬─────┐
-//   │ header │ (spare) │ rec │ rec │     │      │     │
-//   └────────┴─────────┴─────┴─────┴──▲──┴─ ─ ─ ┴─────┘
-//                                 next_slot
+//   page of a chunk
+//   ┌─────────────────┬─────┬─────┬─ ─ ─┬─────┐
+//   │ header or spare │ rec │ rec │     │     │
+//   └─────────────────┴─────┴─────┴──▲──┴─────┘
+//                                next_slot
 //
 // A slot is claimed by one addition to next_slot, in one instruction, so that a signal handler that
-// records in the middle of anything gets a slot of its own. A claim that runs over the end, or that
-// is made without a chunk (next_slot 0), yields an address whose place in a chunk would be in the
+// records in the middle of anything gets a slot of its own. A claim that runs over the end of a page, or that
+// is made without a chunk (next_slot 0), yields an address whose place in a page would be in the
 // header or the spare slots, and takes the slow path. No other check is on the way.
 //
 // Threads: everything here belongs to the calling thread. Signal handlers may interrupt anywhere.
@@ -83,8 +83,6 @@ void end_thread_log(bool ends_process);
 void forget_thread_log();
 
 longpole_record* claim_slot_slowly();
-
-inline constexpr std::uintptr_t kPlaceMask = kChunkBytes - 1;
 
 // Null: no place; the record is counted as dropped.
 inline longpole_record* claim_slot() {

@@ -12,19 +12,36 @@
 namespace longpole::recording {
 namespace {
 
+constexpr std::uint64_t slots_of_a_page =
+    (LONGPOLE_PAGE_BYTES - LONGPOLE_FIRST_SLOT) / sizeof(longpole_record);
+
+// Where the slot is in its chunk.
+std::uint64_t place_of(std::uint64_t slot) {
+  return slot / slots_of_a_page * LONGPOLE_PAGE_BYTES + LONGPOLE_FIRST_SLOT +
+         slot % slots_of_a_page * sizeof(longpole_record);
+}
+
+std::uint64_t slots_before(std::uint64_t place) {
+  const std::uint64_t in_page = place % LONGPOLE_PAGE_BYTES;
+  return place / LONGPOLE_PAGE_BYTES * slots_of_a_page +
+         (in_page > LONGPOLE_FIRST_SLOT ? (in_page - LONGPOLE_FIRST_SLOT) / sizeof(longpole_record)
+                                        : 0);
+}
+
 std::uint64_t records_in(int fd, std::uint64_t at, const longpole_chunk& chunk) {
   if (chunk.form == LONGPOLE_FORM_NOTHING)
     return 0;
-  if (chunk.used > sizeof chunk)
-    return (chunk.used - sizeof chunk) / sizeof(longpole_record);
+  if (chunk.form == LONGPOLE_FORM_ENCODED)
+    return chunk.used > sizeof chunk ? (chunk.used - sizeof chunk) / sizeof(longpole_record) : 0;
+  if (chunk.used != 0)
+    return slots_before(chunk.used);
   // It is still being filled: the first empty slot, by bisection.
   std::uint64_t low = 0;
-  std::uint64_t high = (chunk.bytes - sizeof chunk) / sizeof(longpole_record);
+  std::uint64_t high = slots_before(chunk.bytes);
   while (low < high) {
     const std::uint64_t middle = (low + high) / 2;
-    const auto kind =
-        read_at<std::uint8_t>(fd, at + sizeof chunk + middle * sizeof(longpole_record) +
-                                      offsetof(longpole_record, kind_and_flags));
+    const auto kind = read_at<std::uint8_t>(
+        fd, at + place_of(middle) + offsetof(longpole_record, kind_and_flags));
     if (kind.value_or(0) != 0)
       low = middle + 1;
     else

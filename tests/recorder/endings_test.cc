@@ -64,7 +64,7 @@ TEST(Recording, GoesOnWhenMainHasLeft) {
 
 TEST(Recording, StopsAtAFileSizeLimitAndLeavesTheProgramAlone) {
   RunDirectory directory;
-  const Specimen specimen{"many_locks", {"50000"}, 2 * LONGPOLE_CHUNK_BYTES};
+  const Specimen specimen{"many_locks", {"50000"}, 4 * LONGPOLE_CHUNK_BYTES};
   EXPECT_EQ(run_recorded(specimen, directory), run_bare(specimen));
   EXPECT_EQ(directory.control().stop_reason, LONGPOLE_STOP_NO_SPACE);
   EXPECT_EQ(directory.control().stop_errno, static_cast<unsigned>(EFBIG));

@@ -113,8 +113,11 @@ std::vector<longpole_record> random_records(std::mt19937& random, std::size_t co
 std::vector<std::uint8_t> encoded(const std::vector<longpole_record>& records) {
   std::vector<std::uint8_t> bytes(records.size() * recorder::kLongestEncoding);
   recorder::EncodingPlaces places;
-  bytes.resize(recorder::encode_records(records.data(), records.data() + records.size(), places,
-                                        bytes.data()));
+  recorder::RecordEncoder encoder(places, bytes.data());
+  const std::size_t half = records.size() / 2;
+  const bool is_whole = encoder.add(records.data(), records.data() + half) &&
+                        encoder.add(records.data() + half, records.data() + records.size());
+  bytes.resize(is_whole ? encoder.bytes() : 0);
   return bytes;
 }
 

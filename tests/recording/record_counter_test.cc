@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t unit = LONGPOLE_UNIT_BYTES;
+constexpr std::uint64_t page = LONGPOLE_PAGE_BYTES;
 
 // The files of a process that is recorded, as its recorder writes them.
 class WrittenRun {
@@ -26,9 +26,9 @@ class WrittenRun {
     claim(0, 0);
   }
 
-  void claim(std::uint32_t units, std::uint32_t children) const {
+  void claim(std::uint32_t pages, std::uint32_t children) const {
     longpole_control control{};
-    control.next_unit = units;
+    control.next_unit = pages * (LONGPOLE_PAGE_BYTES / LONGPOLE_UNIT_BYTES);
     control.next_child = children;
     write(control_, 0, control);
   }
@@ -48,8 +48,10 @@ class WrittenRun {
   void fill(std::uint64_t chunk, std::size_t records) const {
     longpole_record record{};
     record.kind_and_flags = LONGPOLE_YIELD;
+    constexpr std::size_t slots = (page - LONGPOLE_FIRST_SLOT) / sizeof record;
     for (std::size_t i = 0; i < records; ++i)
-      write(events_, chunk + sizeof(longpole_chunk) + i * sizeof record, record);
+      write(events_, chunk + i / slots * page + LONGPOLE_FIRST_SLOT + i % slots * sizeof record,
+            record);
   }
 
  private:
@@ -76,53 +78,67 @@ class RecordCounterTest : public testing::Test {
 
 TEST_F(RecordCounterTest, FollowsWhatThreadsWrite) {
   EXPECT_EQ(counter.count(), 0U);
-  run.chunk(0, 4 * unit, LONGPOLE_FORM_RECORDS);
-  run.chunk(4 * unit, 2 * unit, LONGPOLE_FORM_RECORDS);
+  run.chunk(0, 4 * page, LONGPOLE_FORM_RECORDS);
+  run.chunk(4 * page, 2 * page, LONGPOLE_FORM_RECORDS);
   run.claim(6, 0);
   run.fill(0, 3);
   EXPECT_EQ(counter.count(), 3U);
   run.fill(0, 5);
-  run.fill(4 * unit, 1);
+  run.fill(4 * page, 1);
   EXPECT_EQ(counter.count(), 6U);
 }
 
+TEST_F(RecordCounterTest, CountsNoRoomBetweenPages) {
+  constexpr std::size_t slots = (page - LONGPOLE_FIRST_SLOT) / sizeof(longpole_record);
+  run.chunk(0, 8 * page, LONGPOLE_FORM_RECORDS);
+  run.claim(8, 0);
+  for (const std::size_t records : {slots - 1, slots, slots + 1, 4 * slots + 3, 8 * slots}) {
+    run.fill(0, records);
+    EXPECT_EQ(counter.count(), records);
+  }
+  constexpr std::size_t closed_at = 2 * page + LONGPOLE_FIRST_SLOT + 5 * sizeof(longpole_record);
+  run.chunk(0, 8 * page, LONGPOLE_FORM_RECORDS,
+            (closed_at - sizeof(longpole_chunk)) / sizeof(longpole_record));
+  EXPECT_EQ(counter.count(), 2 * slots + 5);
+}
+
 TEST_F(RecordCounterTest, WaitsForWhatIsClaimedAndNotYetWritten) {
-  run.chunk(2 * unit, unit, LONGPOLE_FORM_ENCODED, 10);
+  run.chunk(2 * page, page, LONGPOLE_FORM_ENCODED, 10);
   run.claim(3, 0);
   EXPECT_EQ(counter.count(), 10U) << "what lies behind it counts";
-  run.chunk(0, 2 * unit, LONGPOLE_FORM_RECORDS);
+  run.chunk(0, 2 * page, LONGPOLE_FORM_RECORDS);
   run.fill(0, 7);
   EXPECT_EQ(counter.count(), 17U);
 }
 
 TEST_F(RecordCounterTest, CountsOnceWhatIsCopiedAndThenEmptied) {
-  run.chunk(0, 2 * unit, LONGPOLE_FORM_RECORDS);
+  run.chunk(0, 2 * page, LONGPOLE_FORM_RECORDS);
   run.fill(0, 20);
-  run.chunk(2 * unit, 2 * unit, LONGPOLE_FORM_NOTHING, 20);  // still being written
+  run.chunk(2 * page, 2 * page, LONGPOLE_FORM_NOTHING, 20);  // still being written
   run.claim(4, 0);
   EXPECT_EQ(counter.count(), 20U);
-  run.chunk(2 * unit, 2 * unit, LONGPOLE_FORM_ENCODED, 20);
-  run.chunk(0, 2 * unit, LONGPOLE_FORM_NOTHING);
+  run.chunk(2 * page, 2 * page, LONGPOLE_FORM_ENCODED, 20);
+  run.chunk(0, 2 * page, LONGPOLE_FORM_NOTHING);
   EXPECT_EQ(counter.count(), 20U);
 }
 
 TEST_F(RecordCounterTest, DoesNotLookAgainAtWhatIsSettled) {
-  run.chunk(0, unit, LONGPOLE_FORM_ENCODED, 30);
-  run.chunk(unit, unit, LONGPOLE_FORM_NOTHING, 40);
+  run.chunk(0, page, LONGPOLE_FORM_ENCODED, 30);
+  run.chunk(page, page, LONGPOLE_FORM_NOTHING, 40);
   run.claim(2, 0);
   EXPECT_EQ(counter.count(), 30U);
-  run.chunk(unit, unit, LONGPOLE_FORM_ENCODED, 40);
+  run.chunk(page, page, LONGPOLE_FORM_ENCODED, 40);
   EXPECT_EQ(counter.count(), 70U);
-  run.chunk(0, unit, LONGPOLE_FORM_NOTHING);
-  run.chunk(unit, unit, LONGPOLE_FORM_NOTHING);
+  run.chunk(0, page, LONGPOLE_FORM_NOTHING);
+  run.chunk(page, page, LONGPOLE_FORM_NOTHING);
   EXPECT_EQ(counter.count(), 70U) << "it was read again";
 }
 
 TEST_F(RecordCounterTest, CountsTheProcessesThatAreFollowed) {
   const WrittenRun child(directory / child_directory(2));
-  run.chunk(0, unit, LONGPOLE_FORM_ENCODED, 1);
+  run.chunk(0, page, LONGPOLE_FORM_ENCODED, 1);
   run.claim(1, 2);  // the first has claimed its number and made no directory yet
-  child.chunk(0, unit, LONGPOLE_FORM_ENCODED, 2);
+  child.chunk(0, page, LONGPOLE_FORM_ENCODED, 2);
   child.claim(1, 0);
   EXPECT_EQ(counter.count(), 3U);
   EXPECT_EQ(counter.count(), 3U);

@@ -16,15 +16,17 @@
  *                  command   the file that the process runs, the directory that it began in, and its
  *                            arguments, each ended by a null byte
  *
- * A thread appends to a chunk that it has mapped. When that is full, its records move to a chunk of
- * their own further on in the file, encoded, and the mapped one is empty again, the next in `sequence`:
- * a thread touches the same few pages for ever, and the rest of the file, a few bytes a record, is
- * written once. (Pages that are new cost more than all else: 10 us for 32 KiB.) The few records of a short
- * thread move so when it ends; the mapped chunk holds nothing then, until it is another thread's.
+ * A thread appends to a chunk that it has mapped, first to one of a page, then to one of LONGPOLE_CHUNK_BYTES. When
+ * that is full, its records move to a chunk of their own further on in the file, encoded, and the mapped one is empty
+ * again, the next in `sequence`: a thread touches the same few pages for ever, and the rest of the file, a few bytes a
+ * record, is written once. (Pages that are new cost more than all else: 40 us for 32 KiB.) The few records of a short
+ * thread move so when it ends, into a unit where they fit; the mapped chunk holds nothing then, until it is another
+ * thread's.
  *
- *   ┌──────────────┬─────┬─────┬─────┬─ ─ ─ ─ ┬─────┐┌──────────────┬─────┬─ ─
- *   │ chunk header │ rec │ rec │  0  │        │  0  ││ chunk header │ rec │
- *   └──────────────┴─────┴─────┴─────┴─ ─ ─ ─ ┴─────┘└──────────────┴─────┴─ ─
+ *   page                              page
+ *   ┌──────────────┬─────┬─────┬─ ─ ─┬───────┬─────┬─ ─ ─ ─ ┬─────┐┌──────────────┬─────┬─ ─
+ *   │ chunk header │ rec │ rec │     │ spare │ rec │        │  0  ││ chunk header │ rec │
+ *   └──────────────┴─────┴─────┴─ ─ ─┴───────┴─────┴─ ─ ─ ─ ┴─────┘└──────────────┴─────┴─ ─
  *
  * How to read it, during the run or after any end of it, SIGKILL included:
  *   - Look at every unit up to control.next_unit or the end of the file, whichever comes first. One
@@ -56,11 +58,14 @@
 #define LONGPOLE_STATIC_ASSERT _Static_assert
 #endif
 
-#define LONGPOLE_RAW_VERSION 15u
+#define LONGPOLE_RAW_VERSION 16u
 #define LONGPOLE_CONTROL_MAGIC 0x6c72746e6f63706cull /* "lpcontrl" */
-#define LONGPOLE_UNIT_BYTES (4u * 1024u)             /* what `events` is made of */
-#define LONGPOLE_CHUNK_BYTES (32u * 1024u)           /* a mapped chunk, header included */
-#define LONGPOLE_LARGEST_CHUNK (40u * 1024u)         /* an encoded one, header included, at most */
+#define LONGPOLE_PAGE_BYTES (4u * 1024u) /* what of it is mapped, or written at once, is made of */
+#define LONGPOLE_FIRST_SLOT 256u  /* where the records in each page of a mapped chunk begin */
+#define LONGPOLE_UNIT_BYTES 1024u /* what `events` is made of */
+#define LONGPOLE_CHUNK_BYTES \
+  (32u * 1024u) /* a mapped chunk, header included; a thread's first is one unit */
+#define LONGPOLE_LARGEST_CHUNK (40u * 1024u) /* an encoded one, header included, at most */
 
 /* The most functions inside each other whose entries and exits can be recorded. */
 #define LONGPOLE_MOST_FUNCTION_DEPTH 128u
@@ -172,7 +177,11 @@ struct longpole_chunk {
   uint64_t handle;         /* its pthread_t; may be used again by a later thread once joined */
   uint32_t form;           /* enum longpole_form */
   uint32_t encoded_bytes;  /* behind the header, of an encoded chunk */
-  uint64_t reserved[2];
+  /* The recorder's own. */
+  uint64_t argument; /* of the start function, until the thread begins */
+  uint64_t unit;     /* see chunk.cc */
+  uint64_t released; /* see events_space.cc */
+  uint64_t reserved[3];
 };
 
 /* Encoded records, one behind the other. Both sides keep LONGPOLE_ENCODING_PLACES records, all zero at
@@ -285,7 +294,7 @@ enum longpole_kind {
                                  this program's own instructions */
 };
 
-/* Of a mapped chunk, the bytes in which the records of calls that do not wait are each followed by AGAIN: in a thread's first
+/* Of a mapped chunk, the bytes in which the records of calls that do not wait are each followed by AGAIN: in a thread's second
  * chunk and each so many behind it, as a program that does little but call would be 5% longer if it were in all. In the middle:
  * right behind the change of chunks the processor's caches are full of the one before. */
 #define LONGPOLE_CHUNKS_PER_AGAIN 8u
@@ -354,7 +363,9 @@ struct longpole_record {
 #define LONGPOLE_FLAGS(kind_and_flags) ((kind_and_flags) >> 6)
 
 LONGPOLE_STATIC_ASSERT(sizeof(struct longpole_record) == 32, "a record is half a cache line");
-LONGPOLE_STATIC_ASSERT(sizeof(struct longpole_chunk) == 64, "records start on a cache line");
+LONGPOLE_STATIC_ASSERT(LONGPOLE_FIRST_SLOT % sizeof(struct longpole_record) == 0 &&
+                           sizeof(struct longpole_chunk) % sizeof(struct longpole_record) == 0,
+                       "the header takes the place of whole records");
 LONGPOLE_STATIC_ASSERT(sizeof(struct longpole_control) == 208, "both sides agree on the control");
 
 #endif

@@ -1,0 +1,172 @@
+#include "events_space.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <cerrno>
+#include <cstddef>
+
+#include "process.h"
+#include "run_directory.h"
+#include "taken_in_turn.h"
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+namespace longpole::recorder {
+
+namespace {
+
+int descriptor_or_stop() {
+  const int descriptor = events_descriptor();
+  if (descriptor < 0) {
+    stop_recording(LONGPOLE_STOP_NO_MAPPING, errno);
+  }
+  return descriptor;
+}
+
+// At a multiple of its length. Null: it cannot be mapped, or there is no room.
+void* map_aligned(int descriptor, std::int64_t offset) {
+  constexpr std::size_t kReserved = 2 * kChunkBytes;
+  void* reserved =
+      mmap(nullptr, kReserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (reserved == MAP_FAILED) {
+    return nullptr;
+  }
+  const auto low = reinterpret_cast<std::uintptr_t>(reserved);
+  const std::uintptr_t start = (low + kChunkBytes - 1) & ~std::uintptr_t{kChunkBytes - 1};
+  const std::uintptr_t end = start + kChunkBytes;
+  void* memory = mmap(reinterpret_cast<void*>(start), kChunkBytes, PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_FIXED, descriptor, offset);
+  // A kernel before 5.14 does not know the advice; the first touch of each page costs more then.
+  if (memory == MAP_FAILED ||
+      (madvise(memory, kChunkBytes, MADV_POPULATE_WRITE) != 0 && errno != EINVAL)) {
+    const int error = errno;
+    munmap(reserved, kReserved);
+    errno = error;
+    return nullptr;
+  }
+  if (start > low) {
+    munmap(reserved, start - low);
+  }
+  if (end < low + kReserved) {
+    munmap(reinterpret_cast<void*>(end), low + kReserved - end);
+  }
+  return memory;
+}
+
+// Written to a file, pages are in memory, and there is space for them. Of those that are reserved alone (posix_fallocate) the
+// kernel reads each when it is mapped, and looks for others around it: 90 us a chunk on ext4, in place of 10.
+unsigned char zeros[kChunkBytes];
+
+// kChunkBytes of the file in memory, as chunks of `bytes` each.
+std::uintptr_t map_chunks(std::uint32_t bytes) {
+  const std::int64_t offset = claim_bytes(kChunkBytes);
+  const int descriptor =
+      offset >= 0 && write_to_events(zeros, kChunkBytes, offset) ? descriptor_or_stop() : -1;
+  if (descriptor < 0) {
+    return 0;
+  }
+  auto* const memory = static_cast<unsigned char*>(map_aligned(descriptor, offset));
+  if (memory == nullptr) {
+    stop_recording(LONGPOLE_STOP_NO_MAPPING, errno);
+    return 0;
+  }
+  for (std::uint32_t at = 0; at < kChunkBytes; at += bytes) {
+    auto* const chunk = reinterpret_cast<longpole_chunk*>(memory + at);
+    chunk->form = LONGPOLE_FORM_NOTHING;
+    __atomic_store_n(&chunk->bytes, bytes, __ATOMIC_RELEASE);
+  }
+  return reinterpret_cast<std::uintptr_t>(memory);
+}
+
+// Of those that are shorter than kChunkBytes, as to map one costs as much as to map so much.
+template <std::size_t kBytes, std::size_t kCount>
+longpole_chunk* take_from(TakenInTurn<kBytes, kCount>& mapped) {
+  static_assert(kBytes * kCount == kChunkBytes);
+  const std::uintptr_t chunk = mapped.take(
+      [] { return map_chunks(kBytes); },
+      [](std::uintptr_t fresh) { munmap(reinterpret_cast<void*>(fresh), kChunkBytes); });
+  return reinterpret_cast<longpole_chunk*>(chunk);
+}
+
+TakenInTurn<kPageBytes, kChunkBytes / kPageBytes> mapped_pages;
+TakenInTurn<kUnitBytes, kChunkBytes / kUnitBytes> mapped_units;
+
+}  // namespace
+
+std::int64_t claim_bytes(std::uint32_t bytes) {
+  longpole_control& shared = control();
+  const std::uint32_t units = bytes / LONGPOLE_UNIT_BYTES;
+  const std::uint32_t unit = __atomic_fetch_add(&shared.next_unit, units, __ATOMIC_RELAXED);
+  if (unit > shared.max_units || shared.max_units - unit < units) {
+    stop_recording(LONGPOLE_STOP_TOO_MANY_UNITS, 0);
+    return -1;
+  }
+  const std::int64_t offset = std::int64_t{unit} * LONGPOLE_UNIT_BYTES;
+  if (!file_may_reach(static_cast<std::uint64_t>(offset) + bytes)) {
+    stop_recording(LONGPOLE_STOP_NO_SPACE, EFBIG);
+    return -1;
+  }
+  return offset;
+}
+
+bool write_to_events(const void* data, std::size_t bytes, std::int64_t offset) {
+  const int descriptor = descriptor_or_stop();
+  if (descriptor < 0) {
+    return false;
+  }
+  const auto* rest = static_cast<const char*>(data);
+  while (bytes > 0) {
+    // Not by a function that a sanitizer may have in place of libc's: see plain_memory.h.
+    const ssize_t written = syscall(SYS_pwrite64, descriptor, rest, bytes, offset);
+    if (written <= 0) {
+      stop_recording(LONGPOLE_STOP_NO_SPACE, written == 0 ? ENOSPC : errno);
+      return false;
+    }
+    rest += written;
+    bytes -= static_cast<std::size_t>(written);
+    offset += written;
+  }
+  return true;
+}
+
+longpole_chunk* map_chunk(std::uint32_t bytes) {
+  switch (bytes) {
+    case kUnitBytes:
+      return take_from(mapped_units);
+    case kPageBytes:
+      return take_from(mapped_pages);
+    default:
+      return reinterpret_cast<longpole_chunk*>(map_chunks(kChunkBytes));
+  }
+}
+
+// The first of those that were mapped together counts.
+void unmap_chunk(longpole_chunk* chunk) {
+  if (chunk == nullptr) {
+    return;
+  }
+  const std::uint32_t mapped_together = kChunkBytes / chunk->bytes;
+  auto* const first = reinterpret_cast<longpole_chunk*>(reinterpret_cast<std::uintptr_t>(chunk) &
+                                                        ~std::uintptr_t{kChunkBytes - 1});
+  if (__atomic_add_fetch(&first->released, 1, __ATOMIC_ACQ_REL) == mapped_together) {
+    munmap(first, kChunkBytes);
+  }
+}
+
+// What others of its parent's have beside it stays mapped.
+void forget_chunk(longpole_chunk* chunk) {
+  if (chunk != nullptr && chunk->bytes == kChunkBytes) {
+    munmap(chunk, kChunkBytes);
+  }
+}
+
+void forget_mapped_chunks() {
+  mapped_pages.forget();
+  mapped_units.forget();
+}
+
+}  // namespace longpole::recorder
