@@ -60,7 +60,7 @@ class FreeChunks {
   longpole_chunk* places_[kCount];
 };
 FreeChunks<512> free_first_chunks;
-FreeChunks<64> free_later_chunks;
+FreeChunks<16> free_later_chunks;
 
 longpole_chunk* take_free(std::uint32_t bytes) {
   return bytes == kFirstChunkBytes ? free_first_chunks.take() : free_later_chunks.take();

@@ -20,9 +20,12 @@ std::int64_t claim_bytes(std::uint32_t bytes);
 
 bool write_to_events(const void* data, std::size_t bytes, std::int64_t offset);
 
-// A chunk of zeros of kChunkBytes, kPageBytes or kUnitBytes, but for `bytes`, `form`, which is LONGPOLE_FORM_NOTHING, and
-// `released`, which is not the caller's. It lies at a multiple of its length.
+// A chunk of kChunkBytes, kPageBytes or kUnitBytes, at a multiple of its length. It is all zeros but for its length, its form,
+// LONGPOLE_FORM_NOTHING, and what is said here of where it is. Only its first `ready` bytes may be touched.
 longpole_chunk* map_chunk(std::uint32_t bytes);
+
+// Of one of kChunkBytes of which not all is.
+bool make_more_ready(longpole_chunk* chunk);
 
 // Nobody stores there any more. Null is allowed.
 void unmap_chunk(longpole_chunk* chunk);

@@ -25,7 +25,7 @@ std::uintptr_t first_slot(const longpole_chunk* chunk) {
 }
 
 std::uintptr_t end_of(const longpole_chunk* chunk) {
-  return reinterpret_cast<std::uintptr_t>(chunk) + chunk->bytes;
+  return reinterpret_cast<std::uintptr_t>(chunk) + chunk->ready;
 }
 
 bool is_slot_of(const longpole_chunk* chunk, std::uintptr_t slot) {
@@ -97,6 +97,9 @@ void exchange_identity(longpole_chunk* announced) {
 bool make_room() {
   ThreadLog& log = thread_log;
   longpole_chunk* full = log.chunk;
+  if (full->ready < full->bytes) {
+    return make_more_ready(full);
+  }
   if (log.scratch == nullptr) {
     log.scratch = make_scratch();
   }

@@ -121,7 +121,7 @@ std::vector<longpole_record> decoded(const char* at, std::size_t bytes) {
 
 std::vector<RawThread> RunDirectory::threads() const {
   std::ifstream file(path_ / "events", std::ios::binary);
-  const std::string events{std::istreambuf_iterator<char>(file), {}};
+  std::string events{std::istreambuf_iterator<char>(file), {}};
 
   struct Chunk {
     longpole_chunk header;
@@ -130,6 +130,7 @@ std::vector<RawThread> RunDirectory::threads() const {
   };
   std::map<std::uint32_t, std::map<std::uint32_t, Chunk>> chunks;
   const std::size_t claimed = std::size_t{control_->next_unit} * LONGPOLE_UNIT_BYTES;
+  events.resize(std::max(events.size(), claimed));  // a chunk's end that was not needed
   for (std::size_t at = 0; at + sizeof(longpole_chunk) <= std::min(claimed, events.size());) {
     Chunk chunk;
     std::memcpy(&chunk.header, events.data() + at, sizeof(chunk.header));

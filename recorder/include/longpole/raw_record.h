@@ -181,7 +181,9 @@ struct longpole_chunk {
   uint64_t argument; /* of the start function, until the thread begins */
   uint64_t unit;     /* see chunk.cc */
   uint64_t released; /* see events_space.cc */
-  uint64_t reserved[3];
+  uint64_t ready;    /* bytes from the beginning that have pages and space on the disk */
+  uint64_t offset;   /* in the file */
+  uint64_t reserved;
 };
 
 /* Encoded records, one behind the other. Both sides keep LONGPOLE_ENCODING_PLACES records, all zero at
