@@ -1,6 +1,6 @@
 // Makes so many recorded calls that little else is left, ten million a second or so: in one of several ways.
 //
-//   calls locks|apart|readers|semaphores|queue|threads [ROUNDS]
+//   calls locks|apart|readers|semaphores|queue|threads|crowd [ROUNDS]
 //
 //   locks        one thread, one mutex, and computing under it
 //   apart        four threads with sixteen mutexes each, and computing outside
@@ -8,6 +8,7 @@
 //   semaphores   one thread hands items to another through two semaphores and a mutex
 //   queue        likewise, through a mutex and two conditions
 //   threads      one thread starts others that do nothing, and joins each before the next
+//   crowd        likewise, and joins them when all have come to a barrier
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdio.h>
@@ -159,6 +160,25 @@ static void* start_and_join(void* argument) {
   return argument;
 }
 
+static pthread_barrier_t all_are_here;
+
+static void* come_and_go(void* argument) {
+  pthread_barrier_wait(&all_are_here);
+  return argument;
+}
+
+static void* start_a_crowd(void* argument) {
+  pthread_t* crowd = calloc((size_t)rounds, sizeof *crowd);
+  pthread_barrier_init(&all_are_here, NULL, (unsigned)rounds);
+  for (long i = 0; crowd != NULL && i < rounds; ++i)
+    if (pthread_create(&crowd[i], NULL, come_and_go, NULL) != 0)
+      exit(1);
+  for (long i = 0; crowd != NULL && i < rounds; ++i)
+    pthread_join(crowd[i], NULL);
+  free(crowd);
+  return argument;
+}
+
 static const struct {
   const char* name;
   void* (*threads[MOST_THREADS])(void*);
@@ -169,6 +189,7 @@ static const struct {
     {"semaphores", {put_by_semaphores, take_by_semaphores}},
     {"queue", {put_by_conditions, take_by_conditions}},
     {"threads", {start_and_join}},
+    {"crowd", {start_a_crowd}},
 };
 
 int main(int argc, char** argv) {
@@ -188,6 +209,6 @@ int main(int argc, char** argv) {
         pthread_join(threads[t], NULL);
       return 0;
     }
-  fputs("usage: calls locks|apart|readers|semaphores|queue|threads [ROUNDS]\n", stderr);
+  fputs("usage: calls locks|apart|readers|semaphores|queue|threads|crowd [ROUNDS]\n", stderr);
   return 2;
 }
