@@ -119,7 +119,7 @@ void copy_to_unit(const unsigned char* scratch, std::size_t used, longpole_chunk
   __atomic_store_n(&unit->form, LONGPOLE_FORM_ENCODED, __ATOMIC_RELEASE);
 }
 
-// A first chunk has a unit for what its thread leaves behind: a thread that ends maps nothing, for what others do at its end, a
+// A created thread's first chunk has a unit for what the thread leaves behind: a thread that ends maps nothing, for what others do at its end, a
 // sanitizer above all, may be done already.
 longpole_chunk* unit_of(const longpole_chunk* chunk) {
   return reinterpret_cast<longpole_chunk*>(static_cast<std::uintptr_t>(chunk->unit));
@@ -206,9 +206,10 @@ longpole_chunk* make_chunk(std::uint32_t thread, std::uint32_t sequence, std::ui
   if (chunk == nullptr) {
     chunk = map_chunk(bytes);
   }
-  longpole_chunk* const unit =
-      chunk != nullptr && bytes == kFirstChunkBytes ? map_chunk(kUnitBytes) : nullptr;
-  if (chunk == nullptr || (bytes == kFirstChunkBytes && unit == nullptr)) {
+  // Those that nobody created are few, the main thread above all: what they leave behind may be written.
+  const bool has_unit = sequence == 0 && creator != UINT32_MAX;
+  longpole_chunk* const unit = chunk != nullptr && has_unit ? map_chunk(kUnitBytes) : nullptr;
+  if (chunk == nullptr || (has_unit && unit == nullptr)) {
     return nullptr;
   }
   chunk->unit = reinterpret_cast<std::uintptr_t>(unit);

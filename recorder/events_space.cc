@@ -36,7 +36,7 @@ void* map_aligned(int descriptor, std::int64_t offset) {
     return nullptr;
   }
   const auto low = reinterpret_cast<std::uintptr_t>(reserved);
-  const std::uintptr_t start = (low + kChunkBytes - 1) & ~std::uintptr_t{kChunkBytes - 1};
+  const std::uintptr_t start = (low + kPlaceInChunk) & ~kPlaceInChunk;
   const std::uintptr_t end = start + kChunkBytes;
   void* memory = mmap(reinterpret_cast<void*>(start), kChunkBytes, PROT_READ | PROT_WRITE,
                       MAP_SHARED | MAP_FIXED, descriptor, offset);
@@ -178,8 +178,8 @@ void unmap_chunk(longpole_chunk* chunk) {
     return;
   }
   const std::uint32_t mapped_together = kChunkBytes / chunk->bytes;
-  auto* const first = reinterpret_cast<longpole_chunk*>(reinterpret_cast<std::uintptr_t>(chunk) &
-                                                        ~std::uintptr_t{kChunkBytes - 1});
+  auto* const first =
+      reinterpret_cast<longpole_chunk*>(reinterpret_cast<std::uintptr_t>(chunk) & ~kPlaceInChunk);
   if (__atomic_add_fetch(&first->released, 1, __ATOMIC_ACQ_REL) == mapped_together) {
     munmap(first, kChunkBytes);
   }

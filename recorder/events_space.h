@@ -12,6 +12,7 @@
 namespace longpole::recorder {
 
 inline constexpr std::uint32_t kChunkBytes = LONGPOLE_CHUNK_BYTES;
+inline constexpr std::uintptr_t kPlaceInChunk = kChunkBytes - 1;  // of an address
 inline constexpr std::uint32_t kPageBytes = LONGPOLE_PAGE_BYTES;
 inline constexpr std::uint32_t kUnitBytes = LONGPOLE_UNIT_BYTES;
 

@@ -39,9 +39,8 @@ class ScratchChunk {
 
   // In which page of the chunk the next record goes first.
   void begin_at(std::uintptr_t page) const {
-    constexpr std::uintptr_t kInChunk = kChunkBytes - 1;
-    thread_log.next_slot =
-        ((reinterpret_cast<std::uintptr_t>(memory_) + kInChunk) & ~kInChunk) + page + kFirstSlot;
+    const auto memory = reinterpret_cast<std::uintptr_t>(memory_);
+    thread_log.next_slot = ((memory + kPlaceInChunk) & ~kPlaceInChunk) + page + kFirstSlot;
   }
 
   // Of works that make `count` times the same each, and fit into a page of the chunk; picoseconds for one. The fastest of

@@ -63,12 +63,18 @@ TEST(Recording, GoesOnWhenMainHasLeft) {
 }
 
 TEST(Recording, StopsAtAFileSizeLimitAndLeavesTheProgramAlone) {
-  RunDirectory directory;
-  const Specimen specimen{"many_locks", {"50000"}, 4 * LONGPOLE_CHUNK_BYTES};
-  EXPECT_EQ(run_recorded(specimen, directory), run_bare(specimen));
-  EXPECT_EQ(directory.control().stop_reason, LONGPOLE_STOP_NO_SPACE);
-  EXPECT_EQ(directory.control().stop_errno, static_cast<unsigned>(EFBIG));
-  EXPECT_THAT(directory.threads().at(0).records.size(), Ge(2500U));
+  struct Limit {
+    unsigned chunks;
+    std::size_t fewest_records;
+  };
+  for (const Limit& limit : {Limit{2, 1000}, Limit{3, 2500}}) {
+    RunDirectory directory;
+    const Specimen specimen{"many_locks", {"50000"}, limit.chunks * LONGPOLE_CHUNK_BYTES};
+    EXPECT_EQ(run_recorded(specimen, directory), run_bare(specimen));
+    EXPECT_EQ(directory.control().stop_reason, LONGPOLE_STOP_NO_SPACE);
+    EXPECT_EQ(directory.control().stop_errno, static_cast<unsigned>(EFBIG));
+    EXPECT_THAT(directory.threads().at(0).records.size(), Ge(limit.fewest_records));
+  }
 }
 
 TEST(Recording, StopsOnAFullDiskAndLeavesTheProgramAlone) {

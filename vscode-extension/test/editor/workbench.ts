@@ -404,7 +404,7 @@ export class Workbench {
     await this.untilAnnotations((found) => isDeepStrictEqual(found, before), `the annotations of before, ${JSON.stringify([...before])}`);
   }
 
-  /** Puts the pointer on it until the tooltip with this text is shown: what is painted meanwhile takes one away, and the next is of now. */
+  /** Puts the pointer on it until the tooltip with this text is shown: the editor may take one away again, or show what was to be said before. */
   async tooltip(of: Locator, text: string | RegExp): Promise<Locator> {
     const tooltip = this.page.locator('.monaco-hover:not(.hidden)', { hasText: text }).first();
     await eventually(
