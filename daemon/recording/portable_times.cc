@@ -58,7 +58,7 @@ class Builder {
     if (kind == LONGPOLE_SAMPLE) {
       const std::uint64_t weight = std::clamp<std::uint64_t>(record.site, 1, 1'000'000);
       take_sample(record, static_cast<std::uint32_t>(weight));
-      stretch.known = std::min(length, static_cast<std::int64_t>(weight) * period_ns_);
+      stretch.known = known_by_sample(length, static_cast<std::int64_t>(weight) * period_ns_);
       stretch.possible = length - stretch.known;
     } else if (waiting_) {
       stretch.in_wait = length;
@@ -68,6 +68,10 @@ class Builder {
       stretch.possible = length;
     }
     stretches_.push_back(stretch);
+    if (kind == LONGPOLE_SAMPLE) {
+      since_sample_ = 0;
+      first_since_sample_ = stretches_.size();
+    }
     if (const std::optional<std::int64_t> cpu = reading_of(record); cpu == LONGPOLE_HAD_CPU)
       had_cpu();
     else if (cpu)
@@ -109,6 +113,19 @@ class Builder {
     times_.samples.push_back({last_time_, paths_.add(addresses), weight});
   }
 
+  // Of a stretch that ends with a sample, which comes after so much CPU time since the one before it: what the stretches
+  // between the two leave. A thread that loses its CPU at the very tick at which a sample is due gets to it when it has a CPU
+  // again, so that the longest stretch may be all others' time.
+  std::int64_t known_by_sample(std::int64_t length, std::int64_t between_samples) const {
+    std::int64_t rest = between_samples - since_sample_;
+    for (std::size_t i = first_since_sample_; i < stretches_.size(); ++i) {
+      rest -= stretches_[i].known;
+      if (length > between_samples)  // it was off its CPU here; it need not have been there
+        rest -= stretches_[i].possible;
+    }
+    return std::clamp<std::int64_t>(rest, 0, length);
+  }
+
   // In all of them since it last asked.
   void had_cpu() {
     for (; sure_ < stretches_.size(); ++sure_) {
@@ -130,8 +147,7 @@ class Builder {
       times_.born = std::max<std::int64_t>(last_time_ - cpu, 0);
       times_.cpu.add(times_.born, 0);
       times_.cpu.add(last_time_, cpu);
-      stretches_.clear();
-      sure_ = 0;
+      forget_stretches();
       return;
     }
     std::int64_t known = 0;
@@ -147,20 +163,28 @@ class Builder {
     const double of_known = part_of(used, known);
     const double of_possible = part_of(used - known, possible);
     const double of_wait = part_of(used - known - possible, in_wait);
-    for (const Stretch& stretch : stretches_) {
+    for (std::size_t i = 0; i < stretches_.size(); ++i) {
+      const Stretch& stretch = stretches_[i];
       const auto had =
           static_cast<std::int64_t>(of_known * static_cast<double>(stretch.known) +
                                     of_possible * static_cast<double>(stretch.possible) +
                                     of_wait * static_cast<double>(stretch.in_wait));
       times_.cpu.add(stretch.until, at += had);
+      if (i >= first_since_sample_)
+        since_sample_ += had;
       const std::int64_t off = stretch.until - stretch.from - had;
       if (stretch.possible > 0 && off >= shortest_portable_wait_ns)
         times_.gaps.push_back(
             {stretch.from, stretch.from + off, stretch.until, no_path, 0, no_path});
     }
     times_.cpu.add(last_time_, cpu);
+    forget_stretches();
+  }
+
+  void forget_stretches() {
     stretches_.clear();
     sure_ = 0;
+    first_since_sample_ = 0;
   }
 
   MergeContext& context_;
@@ -172,6 +196,8 @@ class Builder {
   std::uint64_t last_stamp_ = 0;
   std::vector<Stretch> stretches_;  // since the last reading
   std::size_t sure_ = 0;            // so many of them have been told from others
+  std::int64_t since_sample_ = 0;   // CPU time until the last reading
+  std::size_t first_since_sample_ = 0;
   bool waiting_ = false;
   bool ended_ = false;
 };

@@ -124,6 +124,27 @@ TEST(MergePortable, SamplesSayHowLongAThreadThatWasCutShortRan) {
   EXPECT_THAT(merged.paths, ElementsAre(ElementsAre(0x400, 0x500)));
 }
 
+// It is due at the tick at which the thread loses its CPU, and comes when the thread has one again.
+TEST(MergePortable, ASampleDoesNotSayThatTheThreadRanRightBeforeIt) {
+  constexpr std::uint64_t us = 1'000;
+  constexpr std::uint64_t ms = 1'000 * us;
+  HandMadeRun run = portable_run(20 * ms);
+  std::vector<RecordFields> records = {clocked(call(LONGPOLE_THREAD_START, 1 * us), 1 * us)};
+  for (std::uint64_t at = 50 * us; at <= 4 * ms; at += 50 * us)
+    records.push_back(call(LONGPOLE_SEMAPHORE_POST, at, lock_address));
+  const std::uint64_t others_turn = 12 * ms;
+  records.push_back(RecordFields{LONGPOLE_SAMPLE, 4 * ms + others_turn, 0x400, 4, 0, 0, 0x500});
+  records.push_back(
+      clocked(call(LONGPOLE_THREAD_END, 4 * ms + others_turn + 50 * us), 4 * ms + 51 * us));
+  run.events.add_thread(0, 100, records);
+  std::vector<std::string> lines = describe(*run.merge());
+  ASSERT_EQ(lines.size(), 82U);
+  EXPECT_EQ(lines[1], "0 100000 post 0 cpu=50000");
+  EXPECT_EQ(lines[79], "0 4000000 post 0 cpu=50000");
+  EXPECT_THAT(lines[80], HasSubstr("external"));
+  EXPECT_EQ(lines[81], "0 16050000 end cpu=51000");
+}
+
 TEST(MergePortable, WaitingForATurnIsNeitherCpuTimeNorAWait) {
   constexpr std::uint64_t ms = 1'000'000;
   HandMadeRun run;
