@@ -89,21 +89,13 @@ EndRoom* take_end_room() {
   return nullptr;
 }
 
-// `scratch` has the chunk, header and all.
+// `scratch` has the chunk, header and all. At once: that it is whole its end says.
 bool write_chunk(const unsigned char* scratch, std::size_t used, std::uint32_t bytes) {
   const std::int64_t offset = claim_bytes(bytes);
-  if (offset < 0 || !write_to_events(scratch, used, offset)) {
-    return false;
-  }
-  // SIGKILL does not come in the middle of a page that is written. Otherwise the form comes last, so
-  // that half a copy does not count.
-  const std::uint32_t form = LONGPOLE_FORM_ENCODED;
-  return used <= kPageBytes ||
-         write_to_events(&form, sizeof(form),
-                         offset + static_cast<std::int64_t>(offsetof(longpole_chunk, form)));
+  return offset >= 0 && write_to_events(scratch, used, offset);
 }
 
-// Likewise, to a unit that is mapped: a write takes longer than all else that is recorded of a short thread.
+// Likewise to a unit that is mapped: a write takes longer than all else that is recorded of a short thread.
 void copy_to_unit(const unsigned char* scratch, std::size_t used, longpole_chunk* unit) {
   longpole_chunk header;
   std::memcpy(&header, scratch, sizeof(header));
@@ -149,6 +141,10 @@ std::size_t count_records(longpole_chunk* chunk, std::uintptr_t end) {
   return count;
 }
 
+constexpr std::size_t longest_encoded(std::size_t records) {
+  return sizeof(longpole_chunk) + records * kLongestEncoding + 1;
+}
+
 // What a chunk has up to `end`, all of it, goes to one that is written, through `scratch`; it holds nothing then.
 Emptied move_away(longpole_chunk* chunk, std::uintptr_t end, EncodingPlaces& places,
                   unsigned char* scratch) {
@@ -160,12 +156,14 @@ Emptied move_away(longpole_chunk* chunk, std::uintptr_t end, EncodingPlaces& pla
   if (!are_all_filled) {
     return Emptied::kNo;
   }
-  const std::size_t used = sizeof(longpole_chunk) + encoder.bytes();
+  const std::size_t without_end = sizeof(longpole_chunk) + encoder.bytes();
+  scratch[without_end] = LONGPOLE_END_OF_RECORDS;
+  const std::size_t used = without_end + 1;
   longpole_chunk header = *chunk;
   header.used = static_cast<std::uint32_t>(sizeof(longpole_chunk) +
                                            count_records(chunk, end) * sizeof(longpole_record));
-  header.bytes = static_cast<std::uint32_t>((used + kPageBytes - 1) / kPageBytes * kPageBytes);
-  header.form = used <= kPageBytes ? LONGPOLE_FORM_ENCODED : LONGPOLE_FORM_NOTHING;
+  header.bytes = static_cast<std::uint32_t>((used + kUnitBytes - 1) / kUnitBytes * kUnitBytes);
+  header.form = LONGPOLE_FORM_ENCODED;
   header.encoded_bytes = static_cast<std::uint32_t>(encoder.bytes());
   std::memcpy(scratch, &header, sizeof(header));
   if (used <= kUnitBytes && chunk->unit != 0) {
@@ -177,7 +175,9 @@ Emptied move_away(longpole_chunk* chunk, std::uintptr_t end, EncodingPlaces& pla
   __atomic_store_n(&chunk->form, LONGPOLE_FORM_NOTHING, __ATOMIC_RELEASE);
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   for_each_page(chunk, end, [](longpole_record* first, const longpole_record* page_end) {
-    clear_plainly(first, static_cast<std::size_t>(page_end - first) * sizeof(*first));
+    for (longpole_record* record = first; record != page_end; ++record) {
+      __atomic_store_n(last_word_of(record), 0, __ATOMIC_RELAXED);
+    }
   });
   return Emptied::kYes;
 }
@@ -239,7 +239,7 @@ Emptied empty_chunk(longpole_chunk* chunk, Scratch* scratch) {
   }
   constexpr std::size_t kRecords =
       kChunkBytes / kPageBytes * ((kPageBytes - kFirstSlot) / sizeof(longpole_record));
-  static_assert(sizeof(longpole_chunk) + kRecords * kLongestEncoding <= LONGPOLE_LARGEST_CHUNK);
+  static_assert(longest_encoded(kRecords) <= LONGPOLE_LARGEST_CHUNK);
   const Emptied emptied = move_away(chunk, reinterpret_cast<std::uintptr_t>(chunk) + kChunkBytes,
                                     scratch->places, scratch->chunk);
   if (emptied == Emptied::kYes) {
@@ -251,8 +251,7 @@ Emptied empty_chunk(longpole_chunk* chunk, Scratch* scratch) {
 
 void retire_chunk(longpole_chunk* chunk, std::uintptr_t end) {
   chunk->used = static_cast<std::uint32_t>(end - reinterpret_cast<std::uintptr_t>(chunk));
-  const bool are_few =
-      sizeof(longpole_chunk) + count_records(chunk, end) * kLongestEncoding <= kPageBytes;
+  const bool are_few = longest_encoded(count_records(chunk, end)) <= kPageBytes;
   Emptied emptied = Emptied::kNo;
   if (EndRoom* const room = are_few ? take_end_room() : nullptr; room != nullptr) {
     emptied = move_away(chunk, end, room->places, room->page);

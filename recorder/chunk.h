@@ -26,6 +26,16 @@ longpole_chunk* make_chunk(std::uint32_t thread, std::uint32_t sequence, std::ui
 inline constexpr std::uintptr_t kFirstSlot = LONGPOLE_FIRST_SLOT;
 inline constexpr std::uintptr_t kPlaceMask = kPageBytes - 1;
 
+// A record's last three members, to be stored at once: on both architectures the low bytes come first. While it is 0 the slot
+// is empty, whatever the others are.
+using Word = std::uint64_t __attribute__((may_alias));
+inline Word* last_word_of(longpole_record* record) {
+  static_assert(offsetof(longpole_record, other_low) == 24);
+  static_assert(offsetof(longpole_record, result) == 30);
+  static_assert(offsetof(longpole_record, kind_and_flags) == 31);
+  return reinterpret_cast<Word*>(record) + 3;
+}
+
 // Zeros, for one thread. What is large must be neither on its stack nor thread-local, which glibc takes from its stack:
 // that may be as small as 16 KiB, and is the program's.
 void* map_memory(std::size_t bytes);

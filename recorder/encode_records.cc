@@ -20,7 +20,7 @@ unsigned char* put(unsigned char* out, std::uint64_t word) {
   return out + sizeof(word);
 }
 
-unsigned char* put_stamp(unsigned char* out, std::uint64_t delta) {
+unsigned char* put_difference(unsigned char* out, std::uint64_t delta) {
   std::uint64_t rest = (delta << 1) ^ (std::uint64_t{0} - (delta >> 63));
   for (; rest >= 0x80; rest >>= 7) {
     *out++ = static_cast<unsigned char>(rest | 0x80);
@@ -50,12 +50,13 @@ bool RecordEncoder::add(const longpole_record* first, const longpole_record* end
     const bool other_call = known.site != record->site || known.rest != rest;
     *out++ = static_cast<unsigned char>(place | (other_object ? LONGPOLE_OTHER_OBJECT : 0) |
                                         (other_call ? LONGPOLE_OTHER_CALL : 0));
-    out = put_stamp(out, record->tsc - last_stamp_);
+    out = put_difference(out, record->tsc - last_stamp_);
     last_stamp_ = record->tsc;
     if (other_object) {
       known.object = record->object;
-      out = put(out, record->object);
+      out = put_difference(out, record->object - last_object_);
     }
+    last_object_ = record->object;
     if (other_call) {
       known.site = record->site;
       known.rest = rest;

@@ -9,7 +9,7 @@
 namespace longpole::recorder {
 
 // What a record takes at most.
-inline constexpr std::size_t kLongestEncoding = 1 + 10 + 3 * sizeof(std::uint64_t);
+inline constexpr std::size_t kLongestEncoding = 1 + 10 + 10 + 2 * sizeof(std::uint64_t);
 
 // What the encoding compares with. The caller's, whose stack may have no room for it.
 struct EncodingPlaces {
@@ -37,6 +37,7 @@ class RecordEncoder {
   unsigned char* const start_;
   unsigned char* out_;
   std::uint64_t last_stamp_ = 0;
+  std::uint64_t last_object_ = 0;
 };
 
 }  // namespace longpole::recorder

@@ -75,9 +75,32 @@ bool make_ready(unsigned char* memory, std::int64_t offset, std::size_t bytes) {
 // What of a chunk of kChunkBytes is made ready at once: most threads need no more of it.
 constexpr std::size_t kReadyAtOnce = 2 * kPageBytes;
 
+// From the next multiple of `alignment`; what is passed over is nobody's.
+std::int64_t claim(std::uint32_t bytes, std::uint32_t alignment) {
+  longpole_control& shared = control();
+  const std::uint32_t units = bytes / kUnitBytes;
+  const std::uint32_t whole = alignment / kUnitBytes;
+  std::uint32_t next = __atomic_load_n(&shared.next_unit, __ATOMIC_RELAXED);
+  std::uint32_t unit;
+  do {
+    unit = (next + whole - 1) / whole * whole;
+    if (unit > shared.max_units || shared.max_units - unit < units) {
+      stop_recording(LONGPOLE_STOP_TOO_MANY_UNITS, 0);
+      return -1;
+    }
+  } while (!__atomic_compare_exchange_n(&shared.next_unit, &next, unit + units, true,
+                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+  const std::int64_t offset = std::int64_t{unit} * kUnitBytes;
+  if (!file_may_reach(static_cast<std::uint64_t>(offset) + bytes)) {
+    stop_recording(LONGPOLE_STOP_NO_SPACE, EFBIG);
+    return -1;
+  }
+  return offset;
+}
+
 // kChunkBytes of the file in memory, as chunks of `bytes` each.
 std::uintptr_t map_chunks(std::uint32_t bytes) {
-  const std::int64_t offset = claim_bytes(kChunkBytes);
+  const std::int64_t offset = claim(kChunkBytes, kPageBytes);
   const int descriptor = offset >= 0 ? descriptor_or_stop() : -1;
   if (descriptor < 0) {
     return 0;
@@ -117,19 +140,7 @@ TakenInTurn<kUnitBytes, kChunkBytes / kUnitBytes> mapped_units;
 }  // namespace
 
 std::int64_t claim_bytes(std::uint32_t bytes) {
-  longpole_control& shared = control();
-  const std::uint32_t units = bytes / LONGPOLE_UNIT_BYTES;
-  const std::uint32_t unit = __atomic_fetch_add(&shared.next_unit, units, __ATOMIC_RELAXED);
-  if (unit > shared.max_units || shared.max_units - unit < units) {
-    stop_recording(LONGPOLE_STOP_TOO_MANY_UNITS, 0);
-    return -1;
-  }
-  const std::int64_t offset = std::int64_t{unit} * LONGPOLE_UNIT_BYTES;
-  if (!file_may_reach(static_cast<std::uint64_t>(offset) + bytes)) {
-    stop_recording(LONGPOLE_STOP_NO_SPACE, EFBIG);
-    return -1;
-  }
-  return offset;
+  return claim(bytes, kUnitBytes);
 }
 
 bool write_to_events(const void* data, std::size_t bytes, std::int64_t offset) {

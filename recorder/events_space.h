@@ -16,7 +16,7 @@ inline constexpr std::uintptr_t kPlaceInChunk = kChunkBytes - 1;  // of an addre
 inline constexpr std::uint32_t kPageBytes = LONGPOLE_PAGE_BYTES;
 inline constexpr std::uint32_t kUnitBytes = LONGPOLE_UNIT_BYTES;
 
-// Where `bytes`, a multiple of kPageBytes, begin that are nobody else's.
+// Where `bytes`, a multiple of kUnitBytes, begin that are nobody else's.
 std::int64_t claim_bytes(std::uint32_t bytes);
 
 bool write_to_events(const void* data, std::size_t bytes, std::int64_t offset);

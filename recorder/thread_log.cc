@@ -204,11 +204,6 @@ void forget_thread_log() {
   log = {};
 }
 
-// A slot of its own and a stamp like that of an acquisition. Where that has a fence, it waits for nothing behind the first.
-void write_again() {
-  write_record(stamp_of_acquisition(), LONGPOLE_AGAIN, 0, 0, 0, 0, 0);
-}
-
 longpole_record* record_acquired(const Call& call, int result) {
   return record_acquired_inline(call, result);
 }

@@ -144,11 +144,6 @@ inline constexpr std::uint8_t capped(int result) {
   return static_cast<std::uint8_t>(result > 255 ? 255 : result);
 }
 
-using Word = std::uint64_t __attribute__((may_alias));
-static_assert(offsetof(longpole_record, other_low) == 24);
-static_assert(offsetof(longpole_record, result) == 30);
-static_assert(offsetof(longpole_record, kind_and_flags) == 31);
-
 inline longpole_record* write_record(std::uint64_t tsc, longpole_kind kind, unsigned flags,
                                      std::uint64_t object, std::uint64_t site, std::uint64_t other,
                                      int result) {
@@ -159,11 +154,10 @@ inline longpole_record* write_record(std::uint64_t tsc, longpole_kind kind, unsi
   record->tsc = tsc;
   record->object = object;
   record->site = site;
-  // The last three members in one store: on both architectures the low bytes come first.
   const std::uint64_t last =
       (other & kOtherMask) | std::uint64_t{capped(result)} << 48 |
       std::uint64_t{LONGPOLE_KIND_AND_FLAGS(static_cast<unsigned>(kind), flags)} << 56;
-  __atomic_store_n(reinterpret_cast<Word*>(record) + 3, last, __ATOMIC_RELEASE);
+  __atomic_store_n(last_word_of(record), last, __ATOMIC_RELEASE);
   return record;
 }
 
@@ -221,12 +215,13 @@ inline std::uint64_t stamp_of_acquisition() {
   return on_one_cpu() ? stamp() : stamp_after_acquisition();
 }
 
-// In some places of some chunks a record is written twice, to measure what one costs there (LONGPOLE_AGAIN).
-void write_again();
+// In some places of some chunks a record is written twice, to measure what one costs there (LONGPOLE_AGAIN): with a slot of
+// its own and a stamp like that of an acquisition, in the midst of the code around it as the first. Where that stamp has a
+// fence, it waits for nothing behind the first.
 inline void measure_cost(const longpole_record* record) {
   if ((reinterpret_cast<std::uintptr_t>(record) & thread_log.again_mask) == LONGPOLE_AGAIN_BYTES)
       [[unlikely]] {
-    write_again();
+    write_record(stamp_of_acquisition(), LONGPOLE_AGAIN, 0, 0, 0, 0, 0);
   }
 }
 

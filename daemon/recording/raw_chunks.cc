@@ -23,7 +23,15 @@ bool is_chunk(const longpole_chunk& header) {
   return header.bytes != 0 && header.bytes % LONGPOLE_UNIT_BYTES == 0 && header.bytes <= largest &&
          header.form <= LONGPOLE_FORM_ENCODED &&
          (header.form != LONGPOLE_FORM_ENCODED ||
-          header.encoded_bytes <= header.bytes - sizeof header);
+          header.encoded_bytes < header.bytes - sizeof header);
+}
+
+// `chunk` is what there is of it.
+bool is_written(const longpole_chunk& header, std::span<const std::uint8_t> chunk) {
+  if (header.form != LONGPOLE_FORM_ENCODED)
+    return header.form == LONGPOLE_FORM_RECORDS;
+  const std::size_t end = sizeof header + header.encoded_bytes;
+  return end < chunk.size() && chunk[end] == LONGPOLE_END_OF_RECORDS;
 }
 
 bool is_whole(const RawChunk& encoded) {
@@ -55,14 +63,14 @@ bool RecordDecoder::take_word(std::uint64_t& word) {
   return true;
 }
 
-bool RecordDecoder::take_stamp() {
+bool RecordDecoder::take_difference(std::uint64_t& from) {
   std::uint64_t zigzag = 0;
   for (unsigned shift = 0; shift < 64 && !rest_.empty(); shift += 7) {
     const std::uint8_t byte = rest_.front();
     rest_ = rest_.subspan(1);
     zigzag |= std::uint64_t{byte & 0x7fU} << shift;
     if ((byte & 0x80U) == 0) {
-      stamp_ += (zigzag >> 1U) ^ (std::uint64_t{0} - (zigzag & 1U));
+      from += (zigzag >> 1U) ^ (std::uint64_t{0} - (zigzag & 1U));
       return true;
     }
   }
@@ -77,8 +85,12 @@ std::optional<longpole_record> RecordDecoder::next() {
   rest_ = rest_.subspan(1);
   Known& known = places_[head % LONGPOLE_ENCODING_PLACES];
   const bool is_sound =
-      take_stamp() && ((head & LONGPOLE_OTHER_OBJECT) == 0 || take_word(known.object)) &&
+      take_difference(stamp_) &&
+      ((head & LONGPOLE_OTHER_OBJECT) == 0 || take_difference(object_)) &&
       ((head & LONGPOLE_OTHER_CALL) == 0 || (take_word(known.site) && take_word(known.rest)));
+  if ((head & LONGPOLE_OTHER_OBJECT) != 0)
+    known.object = object_;
+  object_ = known.object;
   longpole_record record{};
   record.tsc = stamp_;
   record.object = known.object;
@@ -105,7 +117,7 @@ RawEvents read_raw_events(std::span<const std::uint8_t> events, std::uint32_t ne
       bytes = LONGPOLE_UNIT_BYTES;
       continue;
     }
-    if (header.form == LONGPOLE_FORM_NOTHING)
+    if (!is_written(header, events.first(end).subspan(at)))
       continue;
     Thread& thread = threads[header.thread];
     // The first chunk is made by the creator, the later ones by the thread itself.

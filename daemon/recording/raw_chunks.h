@@ -37,11 +37,12 @@ class RecordDecoder {
   };
 
   bool take_word(std::uint64_t& word);
-  bool take_stamp();
+  bool take_difference(std::uint64_t& from);
 
   std::span<const std::uint8_t> rest_;
   std::array<Known, LONGPOLE_ENCODING_PLACES> places_{};
   std::uint64_t stamp_ = 0;
+  std::uint64_t object_ = 0;  // of the record before
 };
 
 template <typename Visit>

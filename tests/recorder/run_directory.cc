@@ -75,6 +75,16 @@ bool are_the_same(const std::vector<longpole_record>& one,
           std::memcmp(one.data(), other.data(), one.size() * sizeof(longpole_record)) == 0);
 }
 
+std::uint64_t take_difference(const char*& at) {
+  std::uint64_t zigzag = 0;
+  for (unsigned shift = 0, more = 1; more != 0; shift += 7) {
+    const auto byte = static_cast<unsigned char>(*at++);
+    zigzag |= std::uint64_t{byte & 0x7fu} << shift;
+    more = byte & 0x80u;
+  }
+  return (zigzag >> 1) ^ -(zigzag & 1);
+}
+
 std::uint64_t take_word(const char*& at) {
   std::uint64_t word;
   std::memcpy(&word, at, sizeof(word));
@@ -90,19 +100,15 @@ std::vector<longpole_record> decoded(const char* at, std::size_t bytes) {
   std::vector<Known> places(LONGPOLE_ENCODING_PLACES);
   std::vector<longpole_record> records;
   std::uint64_t stamp = 0;
+  std::uint64_t object = 0;
   for (const char* const end = at + bytes; at < end;) {
     const auto head = static_cast<unsigned char>(*at++);
-    std::uint64_t zigzag = 0;
-    for (unsigned shift = 0, more = 1; more != 0; shift += 7) {
-      const auto byte = static_cast<unsigned char>(*at++);
-      zigzag |= std::uint64_t{byte & 0x7fu} << shift;
-      more = byte & 0x80u;
-    }
-    stamp += (zigzag >> 1) ^ -(zigzag & 1);
+    stamp += take_difference(at);
     Known& known = places[head % LONGPOLE_ENCODING_PLACES];
     if ((head & LONGPOLE_OTHER_OBJECT) != 0) {
-      known.object = take_word(at);
+      known.object = object + take_difference(at);
     }
+    object = known.object;
     if ((head & LONGPOLE_OTHER_CALL) != 0) {
       known.site = take_word(at);
       known.rest = take_word(at);
@@ -140,12 +146,16 @@ std::vector<RawThread> RunDirectory::threads() const {
       continue;
     }
     EXPECT_EQ(bytes % LONGPOLE_UNIT_BYTES, 0U);
-    if (chunk.header.form == LONGPOLE_FORM_NOTHING) {
+    const bool is_encoded = chunk.header.form == LONGPOLE_FORM_ENCODED;
+    if (chunk.header.form == LONGPOLE_FORM_NOTHING ||
+        (is_encoded && static_cast<unsigned char>(
+                           events[at + sizeof(chunk.header) + chunk.header.encoded_bytes]) !=
+                           LONGPOLE_END_OF_RECORDS)) {
       at += bytes;
       continue;
     }
     std::vector<longpole_record> slots;
-    if (chunk.header.form == LONGPOLE_FORM_ENCODED) {
+    if (is_encoded) {
       slots = decoded(events.data() + at + sizeof(chunk.header), chunk.header.encoded_bytes);
       EXPECT_EQ(chunk.header.used, sizeof(chunk.header) + slots.size() * sizeof(longpole_record));
     } else {

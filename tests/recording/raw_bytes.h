@@ -70,11 +70,12 @@ class EventsFile {
     header.form = LONGPOLE_FORM_ENCODED;
     header.encoded_bytes = static_cast<std::uint32_t>(encoded.size());
     const std::size_t units =
-        (sizeof header + encoded.size() + LONGPOLE_UNIT_BYTES - 1) / LONGPOLE_UNIT_BYTES;
+        (sizeof header + encoded.size() + LONGPOLE_UNIT_BYTES) / LONGPOLE_UNIT_BYTES;
     header.bytes = static_cast<std::uint32_t>(units * LONGPOLE_UNIT_BYTES);
     const std::size_t start = bytes_.size();
     append(bytes_, header);
     bytes_.insert(bytes_.end(), encoded.begin(), encoded.end());
+    bytes_.push_back(LONGPOLE_END_OF_RECORDS);
     bytes_.resize(start + header.bytes);
   }
 

@@ -157,6 +157,27 @@ TEST(RawChunks, WhatComesBeforeDamageInAnEncodedChunkIsKept) {
   EXPECT_EQ(events.damaged, 1U);
 }
 
+// SIGKILL came while it was written: the pages from some place on are not there, and the mapped chunk still has the records.
+TEST(RawChunks, AChunkThatIsNotWrittenToItsEndHoldsNothing) {
+  std::mt19937 random(6);
+  const std::vector<std::uint8_t> encoded_records = encoded(random_records(random, 1000));
+  for (const bool is_last_chunk : {true, false}) {
+    EventsFile file;
+    file.add_thread(0, 100, {lock_at(10), lock_at(20)});
+    const std::size_t before = file.bytes().size();
+    file.add_encoded(0, 1, encoded_records);
+    const std::uint32_t units = file.units();
+    if (is_last_chunk)
+      file.bytes().resize(before + LONGPOLE_PAGE_BYTES);
+    else
+      std::fill(file.bytes().begin() + static_cast<std::ptrdiff_t>(before + LONGPOLE_PAGE_BYTES),
+                file.bytes().end(), 0);
+    const RawEvents events = read_raw_events(file.bytes(), units);
+    EXPECT_THAT(stamps(events.threads.at(0)), ElementsAre(10, 20));
+    EXPECT_EQ(events.damaged, 0U);
+  }
+}
+
 TEST(RawChunks, AChunkThatIsBeingEmptiedHoldsNothing) {
   EventsFile file;
   file.add_thread(0, 100, {lock_at(10), lock_at(20)});

@@ -32,8 +32,8 @@
  *   - Look at every unit up to control.next_unit or the end of the file, whichever comes first. One
  *     whose header has bytes 0 holds no chunk: it was claimed and never used. Else the next one to look
  *     at is so many bytes further on.
- *   - A chunk of the form LONGPOLE_FORM_NOTHING is passed over: SIGKILL came while it was written or
- *     emptied, and its records are elsewhere.
+ *   - A chunk of the form LONGPOLE_FORM_NOTHING is passed over: SIGKILL came while it was emptied, and its
+ *     records are elsewhere.
  *   - In one of the form LONGPOLE_FORM_RECORDS, look at every slot of the chunk up to its end. A slot counts when its kind is not 0: the kind
  *     is written last (release). A slot of kind 0 is skipped, also in the middle: its owner was
  *     killed while filling it, or a signal handler was and recorded more behind it. Unused space
@@ -58,7 +58,7 @@
 #define LONGPOLE_STATIC_ASSERT _Static_assert
 #endif
 
-#define LONGPOLE_RAW_VERSION 16u
+#define LONGPOLE_RAW_VERSION 17u
 #define LONGPOLE_CONTROL_MAGIC 0x6c72746e6f63706cull /* "lpcontrl" */
 #define LONGPOLE_PAGE_BYTES (4u * 1024u) /* what of it is mapped, or written at once, is made of */
 #define LONGPOLE_FIRST_SLOT 256u  /* where the records in each page of a mapped chunk begin */
@@ -176,7 +176,8 @@ struct longpole_chunk {
   uint32_t bytes;          /* a multiple of LONGPOLE_UNIT_BYTES; written last (release) */
   uint64_t handle;         /* its pthread_t; may be used again by a later thread once joined */
   uint32_t form;           /* enum longpole_form */
-  uint32_t encoded_bytes;  /* behind the header, of an encoded chunk */
+  uint32_t
+      encoded_bytes; /* behind the header, of an encoded chunk, without LONGPOLE_END_OF_RECORDS */
   /* The recorder's own. */
   uint64_t argument; /* of the start function, until the thread begins */
   uint64_t unit;     /* see chunk.cc */
@@ -193,11 +194,16 @@ struct longpole_chunk {
  *   1 byte    place | LONGPOLE_OTHER_OBJECT | LONGPOLE_OTHER_CALL
  *   1 to 10   stamp less the stamp of the record before (0 before the first), as a signed number in
  *             zigzag form, low seven bits first, the high bit set while more follow
- *   8         object, if LONGPOLE_OTHER_OBJECT
+ *   1 to 10   if LONGPOLE_OTHER_OBJECT: object less that of the record before (0 before the first), likewise
  *   16        site, then the rest of the record, if LONGPOLE_OTHER_CALL
  *
  * Which place is the writer's choice: the same for the same site. So a call that is made again on the same
- * object takes three bytes. */
+ * object takes three bytes, and one on an object near the last one's, or of what that acquired, four or five.
+ *
+ * Behind the last one is a byte, LONGPOLE_END_OF_RECORDS. A chunk without it is passed over like one of the form
+ * LONGPOLE_FORM_NOTHING: what is written at once reaches the file from its beginning on, page by page, and SIGKILL may come
+ * between two of them. */
+#define LONGPOLE_END_OF_RECORDS 0xffu
 #define LONGPOLE_ENCODING_PLACES 64u
 #define LONGPOLE_OTHER_OBJECT 0x40u
 #define LONGPOLE_OTHER_CALL 0x80u
