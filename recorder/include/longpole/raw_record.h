@@ -60,11 +60,11 @@
 
 #define LONGPOLE_RAW_VERSION 17u
 #define LONGPOLE_CONTROL_MAGIC 0x6c72746e6f63706cull /* "lpcontrl" */
-#define LONGPOLE_PAGE_BYTES (4u * 1024u) /* what of it is mapped, or written at once, is made of */
+#define LONGPOLE_PAGE_BYTES (4u * 1024u) /* what of it is mapped is made of */
 #define LONGPOLE_FIRST_SLOT 256u  /* where the records in each page of a mapped chunk begin */
 #define LONGPOLE_UNIT_BYTES 1024u /* what `events` is made of */
 #define LONGPOLE_CHUNK_BYTES \
-  (32u * 1024u) /* a mapped chunk, header included; a thread's first is one unit */
+  (32u * 1024u) /* a mapped chunk, header included; a thread's first is a page */
 #define LONGPOLE_LARGEST_CHUNK (40u * 1024u) /* an encoded one, header included, at most */
 
 /* The most functions inside each other whose entries and exits can be recorded. */
