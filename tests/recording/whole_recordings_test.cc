@@ -261,6 +261,37 @@ TEST_P(WholeRecording, LeavesYieldsAloneThatNoWaitFollows) {
             2000);
 }
 
+// Its loops take 3 parts of time on four CPUs, and then main alone 4: it gets (12 + 4) / (3 + 4) times as fast, which would be
+// nearly 4 if nobody had to wait. On one CPU the others yield meanwhile; in lockstep they sleep until main has work for them.
+TEST_P(WholeRecording, OfTasksOfTbbKnowsWhoWokeThreadsThatHadNone) {
+  ASSERT_TRUE(std::filesystem::exists(specimen("tasks_of_tbb")))
+      << "oneTBB is missing: run scripts/setup test, and configure again";
+  constexpr std::uint32_t none = 0;
+  for (const std::uint32_t lockstep : {none, 4U}) {
+    Options options = options_for(specimen("tasks_of_tbb"), {});
+    options.source = GetParam();
+    options.as_cpus = 4;
+    options.lockstep = lockstep;
+    const Recorded recorded = record(options);
+    ASSERT_TRUE(recorded.recording.has_value()) << recorded.recording.error().text();
+    const Recording& recording = *recorded.recording;
+    EXPECT_EQ(recording.run.exit_status, 0);
+    EXPECT_EQ(recording.threads.size(), 4U);
+    EXPECT_GT(speedup_on(4, recording), 1.8) << lockstep;
+    EXPECT_LT(speedup_on(4, recording), 2.6) << lockstep;
+    if (lockstep == none)
+      continue;
+    std::ptrdiff_t known = 0;
+    for (const Thread& thread : recording.threads)
+      for (const Event& event : thread.events)
+        if (event.duration > Nanoseconds{10'000'000}) {
+          EXPECT_NE(event.kind, EventKind::external_wait);
+          known += event.kind == EventKind::semaphore_wait && event.waker.known() ? 1 : 0;
+        }
+    EXPECT_GE(known, 3);
+  }
+}
+
 class OpenMPRecording : public WholeRecording {
  protected:
   void SetUp() override {
