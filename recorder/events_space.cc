@@ -75,7 +75,15 @@ bool make_ready(unsigned char* memory, std::int64_t offset, std::size_t bytes) {
 // What of a chunk of kChunkBytes is made ready at once: most threads need no more of it.
 constexpr std::size_t kReadyAtOnce = 2 * kPageBytes;
 
-// From the next multiple of `alignment`; what is passed over is nobody's.
+// So that whoever looks from chunk to chunk need not wait for one there.
+bool say_that_nobody_is_there(std::int64_t offset, std::uint32_t bytes) {
+  longpole_chunk nobody{};
+  nobody.form = LONGPOLE_FORM_NOTHING;
+  nobody.bytes = bytes;
+  return write_to_events(&nobody, sizeof(nobody), offset);
+}
+
+// From the next multiple of `alignment`.
 std::int64_t claim(std::uint32_t bytes, std::uint32_t alignment) {
   longpole_control& shared = control();
   const std::uint32_t units = bytes / kUnitBytes;
@@ -95,7 +103,11 @@ std::int64_t claim(std::uint32_t bytes, std::uint32_t alignment) {
     stop_recording(LONGPOLE_STOP_NO_SPACE, EFBIG);
     return -1;
   }
-  return offset;
+  const bool passes_over = unit != next;
+  return passes_over && !say_that_nobody_is_there(std::int64_t{next} * kUnitBytes,
+                                                  (unit - next) * kUnitBytes)
+             ? -1
+             : offset;
 }
 
 // kChunkBytes of the file in memory, as chunks of `bytes` each.

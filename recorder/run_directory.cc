@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 #include <cerrno>
 #include <climits>
@@ -42,11 +43,17 @@ FileIdentity identity_of(int descriptor) {
     return {std::uint64_t{status.stx_dev_major} << 32 | status.stx_dev_minor, status.stx_ino};
   }
   union {
-    FileIdentity identity;
+    struct {
+      unsigned long device;
+      unsigned long inode;
+    } first;
     char whole[256];
   } older{};
-  return errno != EBADF && syscall(SYS_fstat, descriptor, &older) == 0 ? older.identity
-                                                                       : FileIdentity{};
+  if (errno == EBADF || syscall(SYS_fstat, descriptor, &older) != 0) {
+    return {};
+  }
+  const dev_t device = older.first.device;
+  return {std::uint64_t{major(device)} << 32 | minor(device), older.first.inode};
 }
 
 bool is_events_file(int descriptor) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <climits>
+#include <fstream>
 #include <map>
 #include <set>
 #include <span>
@@ -206,6 +207,22 @@ TEST(Recording, HoldsThousandsOfShortThreadsInLittleSpace) {
   EXPECT_LE(std::filesystem::file_size(directory.path() / "events"),
             (waits.size() + 64) * LONGPOLE_PAGE_BYTES + threads.size() * LONGPOLE_UNIT_BYTES +
                 20 * LONGPOLE_CHUNK_BYTES);
+}
+
+// Or whoever counts the records as they come would look at all behind the first such unit again and again.
+TEST(Recording, LeavesNoUnitToWaitFor) {
+  RunDirectory directory;
+  run_recorded({"many_threads"}, directory);
+  std::ifstream events(directory.path() / "events", std::ios::binary);
+  const std::size_t claimed = std::size_t{directory.control().next_unit} * LONGPOLE_UNIT_BYTES;
+  for (std::size_t at = 0; at < claimed;) {
+    longpole_chunk header{};
+    events.seekg(static_cast<std::streamoff>(at));
+    events.read(reinterpret_cast<char*>(&header), sizeof(header));
+    ASSERT_TRUE(events) << at;
+    ASSERT_NE(header.bytes, 0U) << at;
+    at += header.bytes;
+  }
 }
 
 TEST(Recording, LeavesOutForkedChildren) {

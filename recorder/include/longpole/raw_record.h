@@ -33,7 +33,7 @@
  *     whose header has bytes 0 holds no chunk: it was claimed and never used. Else the next one to look
  *     at is so many bytes further on.
  *   - A chunk of the form LONGPOLE_FORM_NOTHING is passed over: SIGKILL came while it was emptied, and its
- *     records are elsewhere.
+ *     records are elsewhere; or it fills a page up, as mapped ones begin with one.
  *   - In one of the form LONGPOLE_FORM_RECORDS, look at every slot of the chunk up to its end. A slot counts when its kind is not 0: the kind
  *     is written last (release). A slot of kind 0 is skipped, also in the middle: its owner was
  *     killed while filling it, or a signal handler was and recorded more behind it. Unused space
@@ -60,7 +60,7 @@
 
 #define LONGPOLE_RAW_VERSION 17u
 #define LONGPOLE_CONTROL_MAGIC 0x6c72746e6f63706cull /* "lpcontrl" */
-#define LONGPOLE_PAGE_BYTES (4u * 1024u) /* what of it is mapped is made of */
+#define LONGPOLE_PAGE_BYTES (4u * 1024u)             /* what of it is mapped is made of */
 #define LONGPOLE_FIRST_SLOT 256u  /* where the records in each page of a mapped chunk begin */
 #define LONGPOLE_UNIT_BYTES 1024u /* what `events` is made of */
 #define LONGPOLE_CHUNK_BYTES \
