@@ -103,11 +103,11 @@ std::int64_t claim(std::uint32_t bytes, std::uint32_t alignment) {
     stop_recording(LONGPOLE_STOP_NO_SPACE, EFBIG);
     return -1;
   }
-  const bool passes_over = unit != next;
-  return passes_over && !say_that_nobody_is_there(std::int64_t{next} * kUnitBytes,
-                                                  (unit - next) * kUnitBytes)
-             ? -1
-             : offset;
+  if (unit != next &&
+      !say_that_nobody_is_there(std::int64_t{next} * kUnitBytes, (unit - next) * kUnitBytes)) {
+    return -1;
+  }
+  return offset;
 }
 
 // kChunkBytes of the file in memory, as chunks of `bytes` each.

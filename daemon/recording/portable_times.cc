@@ -194,10 +194,10 @@ class Builder {
   ThreadTimes times_;
   std::int64_t last_time_ = 0;
   std::uint64_t last_stamp_ = 0;
-  std::vector<Stretch> stretches_;  // since the last reading
-  std::size_t sure_ = 0;            // so many of them have been told from others
-  std::int64_t since_sample_ = 0;   // CPU time until the last reading
-  std::size_t first_since_sample_ = 0;
+  std::vector<Stretch> stretches_;      // since the last reading
+  std::size_t sure_ = 0;                // so many of them have been told from others
+  std::int64_t since_sample_ = 0;       // CPU time from the last sample to the last reading
+  std::size_t first_since_sample_ = 0;  // of the stretches
   bool waiting_ = false;
   bool ended_ = false;
 };

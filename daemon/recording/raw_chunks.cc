@@ -90,10 +90,11 @@ std::optional<longpole_record> RecordDecoder::next() {
       ((head & LONGPOLE_OTHER_CALL) == 0 || (take_word(known.site) && take_word(known.rest)));
   if ((head & LONGPOLE_OTHER_OBJECT) != 0)
     known.object = object_;
-  object_ = known.object;
+  else
+    object_ = known.object;
   longpole_record record{};
   record.tsc = stamp_;
-  record.object = known.object;
+  record.object = object_;
   record.site = known.site;
   std::memcpy(&record.other_low, &known.rest, sizeof known.rest);
   if (is_sound && LONGPOLE_KIND(record.kind_and_flags) != LONGPOLE_NOTHING)
