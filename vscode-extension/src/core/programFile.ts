@@ -98,9 +98,9 @@ const zlibCompressed = 1;
 
 /**
  * Whether a program was made of a source file of this name, without its folder, too: false where it has line tables that do not name
- * it, and of what is no 64-bit little-endian ELF file. true where that cannot be told.
+ * it, and of what is no 64-bit little-endian ELF file. undefined where that cannot be told.
  */
-export async function mayHold(read: ReadAt, source: string): Promise<boolean> {
+export async function holds(read: ReadAt, source: string): Promise<boolean | undefined> {
   if ((await readHeader(read)) === undefined) {
     return false;
   }
@@ -108,13 +108,14 @@ export async function mayHold(read: ReadAt, source: string): Promise<boolean> {
   const sections = (await readSections(read)) ?? [];
   const tables = sections.filter(({ name }) => /^\.debug_line(_str)?$/.test(name));
   if (tables.length === 0 || sections.some(({ name }) => elsewhere.test(name))) {
-    return true;
+    return undefined;
   }
   const wanted = Buffer.from(`${source}\0`);
   for (const table of tables) {
     const content = await readSection(read, table);
-    if (content?.includes(wanted) !== false) {
-      return true;
+    const found = content?.includes(wanted);
+    if (found !== false) {
+      return found;
     }
   }
   return false;

@@ -6,7 +6,7 @@ import { formatCommandLine, parseCommandLine } from '../core/commandLine';
 import { formatCountOf, formatCpus } from '../core/format';
 import { hottestLine, lockstepHint, needsLockstep, oneThreadHint, ranInOneThread, recordedSentence } from '../core/hottest';
 import { endedBySignal } from '../core/notices';
-import { isStatic, mayHaveLines, mayHold } from '../core/programFile';
+import { holds, isStatic, mayHaveLines } from '../core/programFile';
 import { forget, remember, targetKey, targetName, type Target } from '../core/targets';
 import { CorrectableError } from './correctableError';
 import type { MachineCheck } from './machineCheck';
@@ -308,10 +308,12 @@ export class Recorder {
         });
       }
       const known = this.sourcesOf(path);
+      // Where it cannot be told: a program from elsewhere, of the system above all, was not made of the files here.
+      const mayHold = async (source: string): Promise<boolean> => (await holds(read, basename(source))) ?? pathInWorkspace(path) !== undefined;
       // A script holds none, and what it starts is not known before it was recorded.
       const late =
         known === undefined
-          ? await editedSinceBuilt((source) => (pathInWorkspace(source) === undefined ? [] : [path]), (source) => mayHold(read, basename(source)))
+          ? await editedSinceBuilt((source) => (pathInWorkspace(source) === undefined ? [] : [path]), mayHold)
           : await editedSinceBuilt((source) => known.get(realPath(source)) ?? [], () => Promise.resolve(true));
       if (late !== undefined) {
         warnings.push({

@@ -97,3 +97,21 @@ void describe('a source that was edited since', () => {
     await workbench.toast('another would take').or(workbench.toast('pipeline would take')).first().waitFor();
   });
 });
+
+void describe('a program of the system, whose lines are elsewhere', () => {
+  let workbench: Workbench;
+  before(async () => {
+    workbench = await Workbench.start({ folder: 'test/editor/fixture', settings: fakeSettings('usual') });
+    await workbench.openFile('pipeline.c');
+  });
+  after(() => workbench.stop());
+  afterEach((context) => workbench.screenshot(context.name));
+
+  void test('is not taken to be made of the sources that are open', async () => {
+    await workbench.runCommand('Longpole: Record and Simulate');
+    await workbench.answer('Longpole: Program to Record', '/usr/bin/true');
+    // It runs, without a question first.
+    await workbench.untilStatus(/^true \d/);
+    assert.equal(await workbench.toast('was edited after').count(), 0);
+  });
+});
