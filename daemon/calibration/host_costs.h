@@ -31,7 +31,7 @@ void put_into(Recording& recording, const Calibration& calibration);
 // Measures, and keeps the outcome. Errors: of measuring and of writing the file.
 [[nodiscard]] Expected<Calibration> calibrate();
 
-// Measured now, and kept if that is possible. All 0 where nothing can be measured. Takes half a second, and up to three
+// Measured now, and kept if that is possible. All 0 where nothing can be measured. Takes a second, and up to four
 // where other programs want the CPUs.
 [[nodiscard]] Calibration costs_of_now();
 

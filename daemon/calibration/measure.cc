@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "calibration/measure_calls.h"
+#include "calibration/measure_idle_looks.h"
 #include "calibration/rounds.h"
 #include "recording/system.h"
 
@@ -324,6 +325,7 @@ void measure(HostCosts& costs) {
   stay_on(cpus.front());
   measure_calls(costs);
   measure_threads(costs);
+  costs.tick = measure_tick();
   const auto call = [&](EventKind kind) {
     return costs.call[static_cast<std::size_t>(kind)].count();
   };
@@ -349,6 +351,7 @@ void measure(HostCosts& costs) {
   costs.migration = at_least_none(measure_migration(cpus[0], cpus[1]));
   measure_locks();
   costs.lock_afar = at_least_none(of_lock);
+  costs.idle_look = measure_idle_looks(cpus[0], cpus[1], costs.tick);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Measures what calls and switches of threads take on this machine. About half a second of two CPUs, and up to three
+// Measures what calls and switches of threads take on this machine. About a second of two CPUs, and up to four
 // where other programs want them.
 //
 // Calls: the fastest of many batches, of calls that wait for nobody and wake nobody. A context switch: how much
@@ -9,7 +9,7 @@
 // blocking does, and what the post itself takes is the release afar. To a CPU that is busy: likewise the interrupt,
 // and a switch. A migration: how much longer a thread takes for a pass over 32 KiB behind a move to another CPU.
 // A lock from afar: how much longer the lock, a change of what it guards and the unlock take behind another CPU's
-// turn than behind the same one's.
+// turn than behind the same one's. How often idle CPUs look: measure_idle_looks.h.
 // The middle one of many each, so that what else runs on the machine counts little.
 #pragma once
 

@@ -73,7 +73,10 @@ void add_calibrate(CLI::App& app, Chosen& chosen) {
   command->footer(
       "`record` measures the same by itself where nobody did before, and writes it into each\n"
       "recording; simulations of the recording go by it. Measure again when the machine was busy,\n"
-      "or its kernel's settings have changed.");
+      "or its kernel's settings have changed.\n"
+      "tick: of the system's clock. idle-look: how often a CPU that is idle looks for a thread "
+      "that waits\n"
+      "for another one, where that is not as the kernel has it.");
   command->callback([json, &chosen] { chosen.run = [json] { return calibrate(*json); }; });
 }
 

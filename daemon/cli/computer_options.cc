@@ -173,6 +173,9 @@ Expected<void> read_costs(const std::string& name, const Recording& recording, M
   machine.wake_up = costs.wake_up;
   machine.interrupt = costs.interrupt;
   machine.migration_cost = costs.migration;
+  machine.idle_look = costs.idle_look;
+  if (costs.tick > Nanoseconds{})
+    machine.tick = costs.tick;
   // Recorded times hold those of the recorded run, but for what switches and waits took on one CPU.
   if (recording.run.cpus == 1) {
     machine.switch_cost = costs.context_switch;

@@ -17,6 +17,8 @@ Cpus::Cpus(const Machine& machine, const Recording& recording)
       rules_(recording.threads.size()),
       wake_at_once_(machine.wake_up.value_or(recording.run.costs.wake_up) <= Nanoseconds{}),
       interrupt_(machine.interrupt.value_or(recording.run.costs.interrupt).count()),
+      tick_(tick_of(machine, recording).count()),
+      idle_look_(machine.idle_look.value_or(recording.run.costs.idle_look).count()),
       is_asked_(machine.cpus, false),
       timers_(machine.cpus + 1) {
   if (machine.cpus % word_bits != 0)

@@ -144,7 +144,7 @@ std::int64_t LinuxFair::look_while_idle(std::uint32_t cpu, std::int64_t now) {
   }
   queue.failed_balances = 0;
   cpus_.reschedule(cpu);
-  return now + balance_interval(queue);
+  return now + (looks_by_itself() ? idle_interval(queue) : balance_interval(queue));
 }
 
 // A tick of a CPU with threads that wait: it tells the idle CPUs, which have no ticks, once the first of them is due
@@ -178,8 +178,8 @@ std::int64_t LinuxFair::balance_interval(const Queue& queue) const {
 }
 
 std::int64_t LinuxFair::idle_interval(const Queue& queue) const {
-  const std::int64_t full = idle_interval_per_cpu * cpus_.count();
-  return ((queue.is_balanced ? 2 : 1) * full + tick_ - 1) / tick_ * tick_;
+  const std::int64_t full = (queue.is_balanced ? 2 : 1) * idle_interval_per_cpu * cpus_.count();
+  return (std::max(full, cpus_.idle_look()) + tick_ - 1) / tick_ * tick_;
 }
 
 LinuxFair::Look LinuxFair::next_look(std::uint32_t cpu) const {
@@ -211,7 +211,10 @@ void LinuxFair::set_balance_timer(std::int64_t now) {
 void LinuxFair::fall_idle(std::uint32_t cpu, std::int64_t now) {
   Queue& queue = queues_[cpu];
   // A CPU that was busy for less than a tick was never missed among the idle ones.
-  one_joined_idle_ |= now / tick_ != queue.busy_since / tick_;
+  if (looks_by_itself())
+    idle_due_ = std::min(idle_due_, queue.last_balance + idle_interval(queue));
+  else
+    one_joined_idle_ |= now / tick_ != queue.busy_since / tick_;
   queue.is_idle = true;
   told_until_ = now;
   if (waiting_ > 0)

@@ -17,8 +17,12 @@
 //  - A thread wakes on its last CPU if that is idle. Else the lighter of its last and its waker's is the target.
 //    It wakes where it was the time before that the last CPU was busy, if that is idle; else on the first idle CPU
 //    of those looked at, behind the target; else on the target. Of n CPUs that were used u of late on average,
-//    n · (1 - (1.17 u)²) are looked at: on two none from 0.61 on. A new thread wakes on an idle CPU, else on the
-//    lightest.
+//    n · (1 - (1.17 u)²) are looked at: on two none from 0.61 on.
+//  - A new thread starts on an idle CPU. Else there is some room for it on one that was used less than 85% of late, if
+//    it has a thread or less than 1.17 could run there of late on average; none on another one with two threads, and
+//    little on one with one. It starts where its creator is, unless there is more room elsewhere: on the CPU used least
+//    where there is some, else on the lightest. Where that is no matter of kinds of room, that CPU must be lighter by
+//    more than a sixth; and where both have some, it stays.
 //  - A CPU that falls idle looks for a thread in the heaviest queue only as often as that helped of late
 //    (newly_idle.h), at first as before the run (Machine::newly_idle_share), and takes who waits longest there of
 //    those that did not run within the last 0.5 ms: what ran has its data in that CPU's cache. Otherwise it stays
@@ -29,6 +33,8 @@
 //    one took threads, that is when it would look while busy. Where a CPU fell idle since that had been busy at a
 //    tick, the first tick finds it out anew. Where waking up a CPU takes no time, as in program files, looks do not
 //    either: there a CPU that falls idle always takes who waits longest, and who wakes finds any idle CPU.
+//    Some kernels for virtual machines let idle CPUs have their ticks, and look at every other one; so it was in
+//    traces of 6.18. With Machine::idle_look a CPU is told of none, and that is how long it waits between looks.
 //  - A tick less than every 16 ms · CPUs, or every 32 ms · CPUs after it found nothing to even out, a busy CPU
 //    looks for one that is heavier, and takes what waits or sleeps there for longest if that evens them out and
 //    is eligible; on the second look in a row if it does not turn the imbalance round, eligible or not; on the

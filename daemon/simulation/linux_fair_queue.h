@@ -1,6 +1,7 @@
 // What the `linux` scheduler (linux_fair.h) knows of each thread and of each CPU's queue.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -31,6 +32,13 @@ struct FairEntity {
   bool delayed = false;                // sleeps, in its queue
   bool real_time = false;
   bool moves = true;  // it may use any CPU
+};
+// On a CPU, for a new thread.
+struct FairRoom {
+  enum class Kind : std::uint8_t { some, little, none };
+  Kind kind;
+  std::int64_t taken;  // how much the CPU was used where there is some, else how heavy it is
+  auto operator<=>(const FairRoom&) const = default;
 };
 // Of a CPU.
 struct FairQueue {

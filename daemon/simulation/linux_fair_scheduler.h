@@ -23,7 +23,7 @@ class LinuxFair final : public Scheduler {
  public:
   LinuxFair(Cpus& cpus, const Machine& machine, std::int64_t slice)
       : cpus_(cpus),
-        tick_(machine.tick.count()),
+        tick_(cpus.tick()),
         slice_(slice),
         chance_(machine.chance),
         entities_(cpus.rules().size()),
@@ -172,6 +172,7 @@ class LinuxFair final : public Scheduler {
   static constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
   using Entity = FairEntity;
   using Queue = FairQueue;
+  using Room = FairRoom;
 
   [[nodiscard]] DeadlineQueue::Entry entry_of(std::uint32_t thread) const {
     const Entity& entity = entities_[thread];
@@ -391,32 +392,15 @@ class LinuxFair final : public Scheduler {
     return cpus_.count() == 1 ? cpus_.last_cpu(thread) : entities_[thread].weighs_on;
   }
 
-  void wake_delayed(std::uint32_t thread, std::uint32_t cpu, std::int64_t now) {
-    const std::uint32_t home = home_of(thread);
-    Entity& entity = entities_[thread];
-    // Its lag is taken as of the last tick: who has the CPU is charged only then.
-    account(home, std::max(queues_[home].accounted, now / tick_ * tick_));
-    if (cpu == home && !average_of(cpu).eligible(entity.virtual_time)) {
-      entity.delayed = false;
-      --queues_[cpu].delayed;
-      queues_[cpu].delayed_weight -= entity.weight;
-      waiting_ += entity.moves ? 1 : 0;
-      return;
-    }
-    take_off(thread, home);
-    if (cpu != home)
-      account(cpu, now);
-    weigh(thread, cpu, entity.weight, now);
-    put_in(thread, cpu, entity.virtual_slice);
-  }
-
   [[nodiscard]] bool may_run(std::uint32_t thread, std::uint32_t cpu) const {
     const std::uint32_t only = cpus_.rules(thread).only_cpu;
     return only == no_cpu || only == cpu;
   }
 
   // linux_wake_up.cc: into a queue.
-  [[nodiscard]] std::uint32_t lightest() const;
+  [[nodiscard]] std::uint32_t for_new(std::uint32_t creator, std::int64_t now) const;
+  [[nodiscard]] Room room_on(std::uint32_t cpu, std::int64_t now) const;
+  void wake_delayed(std::uint32_t thread, std::uint32_t cpu, std::int64_t now);
   [[nodiscard]] std::uint32_t idle_near(std::uint32_t target, std::uint32_t last, Entity& entity,
                                         std::int64_t now);
   [[nodiscard]] std::uint32_t looked_at(std::int64_t now);
@@ -438,6 +422,8 @@ class LinuxFair final : public Scheduler {
   bool pull(std::uint32_t cpu, std::int64_t now);
   std::int64_t look_while_idle(std::uint32_t cpu, std::int64_t now);
   void tell_idle(std::int64_t now);
+  // An idle CPU keeps its ticks, and is not told of those of others.
+  [[nodiscard]] bool looks_by_itself() const { return cpus_.idle_look() > 0; }
   [[nodiscard]] std::int64_t next_idle_tick(std::int64_t now) const;
   [[nodiscard]] std::int64_t balance_interval(const Queue& queue) const;
   [[nodiscard]] std::int64_t idle_interval(const Queue& queue) const;

@@ -21,10 +21,8 @@ std::uint32_t LinuxFair::place(std::uint32_t thread, OffCpu was, std::uint32_t w
   if (only != no_cpu)
     return only;
   const std::uint32_t last = home_of(thread);
-  if (was == OffCpu::created || last == no_cpu) {
-    const std::uint32_t idle = cpus_.idle_from(waker == no_cpu ? 0 : waker);
-    return idle != no_cpu ? idle : lightest();
-  }
+  if (was == OffCpu::created || last == no_cpu)
+    return for_new(waker == no_cpu ? 0 : waker, now);
   if (cpus_.idle(last))
     return last;
   const std::int64_t own = entity.load.last();
@@ -38,13 +36,42 @@ std::uint32_t LinuxFair::place(std::uint32_t thread, OffCpu was, std::uint32_t w
   return entity.delayed ? last : target;
 }
 
-std::uint32_t LinuxFair::lightest() const {
-  std::uint32_t lightest = 0;
-  for (std::uint32_t cpu = 1; cpu < cpus_.count(); ++cpu) {
-    if (load(cpu) < load(lightest))
-      lightest = cpu;
+std::uint32_t LinuxFair::for_new(std::uint32_t creator, std::int64_t now) const {
+  if (const std::uint32_t idle = cpus_.idle_from(creator); idle != no_cpu)
+    return idle;
+  const Room own = room_on(creator, now);
+  Room most = own;
+  std::uint32_t roomiest = creator;
+  for (std::uint32_t i = 1; i < cpus_.count(); ++i) {
+    const std::uint32_t cpu = (creator + i) % cpus_.count();
+    const Room room = room_on(cpu, now);
+    if (roomiest == creator || room < most) {
+      most = room;
+      roomiest = cpu;
+    }
   }
-  return lightest;
+  const bool is_better =
+      most.kind == own.kind
+          ? own.kind != Room::Kind::some && own.taken * 100 > most.taken * imbalance_percent
+          : most.kind < own.kind;
+  return is_better ? roomiest : creator;
+}
+
+LinuxFair::Room LinuxFair::room_on(std::uint32_t cpu, std::int64_t now) const {
+  constexpr std::int64_t whole = full_use * LoadAverage::unit;
+  const Queue& queue = queues_[cpu];
+  const std::int64_t use = queue.use.at(now);
+  const std::int64_t load = queue.load.at(now);
+  // How many could run, as if all weighed as much.
+  std::int64_t could_run = load;
+  if (const std::int64_t weight = queue.load.weight(); weight > 0)
+    could_run = static_cast<std::int64_t>(WideTime{load} * weight_of_nice_0 *
+                                          static_cast<std::int64_t>(queue.size()) / weight);
+  const bool is_full =
+      use * imbalance_percent > whole * 100 || could_run * 100 > whole * imbalance_percent;
+  if (!is_full)
+    return {Room::Kind::some, use};
+  return {queue.size() > 1 ? Room::Kind::none : Room::Kind::little, load};
 }
 
 // For a thread that was on `last`, which is busy: the CPU where it was when this was asked before, if that is idle;
@@ -59,6 +86,26 @@ std::uint32_t LinuxFair::idle_near(std::uint32_t target, std::uint32_t last, Ent
     return before;
   const std::uint32_t behind = (first + cpus_.count() - target - 1) % cpus_.count();
   return behind < looked_at(now) ? first : no_cpu;
+}
+
+// Who slept in its queue.
+void LinuxFair::wake_delayed(std::uint32_t thread, std::uint32_t cpu, std::int64_t now) {
+  const std::uint32_t home = home_of(thread);
+  Entity& entity = entities_[thread];
+  // Its lag is taken as of the last tick: who has the CPU is charged only then.
+  account(home, std::max(queues_[home].accounted, now / tick_ * tick_));
+  if (cpu == home && !average_of(cpu).eligible(entity.virtual_time)) {
+    entity.delayed = false;
+    --queues_[cpu].delayed;
+    queues_[cpu].delayed_weight -= entity.weight;
+    waiting_ += entity.moves ? 1 : 0;
+    return;
+  }
+  take_off(thread, home);
+  if (cpu != home)
+    account(cpu, now);
+  weigh(thread, cpu, entity.weight, now);
+  put_in(thread, cpu, entity.virtual_slice);
 }
 
 // How many CPUs are, by how much all were used up to the last tick: nothing may be found where all are busy.

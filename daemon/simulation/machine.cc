@@ -71,6 +71,11 @@ HostCosts recorded_costs(const Recording& recording) {
   return costs;
 }
 
+Nanoseconds tick_of(const Machine& machine, const Recording& recording) {
+  const Nanoseconds recorded = recording.run.costs.tick;
+  return machine.tick.value_or(recorded > Nanoseconds{} ? recorded : usual_tick);
+}
+
 double cpu_time_on(const RunInfo& run, std::uint32_t cpus) {
   double fewer = 1;  // CPUs
   double on_fewer = 1;
@@ -124,6 +129,7 @@ Expected<void> check(const Machine& machine, const Recording& recording) {
       is_cost(machine.release_cost.value_or(Nanoseconds{})) &&
       is_cost(machine.release_afar_cost.value_or(Nanoseconds{})) &&
       is_cost(machine.lock_afar_cost.value_or(Nanoseconds{})) &&
+      is_cost(machine.idle_look.value_or(Nanoseconds{})) &&
       std::all_of(machine.primitive_cost.begin(), machine.primitive_cost.end(), is_cost);
   if (!costs_are_sane)
     return wrong("a cost or the latency is out of range", "choose 0 to 1 s");
@@ -135,7 +141,8 @@ Expected<void> check(const Machine& machine, const Recording& recording) {
     return wrong("its slice is out of range", "choose 100 us to 1 s");
   if (machine.newly_idle_share > most_newly_idle_share)
     return wrong("its newly idle CPUs look more often than always", "choose 0 to 1024 of 1024");
-  if (machine.tick < shortest_tick || machine.tick > longest_cost)
+  const Nanoseconds tick = tick_of(machine, recording);
+  if (tick < shortest_tick || tick > longest_cost)
     return wrong("its tick is out of range", "choose 100 us to 1 s");
   if (machine.threads.size() > recording.threads.size())
     return wrong("it has settings for more threads than were recorded", "");

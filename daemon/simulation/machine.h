@@ -51,6 +51,9 @@ inline constexpr std::uint32_t fastest_speed = 1'000 * recorded_speed;
 // Of a cost or a latency; keeps sums of a thread's time inside 64 bits.
 inline constexpr Nanoseconds longest_cost = std::chrono::seconds(1);
 
+// 250 to a second.
+inline constexpr Nanoseconds usual_tick = std::chrono::milliseconds(4);
+
 inline constexpr std::uint32_t most_newly_idle_share = 1024;
 
 struct Machine {
@@ -89,7 +92,11 @@ struct Machine {
   std::optional<HandOff> hand_off;
   bool parallel_devices = false;  // a device serves all at once; otherwise one request at a time
   std::uint32_t lwps = 0;         // solaris: for the threads that are not bound; 0: as many as they
-  Nanoseconds tick = std::chrono::milliseconds(4);  // linux: 1 s / CONFIG_HZ
+  // linux: 1 s / CONFIG_HZ; none: the recording's, else usual_tick.
+  std::optional<Nanoseconds> tick;
+  // linux: an idle CPU looks by itself, that long after it looked in vain (HostCosts::idle_look). 0: when it is told, as
+  // linux_fair.h says it; none: the recording's.
+  std::optional<Nanoseconds> idle_look;
   // linux: how long a thread may have a CPU that others want. 0: as its kernels choose it for so many
   // CPUs, which is wrong where the program may use only some of the system's.
   Nanoseconds slice{};
@@ -123,6 +130,8 @@ struct Machine {
 // were several CPUs it cannot be told which thread was taken up when, nor what was interrupted or fetched: it
 // all remains in the times, and costs nothing here.
 [[nodiscard]] HostCosts recorded_costs(const Recording& recording);
+
+[[nodiscard]] Nanoseconds tick_of(const Machine& machine, const Recording& recording);
 
 // CPU time that a program takes on so many CPUs for what it takes 1 for on one, by the run's cpu_time_on: between two
 // numbers of CPUs as the logarithm goes, beyond the last as there.

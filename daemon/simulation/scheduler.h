@@ -44,6 +44,9 @@ class Cpus {
   [[nodiscard]] bool wake_at_once() const { return wake_at_once_; }
   // Until a busy CPU learns of a thread that was woken from another; Machine::interrupt.
   [[nodiscard]] std::int64_t interrupt() const { return interrupt_; }
+  // Machine::tick, Machine::idle_look.
+  [[nodiscard]] std::int64_t tick() const { return tick_; }
+  [[nodiscard]] std::int64_t idle_look() const { return idle_look_; }
   [[nodiscard]] std::uint32_t current(std::uint32_t cpu) const { return current_[cpu]; }
   // Without a thread, and not about to choose one.
   [[nodiscard]] bool idle(std::uint32_t cpu) const {
@@ -90,6 +93,8 @@ class Cpus {
   std::vector<ThreadRules> rules_;
   bool wake_at_once_;
   std::int64_t interrupt_;
+  std::int64_t tick_;
+  std::int64_t idle_look_;
   bool interrupts_ = false;
   std::vector<std::uint32_t> asked_;  // CPUs that must choose anew
   std::vector<bool> is_asked_;

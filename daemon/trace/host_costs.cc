@@ -21,6 +21,8 @@ constexpr std::array<Named, host_cost_count - event_kind_count> named = {{
     {"release", &HostCosts::release},
     {"release-afar", &HostCosts::release_afar},
     {"lock-afar", &HostCosts::lock_afar},
+    {"tick", &HostCosts::tick},
+    {"idle-look", &HostCosts::idle_look},
 }};
 
 // The first three and the calls are as old as recording files; the others came later.

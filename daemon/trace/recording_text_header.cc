@@ -226,8 +226,8 @@ Expected<void> RecordingHeaderReader::read_cost_per_event(TextLine& line) {
 
 Expected<void> RecordingHeaderReader::read_cost(TextLine& line) {
   constexpr std::string_view expected =
-      "context-switch, migration, wake-up, interrupt, block, release, release-afar, lock-afar "
-      "or the word of a call";
+      "context-switch, migration, wake-up, interrupt, block, release, release-afar, lock-afar, "
+      "tick, idle-look or the word of a call";
   const auto word = line.word(expected);
   if (!word)
     return tl::unexpected(word.error());

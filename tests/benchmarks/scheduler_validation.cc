@@ -79,6 +79,7 @@ Recording recording_of(const Program& program, const KernelTimes& real, bool has
   recording.run.source = Source::kernel;
   recording.run.costs.wake_up = calibration::host_costs().costs.wake_up;
   recording.run.costs.interrupt = calibration::host_costs().costs.interrupt;
+  recording.run.costs.idle_look = calibration::host_costs().costs.idle_look;
   for (std::size_t i = 0; i < program.parts.size(); ++i) {
     const Part& part = program.parts[i];
     recording.objects.push_back(

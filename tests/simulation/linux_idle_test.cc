@@ -70,6 +70,12 @@ Machine real(ThreadSettings second = {}) {
   return machine;
 }
 
+Machine looks_every(int milliseconds, ThreadSettings second = {}) {
+  Machine machine = real(second);
+  machine.idle_look = std::chrono::milliseconds(milliseconds);
+  return machine;
+}
+
 // B leaves a CPU while A and C share the other.
 constexpr const char* falls_idle_early = R"(
 thread A
@@ -110,6 +116,13 @@ C: runnable 0-0.7 after B, cpu1 0.7-8.7 run, end@8.7
 B: cpu1 0-4.2 run, end@4.2
 C: runnable 0-4 after A, cpu0 4-8 cut, runnable 8-12 after A, cpu0 12-16 cut, cpu1 16-28 run, end@28
 )"},
+        // Likewise where a CPU looks at every other tick: at 8, 16 and 24 ms.
+        Example{
+            "LooksNoMoreOftenThanTheMachineDoes", falls_idle_early, looks_every(8),
+            R"(A: cpu0 0-4 cut, runnable 4-8 after C, cpu0 8-12 cut, runnable 12-16 after C, cpu0 16-20 cut, runnable 20-24 after C, cpu0 24-32 run, end@32
+B: cpu1 0-4.2 run, end@4.2
+C: runnable 0-4 after A, cpu0 4-8 cut, runnable 8-12 after A, cpu0 12-16 cut, runnable 16-20 after A, cpu0 20-24 cut, cpu1 24-32 run, end@32
+)"},
         // Until C moves at 16 ms as above. At 20.3 ms CPU 0 falls idle, C has lost its CPU 0.4 ms ago, and the idle
         // are due at 44 ms, when CPU 1 would look while busy. The tick at 24 ms finds out that CPU 0 is due, so
         // the third look is that at 36 ms.
@@ -131,7 +144,27 @@ B: cpu1 0-4 cut, cpu1 4-4.2 run, end@4.2
 C: runnable 0-4 after A, cpu0 4-8 cut, runnable 8-12 after A, cpu0 12-16 cut, cpu1 16-19.9 cut, runnable 19.9-24 after S, cpu1 24-28 cut, runnable 28-32 after S, cpu1 32-36 cut, cpu0 36-40.1 run, end@40.1
 S: runnable 0-4 after B, sleep@4, sleep 4~19.9, cpu1 19.9-24 cut, runnable 24-28 after C, cpu1 28-32 cut, runnable 32-36 after C, cpu1 36-41.9 run, end@41.9
 )"},
-        // B is so heavy that all others start on CPU 0, and CPU 1 does not look at 0.1 ms. At the tick A has had its
+        // At 8 ms it takes A, and at 9 it is idle again; it looks at 16, 24 and 32 ms, when a busy CPU would not yet look.
+        Example{"LooksByItselfWhereTheMachineDoesSo", R"(
+thread A
+  run f 5
+thread B
+  run f 100us
+thread C
+  run f 30
+thread G
+  run f 100us
+thread D
+  run f 30
+)",
+                looks_every(8, {.nice = -10}),
+                R"(A: cpu0 0-4 cut, runnable 4-8, cpu1 8-9 run, end@9
+B: cpu1 0-0.1 run, end@0.1
+C: runnable 0-4 after A, cpu0 4-8 cut, runnable 8-12 after D, cpu0 12-16 cut, runnable 16-20 after D, cpu0 20-24 cut, runnable 24-28 after D, cpu0 28-32 cut, cpu1 32-46 run, end@46
+G: runnable 0-0.1 after B, cpu1 0.1-0.2 run, end@0.2
+D: runnable 0-8 after C, cpu0 8-12 cut, runnable 12-16 after C, cpu0 16-20 cut, runnable 20-24 after C, cpu0 24-28 cut, runnable 28-32 after C, cpu0 32-50 run, end@50
+)"},
+        // B is so heavy that none starts beside it and G, and CPU 1 does not look at 0.2 ms. At the tick A has had its
         // slice, and C gets the CPU; of these five, the two that wait longest move. D comes to an empty queue and has no
         // lag there; E keeps its own beside D, and goes first.
         Example{"TakesHalfAtATick", R"(
@@ -141,6 +174,8 @@ thread B
   run f 100us
 thread C
   run f 4
+thread G
+  run f 100us
 thread D
   run f 4
 thread E
@@ -152,17 +187,18 @@ thread F
                 R"(A: cpu0 0-4 cut, runnable 4-12 after F, cpu0 12-16 run, end@16
 B: cpu1 0-0.1 run, end@0.1
 C: runnable 0-4 after A, cpu0 4-8 run, end@8
+G: runnable 0-0.1 after B, cpu1 0.1-0.2 run, end@0.2
 D: runnable 0-8 after E, cpu1 8-12 run, end@12
-E: runnable 0-4 after B, cpu1 4-8 run, end@8
+E: runnable 0-4 after G, cpu1 4-8 run, end@8
 F: runnable 0-8 after C, cpu0 8-12 run, end@12
 )"}),
     name_of_example);
 
-// S is light, G heavy; slices outlast the looks.
+// S is light, G heavy, and H heavier; slices outlast the looks.
 Machine light_and_heavy() {
   Machine machine = real();
   machine.slice = std::chrono::milliseconds(100);
-  machine.threads = {{.nice = 19}, {.nice = -2}};
+  machine.threads = {{.nice = 19}, {.nice = -2}, {}, {.nice = -5}};
   return machine;
 }
 
@@ -182,13 +218,16 @@ thread G
   run f 303
 thread A
   run f 150
+thread H
+  run f 1us
 thread B
   run f 150
 )",
         light_and_heavy(),
-        R"(S: cpu0 0-4 run, sleep@4, sleep 4~170, runnable 170-303 after G, cpu1 303-304 run, end@304
-G: cpu1 0-303 run, end@303
+        R"(S: cpu0 0-4 run, sleep@4, sleep 4~170, runnable 170-303.001 after G, cpu1 303.001-304.001 run, end@304.001
+G: cpu1 0-52 cut, runnable 52-52.001 after H, cpu1 52.001-303.001 run, end@303.001
 A: runnable 0-4 after S, cpu0 4-56 cut, runnable 56-108 after B, cpu0 108-206 run, end@206
+H: runnable 0-52 after G, cpu1 52-52.001 run, end@52.001
 B: runnable 0-56 after A, cpu0 56-108 cut, runnable 108-206 after A, cpu0 206-304 run, end@304
 )"}),
     name_of_example);

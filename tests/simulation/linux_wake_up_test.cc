@@ -1,4 +1,4 @@
-// Where a thread of `linux` wakes up whose last CPU is busy while another one is idle.
+// Where a thread of `linux` wakes up whose last CPU is busy while another one is idle, and where a new one starts.
 #include <chrono>
 
 #include "example.h"
@@ -96,6 +96,66 @@ B: cpu1 0-24 run, sleep@24, sleep 24~34, end@34
 W: runnable 0-4 after A, cpu0 4-4.1 run, sleep@4.1, sleep 4.1~24.1, cpu1 24.1-25.1 run, end@25.1
 )"}),
                          name_of_example);
+
+INSTANTIATE_TEST_SUITE_P(
+    Starts, WakeUp,
+    testing::Values(
+        // At 100 ms CPU 0 was used 0.94 of late, and CPU 1 0.17.
+        Example{"ANewThreadStartsWhereThereIsRoom", R"(
+thread A
+  run f 100
+  create N
+  run f 10
+thread B
+  run f 1us
+  sleep 95
+  run f 20
+thread N
+  run f 5
+)",
+                real({}), R"(A: cpu0 0-100 run, create@100, cpu0 100-110 run, end@110
+B: cpu1 0-0.001 run, sleep@0.001, sleep 0.001~95.001, cpu1 95.001-100 cut, runnable 100-104 after N, cpu1 104-108 cut, runnable 108-109 after N, cpu1 109-120.001 run, end@120.001
+N: blocked 0-100 by A, cpu1 100-104 cut, runnable 104-108 after B, cpu1 108-109 run, end@109
+)"},
+        // Then both were used, and are as heavy.
+        Example{
+            "ElseWhereItsCreatorIs", R"(
+thread A
+  run f 100
+  create N
+  run f 10
+thread B
+  run f 120
+thread N
+  run f 5
+)",
+            real({}),
+            R"(A: cpu0 0-100 run, create@100, runnable 100-104 after N, cpu0 104-108 cut, runnable 108-109 after N, cpu0 109-115 run, end@115
+B: cpu1 0-120 run, end@120
+N: blocked 0-100 by A, cpu0 100-104 cut, runnable 104-108 after A, cpu0 108-109 run, end@109
+)"},
+        // Both have two, of which A is heavy.
+        Example{"UnlessThatIsHeavier", R"(
+thread A
+  run f 2
+  create N
+  run f 2
+thread B
+  run f 4
+thread C
+  run f 2
+thread D
+  run f 4
+thread N
+  run f 2
+)",
+                real({{.nice = -10}}), R"(A: cpu0 0-2 run, create@2, cpu0 2-4 run, end@4
+B: cpu1 0-2 cut, runnable 2-6 after N, cpu1 6-8 run, end@8
+C: runnable 0-4 after A, cpu0 4-6 run, end@6
+D: runnable 0-2 after B, cpu1 2-4 cut, runnable 4-8 after B, cpu1 8-10 run, end@10
+N: blocked 0-2 by A, runnable 2-4 after D, cpu1 4-6 run, end@6
+)"}),
+    name_of_example);
 
 }  // namespace
 }  // namespace longpole::simulation

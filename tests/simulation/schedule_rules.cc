@@ -30,10 +30,10 @@ bool may_use(const Recording& recording, const Machine& machine, std::uint32_t t
 Nanoseconds longest_idle(const Machine& machine) {
   if (machine.scheduler != SchedulerKind::linux_fair || wake_up_of(machine) == Nanoseconds{})
     return wake_up_of(machine);
+  const Nanoseconds tick = machine.tick.value_or(usual_tick);
   const auto between_looks = 2 * machine.cpus * Nanoseconds{1'000'000};
   const auto until_told = 16 * machine.cpus * Nanoseconds{1'000'000};
-  return until_told +
-         3 * ((between_looks + machine.tick - Nanoseconds{1}) / machine.tick * machine.tick);
+  return until_told + 3 * ((between_looks + tick - Nanoseconds{1}) / tick * tick);
 }
 
 // Since when the thread of `waits` had no CPU. One may have woken up for it, and then run a thread that came meanwhile. The

@@ -1,0 +1,118 @@
+#include "calibration/measure_idle_looks.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <initializer_list>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "calibration/rounds.h"
+
+namespace longpole::calibration {
+namespace {
+
+constexpr std::size_t most_rounds = 30;
+constexpr std::size_t enough = 15;
+// Of those, by length: what else wakes up on the idle CPU lets it look sooner, more often than it comes to look late.
+constexpr std::ptrdiff_t telling = 10;
+constexpr std::int64_t looks_behind_the_first = 2;
+
+void stay_on(std::initializer_list<std::uint32_t> cpus) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const std::uint32_t cpu : cpus)
+    CPU_SET(cpu, &set);
+  pthread_setaffinity_np(pthread_self(), sizeof set, &set);
+}
+
+void compute_until(std::int64_t end) {
+  while (now() < end) {
+  }
+}
+
+class Round {
+ public:
+  Round(std::uint32_t one, std::uint32_t other) : one_(one), other_(other) {}
+
+  // From when a CPU falls idle, on which a thread computed for about so long, until it takes another thread.
+  std::int64_t run(std::int64_t computes, std::int64_t tick) {
+    std::array<std::thread, 2> in_turns;
+    for (std::thread& thread : in_turns)
+      thread = std::thread([this, tick] {
+        settle(one_, tick);
+        compute_until_taken();
+      });
+    std::thread beside([&] {
+      settle(other_, tick);
+      compute_until(now() + computes);
+      idle_ = sched_getcpu();
+      idle_since_ = now();
+    });
+    for (std::thread& thread : in_turns)
+      thread.join();
+    beside.join();
+    return taken_at_ - idle_since_;
+  }
+
+ private:
+  // Threads that must stay where they are let the kernel look less often; so they are only put there.
+  void settle(std::uint32_t cpu, std::int64_t tick) {
+    stay_on({cpu});
+    compute_until(now() + tick);
+    stay_on({one_, other_});
+  }
+
+  void compute_until_taken() {
+    while (taken_at_ == 0) {
+      const int cpu = sched_getcpu();
+      std::int64_t nobody = 0;
+      if (idle_since_ != 0 && cpu == idle_)
+        taken_at_.compare_exchange_strong(nobody, now());
+    }
+  }
+
+  std::uint32_t one_;
+  std::uint32_t other_;
+  std::atomic<int> idle_ = -1;
+  std::atomic<std::int64_t> idle_since_ = 0;
+  std::atomic<std::int64_t> taken_at_ = 0;
+};
+
+}  // namespace
+
+Nanoseconds measure_tick() {
+  timespec resolution{};
+  if (clock_getres(CLOCK_MONOTONIC_COARSE, &resolution) != 0 || resolution.tv_sec != 0)
+    return {};
+  return Nanoseconds{resolution.tv_nsec};
+}
+
+Nanoseconds measure_idle_looks(std::uint32_t one, std::uint32_t other, Nanoseconds tick) {
+  const std::int64_t length = tick.count();
+  if (length <= 0)
+    return {};
+  std::vector<std::int64_t> times;
+  std::int64_t computes = 5 * length;
+  for (std::size_t i = 0; i < most_rounds && times.size() < enough; ++i) {
+    // Each round falls idle at another time between two ticks.
+    computes += length / 5;
+    const std::int64_t time = Round(one, other).run(computes, length);
+    // Else it looked when it fell idle.
+    if (time > length)
+      times.push_back(time);
+  }
+  if (times.size() < enough)
+    return {};
+  std::nth_element(times.begin(), times.begin() + telling, times.end());
+  // At the first or second tick and two intervals behind, or a little late.
+  const std::int64_t late = length / 8;
+  const std::int64_t ticks = (times[telling] - late) / (looks_behind_the_first * length);
+  return ticks > 1 ? ticks * tick : Nanoseconds{};
+}
+
+}  // namespace longpole::calibration
