@@ -21,6 +21,8 @@ constexpr std::size_t enough = 15;
 // Of those, by length: what else wakes up on the idle CPU lets it look sooner, more often than it comes to look late.
 constexpr std::ptrdiff_t telling = 10;
 constexpr std::int64_t looks_behind_the_first = 2;
+// Where it takes none for so long, something else is the matter.
+constexpr std::int64_t most_ticks = 16;
 
 void stay_on(std::initializer_list<std::uint32_t> cpus) {
   cpu_set_t set;
@@ -39,13 +41,13 @@ class Round {
  public:
   Round(std::uint32_t one, std::uint32_t other) : one_(one), other_(other) {}
 
-  // From when a CPU falls idle, on which a thread computed for about so long, until it takes another thread.
+  // From when a CPU falls idle, on which a thread computed for about so long, until it takes another thread, or most_ticks.
   std::int64_t run(std::int64_t computes, std::int64_t tick) {
     std::array<std::thread, 2> in_turns;
     for (std::thread& thread : in_turns)
       thread = std::thread([this, tick] {
         settle(one_, tick);
-        compute_until_taken();
+        compute_until_taken(most_ticks * tick);
       });
     std::thread beside([&] {
       settle(other_, tick);
@@ -67,11 +69,12 @@ class Round {
     stay_on({one_, other_});
   }
 
-  void compute_until_taken() {
+  void compute_until_taken(std::int64_t longest) {
     while (taken_at_ == 0) {
       const int cpu = sched_getcpu();
+      const std::int64_t since = idle_since_;
       std::int64_t nobody = 0;
-      if (idle_since_ != 0 && cpu == idle_)
+      if (since != 0 && (cpu == idle_ || now() - since > longest))
         taken_at_.compare_exchange_strong(nobody, now());
     }
   }

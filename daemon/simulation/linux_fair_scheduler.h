@@ -34,7 +34,6 @@ class LinuxFair final : public Scheduler {
       const Cpus::ThreadRules& rules = cpus.rules()[t];
       entity.weight = weight_of_nice(rules.nice);
       entity.virtual_slice = virtual_of(slice_, entity.weight);
-      entity.load.start(entity.weight * LoadAverage::unit);
       entity.real_time = real_time_.has(static_cast<std::uint32_t>(t));
       entity.moves = rules.only_cpu == no_cpu;
     }
@@ -237,9 +236,11 @@ class LinuxFair final : public Scheduler {
     if (cpus_.count() == 1)
       return;
     Entity& entity = entities_[thread];
+    const std::uint32_t left = std::exchange(entity.weighs_on, cpu);
+    if (left == no_cpu)
+      entity.load.start(entity.weight * LoadAverage::unit, now);
     const std::int64_t before = entity.load.weight();
     entity.load.set_weight(weight, now);
-    const std::uint32_t left = std::exchange(entity.weighs_on, cpu);
     if (left != cpu && left != no_cpu) {
       LoadAverage& there = queues_[left].load;
       there.set_weight(there.weight() - before, now);
@@ -253,7 +254,8 @@ class LinuxFair final : public Scheduler {
     here.add(entity.load.last(), now);
     LoadAverage& use = queues_[cpu].use;
     if (left == no_cpu)
-      entity.use.start(std::max<std::int64_t>(0, full_use * LoadAverage::unit - use.at(now)) / 2);
+      entity.use.start(std::max<std::int64_t>(0, full_use * LoadAverage::unit - use.at(now)) / 2,
+                       now);
     use.add(entity.use.at(now), now);
   }
 

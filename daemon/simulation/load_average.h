@@ -41,7 +41,10 @@ class LoadAverage {
     set_weight(weight_, now);
     average_ += average;
   }
-  void start(std::int64_t average) { average_ = average; }
+  void start(std::int64_t average, std::int64_t now) {
+    average_ = average;
+    since_ = now;
+  }
 
  private:
   static constexpr int half_life_bits = 25;  // of nanoseconds
