@@ -106,7 +106,11 @@ Expected<Calibration> measure() {
   const std::chrono::duration<double> others =
       recording::busy_time(cpus) - recording::own_cpu_time() - before;
   const double share = others / took / static_cast<double>(std::max<std::size_t>(cpus.size(), 1));
-  return Calibration{*costs, std::clamp(share, 0.0, 1.0)};
+  Calibration calibration{*costs, std::clamp(share, 0.0, 1.0)};
+  // What woke up on the idle CPU, and what took turns beside it, was others' then.
+  if (calibration.is_disturbed())
+    calibration.costs.idle_look = {};
+  return calibration;
 }
 
 Expected<void> keep(const Calibration& calibration) {

@@ -16,10 +16,9 @@
 namespace longpole::calibration {
 namespace {
 
-constexpr std::size_t most_rounds = 30;
-constexpr std::size_t enough = 15;
-// Of those, by length: what else wakes up on the idle CPU lets it look sooner, more often than it comes to look late.
-constexpr std::ptrdiff_t telling = 10;
+constexpr std::int64_t longest_measurement = 1'000'000'000;
+constexpr std::size_t enough = 9;
+constexpr std::size_t too_few = 5;
 constexpr std::int64_t looks_behind_the_first = 2;
 // Where it takes none for so long, something else is the matter.
 constexpr std::int64_t most_ticks = 16;
@@ -30,6 +29,13 @@ void stay_on(std::initializer_list<std::uint32_t> cpus) {
   for (const std::uint32_t cpu : cpus)
     CPU_SET(cpu, &set);
   pthread_setaffinity_np(pthread_self(), sizeof set, &set);
+}
+
+// Not the middle one: what else wakes up on the idle CPU lets it look sooner, more often than it comes to look late.
+std::int64_t telling_one_of(std::vector<std::int64_t> times) {
+  const auto one = times.begin() + static_cast<std::ptrdiff_t>(times.size() * 2 / 3);
+  std::ranges::nth_element(times, one);
+  return *one;
 }
 
 void compute_until(std::int64_t end) {
@@ -101,7 +107,8 @@ Nanoseconds measure_idle_looks(std::uint32_t one, std::uint32_t other, Nanosecon
     return {};
   std::vector<std::int64_t> times;
   std::int64_t computes = 5 * length;
-  for (std::size_t i = 0; i < most_rounds && times.size() < enough; ++i) {
+  for (const std::int64_t end = now() + longest_measurement;
+       times.size() < enough && now() < end;) {
     // Each round falls idle at another time between two ticks.
     computes += length / 5;
     const std::int64_t time = Round(one, other).run(computes, length);
@@ -109,12 +116,12 @@ Nanoseconds measure_idle_looks(std::uint32_t one, std::uint32_t other, Nanosecon
     if (time > length)
       times.push_back(time);
   }
-  if (times.size() < enough)
+  if (times.size() <= too_few)
     return {};
-  std::nth_element(times.begin(), times.begin() + telling, times.end());
   // At the first or second tick and two intervals behind, or a little late.
   const std::int64_t late = length / 8;
-  const std::int64_t ticks = (times[telling] - late) / (looks_behind_the_first * length);
+  const std::int64_t ticks =
+      (telling_one_of(std::move(times)) - late) / (looks_behind_the_first * length);
   return ticks > 1 ? ticks * tick : Nanoseconds{};
 }
 

@@ -21,7 +21,7 @@ namespace longpole::calibration {
 // Of the system's clock: 1 s / CONFIG_HZ. 0: not known.
 [[nodiscard]] Nanoseconds measure_tick();
 
-// A multiple of the tick; 0: not known. On threads of its own that have both CPUs for half a second.
+// A multiple of the tick; 0: not known. On threads of its own that have both CPUs for half a second, and a second at most.
 [[nodiscard]] Nanoseconds measure_idle_looks(std::uint32_t one, std::uint32_t other,
                                              Nanoseconds tick);
 

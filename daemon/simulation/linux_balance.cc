@@ -205,7 +205,7 @@ void LinuxFair::set_balance_timer(std::int64_t now) {
     balance_at_ = std::min(balance_at_, next_look(cpu).at);
   }
   balance_at_ = std::max(balance_at_, now);
-  cpus_.set_timer(cpus_.count(), balance_at_);
+  cpus_.set_timer(cpus_.count(), balance_at_ - start_);
 }
 
 void LinuxFair::fall_idle(std::uint32_t cpu, std::int64_t now) {

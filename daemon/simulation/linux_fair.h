@@ -44,7 +44,8 @@
 //    changes threads, and who sleeps in its queue (delayed dequeue) counts.
 //  - A busy CPU that is to take up a thread woken from another learns of it by an interrupt (Machine::interrupt), or when
 //    it chooses before. It computes until then, so none is idle for it. Of real-time threads it learns at once.
-//  - CPU 0 counts the ticks. Which CPU is through with its own first is chance (Machine::chance): one before CPU 0
+//  - A run begins at a tick, or by chance (Machine::chance) some eighths of one behind it.
+//  - CPU 0 counts the ticks. Which CPU is through with its own first is chance, too: one before CPU 0
 //    takes it for the last one and looks a tick late; one before the others looks while they still run whom they ran.
 //  - How heavy a thread and a CPU are, and how much a CPU is used, are averages over time (load_average.h);
 //    what a thread was and used comes along when it moves.

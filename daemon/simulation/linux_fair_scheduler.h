@@ -26,6 +26,7 @@ class LinuxFair final : public Scheduler {
         tick_(cpus.tick()),
         slice_(slice),
         chance_(machine.chance),
+        start_(tick_ * (machine.chance * 5 % 8) / 8),
         entities_(cpus.rules().size()),
         queues_(cpus.count()),
         real_time_(cpus) {
@@ -45,6 +46,7 @@ class LinuxFair final : public Scheduler {
                       std::int64_t now) override;
 
   void enqueue(std::uint32_t thread, std::uint32_t cpu, OffCpu was, std::int64_t now) override {
+    now += start_;
     Entity& entity = entities_[thread];
     entity.waits_since = now;
     if (entity.real_time) {
@@ -86,6 +88,7 @@ class LinuxFair final : public Scheduler {
   }
 
   std::uint32_t choose(std::uint32_t cpu, std::int64_t now) override {
+    now += start_;
     account(cpu, now);
     Queue& queue = queues_[cpu];
     queue.interrupted_at = never;
@@ -113,6 +116,7 @@ class LinuxFair final : public Scheduler {
   }
 
   void stopped(std::uint32_t thread, std::uint32_t cpu, OffCpu why, std::int64_t now) override {
+    now += start_;
     account(cpu, now);
     loses_cpu(thread, now);
     gets_cpu(no_thread, cpu, now);
@@ -139,6 +143,7 @@ class LinuxFair final : public Scheduler {
   }
 
   void yielded(std::uint32_t cpu, std::int64_t now) override {
+    now += start_;
     account(cpu, now);
     Entity& entity = entities_[queues_[cpu].current];
     if (entity.real_time) {
@@ -154,6 +159,7 @@ class LinuxFair final : public Scheduler {
   }
 
   void timer(std::uint32_t cpu, std::int64_t now) override {
+    now += start_;
     if (cpu == cpus_.count()) {
       balance(now);
       return;
@@ -453,7 +459,7 @@ class LinuxFair final : public Scheduler {
     const Entity& entity = entities_[queue.current];
     if (entity.real_time) {
       if (const std::int64_t left = real_time_.slice_left(cpu); left >= 0)
-        cpus_.set_timer(cpu, now + left);
+        cpus_.set_timer(cpu, now + left - start_);
       else
         cpus_.drop_timer(cpu);
       return;
@@ -466,13 +472,16 @@ class LinuxFair final : public Scheduler {
     }
     const std::int64_t left = std::max<std::int64_t>(
         1, real_of(entity.protected_until - entity.virtual_time, entity.weight));
-    cpus_.set_timer(cpu, std::min(queue.interrupted_at, (now + left + tick_ - 1) / tick_ * tick_));
+    cpus_.set_timer(
+        cpu, std::min(queue.interrupted_at, (now + left + tick_ - 1) / tick_ * tick_) - start_);
   }
 
   Cpus& cpus_;
   std::int64_t tick_;
   std::int64_t slice_;
   std::uint32_t chance_;
+  // Here ticks come at multiples of tick_, and the run began at that time.
+  std::int64_t start_;
   std::vector<Entity> entities_;
   std::vector<Queue> queues_;
   RealTimeQueues real_time_;

@@ -13,6 +13,7 @@ constexpr std::int64_t wake_bias_percent = 108;
 
 std::uint32_t LinuxFair::place(std::uint32_t thread, OffCpu was, std::uint32_t waker,
                                std::int64_t now) {
+  now += start_;
   Entity& entity = entities_[thread];
   entity.waker = waker;
   if (entity.real_time)

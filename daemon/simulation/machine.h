@@ -105,8 +105,8 @@ struct Machine {
   // of two CPUs on a day of builds, tests and runs of all kinds. They went from 0, behind threads that do nothing but
   // compute, to all, when a look helped then after all.
   std::uint32_t newly_idle_share = most_newly_idle_share / 8;
-  // linux: which course chance takes: what a CPU does first at a tick, whether one that falls idle looks. Each number is
-  // another one, and always the same.
+  // linux: which course chance takes: when in a run ticks come, what a CPU does first at one, whether one that falls
+  // idle looks. Each number is another course, and always the same.
   std::uint32_t chance = 0;
   std::vector<ThreadSettings> threads;  // by thread id; may be shorter than the recording's threads
 

@@ -24,6 +24,12 @@ Machine with_latency(Machine machine) {
   return machine;
 }
 
+Machine on_course(std::uint32_t chance) {
+  Machine machine = linux_fair(1);
+  machine.chance = chance;
+  return machine;
+}
+
 Machine with_nice_values(Machine machine, std::initializer_list<std::int32_t> values) {
   for (const std::int32_t value : values) {
     ThreadSettings settings;
@@ -47,6 +53,16 @@ thread B
             linux_fair(1),
             R"(A: cpu0 0-4 cut, runnable 4-8 after B, cpu0 8-12 cut, runnable 12-16 after B, cpu0 16-18 run, end@18
 B: runnable 0-4 after A, cpu0 4-8 cut, runnable 8-12 after A, cpu0 12-16 cut, runnable 16-18 after A, cpu0 18-20 run, end@20
+)"},
+        // Of which the first comes 1.5 ms after the start on that course.
+        Example{"TicksComeAnotherTimeByChance", R"(
+thread A
+  run f 7
+thread B
+  run f 2
+)",
+                on_course(1), R"(A: cpu0 0-1.5 cut, runnable 1.5-3.5 after B, cpu0 3.5-9 run, end@9
+B: runnable 0-1.5 after A, cpu0 1.5-3.5 run, end@3.5
 )"},
         // Weights 1024 and 335: B's 4 ms count as 12.2 ms. At 12 and 16 ms A (8 and 12) is before the
         // average (9.0 and 12.1), B after it.
