@@ -18,11 +18,10 @@
 //    It wakes where it was the time before that the last CPU was busy, if that is idle; else on the first idle CPU
 //    of those looked at, behind the target; else on the target. Of n CPUs that were used u of late on average,
 //    n · (1 - (1.17 u)²) are looked at: on two none from 0.61 on.
-//  - A new thread starts on an idle CPU. Else there is some room for it on one that was used less than 85% of late, if
-//    it has a thread or less than 1.17 could run there of late on average; none on another one with two threads, and
-//    little on one with one. It starts where its creator is, unless there is more room elsewhere: on the CPU used least
-//    where there is some, else on the lightest. Where that is no matter of kinds of room, that CPU must be lighter by
-//    more than a sixth; and where both have some, it stays.
+//  - A new thread starts on an idle CPU; else on its creator's, unless another one has more room. A CPU that was used
+//    less than 85% of late, and where less than 1.17 threads could run then on average, has some. Another one has
+//    little, with one thread in its queue, or none, with more. Of those with some that used least counts, of others the
+//    lightest; and where the creator's has as little, or none either, that must be lighter by more than a sixth.
 //  - A CPU that falls idle looks for a thread in the heaviest queue only as often as that helped of late
 //    (newly_idle.h), at first as before the run (Machine::newly_idle_share), and takes who waits longest there of
 //    those that did not run within the last 0.5 ms: what ran has its data in that CPU's cache. Otherwise it stays
