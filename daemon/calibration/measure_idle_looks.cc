@@ -20,7 +20,6 @@ constexpr std::int64_t longest_measurement = 1'000'000'000;
 constexpr std::size_t enough = 9;
 constexpr std::size_t too_few = 5;
 constexpr std::int64_t looks_behind_the_first = 2;
-// Where it takes none for so long, something else is the matter.
 constexpr std::int64_t most_ticks = 16;
 
 void stay_on(std::initializer_list<std::uint32_t> cpus) {
@@ -31,11 +30,18 @@ void stay_on(std::initializer_list<std::uint32_t> cpus) {
   pthread_setaffinity_np(pthread_self(), sizeof set, &set);
 }
 
-// Not the middle one: what else wakes up on the idle CPU lets it look sooner, more often than it comes to look late.
-std::int64_t telling_one_of(std::vector<std::int64_t> times) {
-  const auto one = times.begin() + static_cast<std::ptrdiff_t>(times.size() * 2 / 3);
-  std::ranges::nth_element(times, one);
-  return *one;
+// In ticks; 0: the times say nothing. At the first or second tick and two intervals behind is when an idle CPU takes a
+// thread, or a little late. Not that of the middle time counts: what else wakes up on the idle CPU lets it look sooner,
+// more often than it comes to look late.
+std::int64_t interval_of(std::vector<std::int64_t> times, std::int64_t tick) {
+  const auto interval = [tick](std::int64_t time) {
+    return (time - tick / 8) / (looks_behind_the_first * tick);
+  };
+  const auto telling = times.begin() + static_cast<std::ptrdiff_t>(times.size() * 2 / 3);
+  std::ranges::nth_element(times, telling);
+  const std::int64_t told = interval(*telling);
+  const auto agree = std::ranges::count(times, told, interval);
+  return std::cmp_less(agree * 5, times.size() * 2) ? 0 : told;
 }
 
 void compute_until(std::int64_t end) {
@@ -112,16 +118,13 @@ Nanoseconds measure_idle_looks(std::uint32_t one, std::uint32_t other, Nanosecon
     // Each round falls idle at another time between two ticks.
     computes += length / 5;
     const std::int64_t time = Round(one, other).run(computes, length);
-    // Else it looked when it fell idle.
-    if (time > length)
+    // Else it looked when it fell idle, or something else is the matter.
+    if (time > length && time <= most_ticks * length)
       times.push_back(time);
   }
   if (times.size() <= too_few)
     return {};
-  // At the first or second tick and two intervals behind, or a little late.
-  const std::int64_t late = length / 8;
-  const std::int64_t ticks =
-      (telling_one_of(std::move(times)) - late) / (looks_behind_the_first * length);
+  const std::int64_t ticks = interval_of(std::move(times), length);
   return ticks > 1 ? ticks * tick : Nanoseconds{};
 }
 
