@@ -23,13 +23,6 @@
 namespace longpole::calibration {
 namespace {
 
-void stay_on(std::uint32_t cpu) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  CPU_SET(cpu, &set);
-  pthread_setaffinity_np(pthread_self(), sizeof set, &set);
-}
-
 // CPU time from one thread to another: two that yield to each other on one CPU, beside one that yields alone. Of these two:
 // other programs' threads may have the CPU between them.
 class Switches {
@@ -40,7 +33,7 @@ class Switches {
     std::atomic<bool> done = false;
     std::atomic<bool> runs = false;
     std::thread other([&] {
-      stay_on(cpu);
+      stay_on({cpu});
       runs = true;
       while (!done)
         sched_yield();
@@ -103,7 +96,7 @@ class Turns {
   // `of_switch`: from one thread to another.
   static void measure(std::uint32_t cpu, Nanoseconds of_switch, Nanoseconds& block,
                       Nanoseconds& release) {
-    stay_on(cpu);
+    stay_on({cpu});
     const NoPreemption in_turns;
     sem_t there{};
     sem_t back{};
@@ -114,7 +107,7 @@ class Turns {
     std::vector<std::int64_t> turns;    // of both
     bool done = false;
     std::thread other([&] {
-      stay_on(cpu);
+      stay_on({cpu});
       for (;;) {
         sem_wait(&there);
         if (done)
@@ -153,7 +146,7 @@ class HandOvers {
   // To a CPU that is busy with a thread that gives way.
   Times measure_interrupted(std::uint32_t from, std::uint32_t to) {
     const std::jthread busy([to](const std::stop_token& done) {
-      stay_on(to);
+      stay_on({to});
       setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), most_nice);
       while (!done.stop_requested()) {
       }
@@ -163,7 +156,7 @@ class HandOvers {
 
   // Nothing, where others had the CPU in each round.
   Times measure(std::uint32_t from, std::uint32_t to) {
-    stay_on(from);
+    stay_on({from});
     sem_init(&there_, 0, 0);
     sem_init(&back_, 0, 0);
     std::vector<std::int64_t> times;
@@ -171,7 +164,7 @@ class HandOvers {
     std::int64_t until_it_runs = 0;
     bool done = false;
     std::thread other([&] {
-      stay_on(to);
+      stay_on({to});
       for (;;) {
         waits_ = true;
         sem_wait(&there_);
@@ -185,8 +178,7 @@ class HandOvers {
       while (!waits_) {
       }
       waits_ = false;
-      for (const std::int64_t end = now() + asleep; now() < end;) {
-      }
+      compute_until(now() + asleep);
       posted_ = now();
       sem_post(&there_);
       const std::int64_t of_post = now() - posted_;
@@ -243,7 +235,7 @@ std::int64_t measure_migration(std::uint32_t one, std::uint32_t other) {
     for (int again = 0; again < 10; ++again)
       at_home = std::min(at_home, set.pass());
     away = !away;
-    stay_on(away ? other : one);
+    stay_on({away ? other : one});
     longer.push_back(set.pass() - at_home);
   }
   return median(std::move(longer));
@@ -257,13 +249,13 @@ class SharedLocks {
     for (Guarded& guarded : all_)
       pthread_mutex_init(&guarded.mutex, nullptr);
     std::thread beside([&] {
-      stay_on(other);
+      stay_on({other});
       while (wait_for(others)) {
         pass();
         turn_ = ones;
       }
     });
-    stay_on(one);
+    stay_on({one});
     std::vector<std::int64_t> longer;
     for (Rounds rounds(most_rounds); rounds.next();) {
       pass();
@@ -303,8 +295,7 @@ class SharedLocks {
     std::int64_t sum = 0;
     for (std::size_t i = 0; i < count; ++i) {
       Guarded& guarded = all_[i * (i + 1) / 2 % count];  // each once: count is a power of two
-      for (const std::int64_t end = now() + between; now() < end;) {
-      }
+      compute_until(now() + between);
       const std::int64_t before = now();
       pthread_mutex_lock(&guarded.mutex);
       guarded.value = guarded.value + 1;
@@ -322,7 +313,7 @@ void measure(HostCosts& costs) {
   const std::vector<std::uint32_t> cpus = recording::usable_cpus();
   if (cpus.empty())
     return;
-  stay_on(cpus.front());
+  stay_on({cpus.front()});
   measure_calls(costs);
   measure_threads(costs);
   costs.tick = measure_tick();

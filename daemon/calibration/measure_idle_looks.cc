@@ -1,12 +1,11 @@
 #include "calibration/measure_idle_looks.h"
 
-#include <pthread.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <initializer_list>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -21,14 +20,9 @@ constexpr std::size_t enough = 9;
 constexpr std::size_t too_few = 5;
 constexpr std::int64_t looks_behind_the_first = 2;
 constexpr std::int64_t most_ticks = 16;
-
-void stay_on(std::initializer_list<std::uint32_t> cpus) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  for (const std::uint32_t cpu : cpus)
-    CPU_SET(cpu, &set);
-  pthread_setaffinity_np(pthread_self(), sizeof set, &set);
-}
+// No time slice of the kernel is longer, nor the interval of a CPU's looks for each CPU there is, before ticks round it up.
+constexpr Nanoseconds longest_slice{2'800'000};
+constexpr std::int64_t longest_interval_per_cpu = 2'000'000;
 
 // In ticks; 0: the times say nothing. At the first or second tick and two intervals behind is when an idle CPU takes a
 // thread, or a little late. Not that of the middle time counts: what else wakes up on the idle CPU lets it look sooner,
@@ -42,11 +36,6 @@ std::int64_t interval_of(std::vector<std::int64_t> times, std::int64_t tick) {
   const std::int64_t told = interval(*telling);
   const auto agree = std::ranges::count(times, told, interval);
   return std::cmp_less(agree * 5, times.size() * 2) ? 0 : told;
-}
-
-void compute_until(std::int64_t end) {
-  while (now() < end) {
-  }
 }
 
 class Round {
@@ -109,7 +98,7 @@ Nanoseconds measure_tick() {
 
 Nanoseconds measure_idle_looks(std::uint32_t one, std::uint32_t other, Nanoseconds tick) {
   const std::int64_t length = tick.count();
-  if (length <= 0)
+  if (tick < longest_slice)
     return {};
   std::vector<std::int64_t> times;
   std::int64_t computes = 5 * length;
@@ -125,7 +114,8 @@ Nanoseconds measure_idle_looks(std::uint32_t one, std::uint32_t other, Nanosecon
   if (times.size() <= too_few)
     return {};
   const std::int64_t ticks = interval_of(std::move(times), length);
-  return ticks > 1 ? ticks * tick : Nanoseconds{};
+  const std::int64_t of_kernel = longest_interval_per_cpu * sysconf(_SC_NPROCESSORS_ONLN);
+  return (ticks - 1) * length >= of_kernel ? ticks * tick : Nanoseconds{};
 }
 
 }  // namespace longpole::calibration

@@ -1,10 +1,14 @@
-// What all measurements are made of: clocks, rounds, and the middle of what these say. In nanoseconds.
+// What all measurements are made of: clocks, threads that stay on CPUs, rounds, and the middle of what these say. In nanoseconds.
 #pragma once
+
+#include <pthread.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <ctime>
+#include <initializer_list>
 #include <vector>
 
 #include "recording/system.h"
@@ -20,6 +24,20 @@ inline std::int64_t read_clock(clockid_t clock) {
 
 inline std::int64_t now() {
   return recording::monotonic_ns();
+}
+
+// The calling thread.
+inline void stay_on(std::initializer_list<std::uint32_t> cpus) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const std::uint32_t cpu : cpus)
+    CPU_SET(cpu, &set);
+  pthread_setaffinity_np(pthread_self(), sizeof set, &set);
+}
+
+inline void compute_until(std::int64_t end) {
+  while (now() < end) {
+  }
 }
 
 // Rounds of a measurement, at most so many, and fewer where other programs have the CPUs and each takes a time slice of theirs.

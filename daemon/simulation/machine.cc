@@ -4,6 +4,8 @@
 #include <cmath>
 #include <string>
 
+#include "trace/host_costs.h"
+
 namespace longpole::simulation {
 namespace {
 
@@ -11,7 +13,6 @@ constexpr std::array<std::string_view, scheduler_kind_count> names = {"linux", "
                                                                       "solaris"};
 constexpr std::int32_t heaviest_nice = -20;
 constexpr std::int32_t lightest_nice = 19;
-constexpr Nanoseconds shortest_tick = std::chrono::microseconds(100);
 
 bool is_cost(Nanoseconds time) {
   return time >= Nanoseconds{} && time <= longest_cost;

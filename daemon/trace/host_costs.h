@@ -21,7 +21,8 @@ inline constexpr std::size_t host_cost_count = 10 + event_kind_count;
 [[nodiscard]] std::uint64_t number_in_file(std::size_t cost);
 [[nodiscard]] std::optional<std::size_t> host_cost_numbered(std::uint64_t number);
 
-// A recording with a dearer one is refused.
+// A recording with a dearer one is refused, or with a tick that is shorter and not 0.
 inline constexpr Nanoseconds dearest_host_cost = std::chrono::seconds(1);
+inline constexpr Nanoseconds shortest_tick = std::chrono::microseconds(100);
 
 }  // namespace longpole

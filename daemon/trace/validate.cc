@@ -177,6 +177,8 @@ class Validator {
         return contradiction(
             fmt::format("the cost of {} is negative or above a second", host_cost_word(cost)));
     }
+    if (run.costs.tick > Nanoseconds{} && run.costs.tick < shortest_tick)
+      return contradiction("its tick is shorter than 100 us");
     if (run.cpu_time_on.size() > most_cpu_times_on)
       return too_large(fmt::format("it has CPU times on {} numbers of CPUs; the limit is {}",
                                    run.cpu_time_on.size(), most_cpu_times_on));
