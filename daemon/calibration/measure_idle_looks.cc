@@ -7,8 +7,6 @@
 #include <array>
 #include <atomic>
 #include <thread>
-#include <utility>
-#include <vector>
 
 #include "calibration/rounds.h"
 
@@ -24,18 +22,9 @@ constexpr std::int64_t most_ticks = 16;
 constexpr Nanoseconds longest_slice{2'800'000};
 constexpr std::int64_t longest_interval_per_cpu = 2'000'000;
 
-// In ticks; 0: the times say nothing. At the first or second tick and two intervals behind is when an idle CPU takes a
-// thread, or a little late. Not that of the middle time counts: what else wakes up on the idle CPU lets it look sooner,
-// more often than it comes to look late.
-std::int64_t interval_of(std::vector<std::int64_t> times, std::int64_t tick) {
-  const auto interval = [tick](std::int64_t time) {
-    return (time - tick / 8) / (looks_behind_the_first * tick);
-  };
-  const auto telling = times.begin() + static_cast<std::ptrdiff_t>(times.size() * 2 / 3);
-  std::ranges::nth_element(times, telling);
-  const std::int64_t told = interval(*telling);
-  const auto agree = std::ranges::count(times, told, interval);
-  return std::cmp_less(agree * 5, times.size() * 2) ? 0 : told;
+// In ticks, by when an idle CPU took a thread: at the first or second tick and two intervals behind, or a little late.
+std::size_t interval_by(std::int64_t time, std::int64_t tick) {
+  return static_cast<std::size_t>((time - tick / 8) / (looks_behind_the_first * tick));
 }
 
 class Round {
@@ -100,20 +89,25 @@ Nanoseconds measure_idle_looks(std::uint32_t one, std::uint32_t other, Nanosecon
   const std::int64_t length = tick.count();
   if (tick < longest_slice)
     return {};
-  std::vector<std::int64_t> times;
+  // How often each interval was told. What else wakes up on the idle CPU lets it look sooner, or late.
+  std::array<std::size_t, most_ticks / looks_behind_the_first + 1> told{};
+  std::size_t all = 0;
   std::int64_t computes = 5 * length;
-  for (const std::int64_t end = now() + longest_measurement;
-       times.size() < enough && now() < end;) {
+  for (const std::int64_t end = now() + longest_measurement; all < enough && now() < end;) {
     // Each round falls idle at another time between two ticks.
     computes += length / 5;
     const std::int64_t time = Round(one, other).run(computes, length);
     // Else it looked when it fell idle, or something else is the matter.
-    if (time > length && time <= most_ticks * length)
-      times.push_back(time);
+    if (time > length && time <= most_ticks * length) {
+      ++told[interval_by(time, length)];
+      ++all;
+    }
   }
-  if (times.size() <= too_few)
+  // 0: it took a thread that had just come.
+  const auto* const most = std::ranges::max_element(told.begin() + 1, told.end());
+  if (all <= too_few || *most * 5 < all * 2)
     return {};
-  const std::int64_t ticks = interval_of(std::move(times), length);
+  const std::int64_t ticks = most - told.begin();
   const std::int64_t of_kernel = longest_interval_per_cpu * sysconf(_SC_NPROCESSORS_ONLN);
   return (ticks - 1) * length >= of_kernel ? ticks * tick : Nanoseconds{};
 }
