@@ -81,6 +81,8 @@ class Generator {
     run.cost_per_event = Nanoseconds{magnitude(10)};
     for (auto n = below(3); n > 0; --n)
       host_cost(run.costs, index(host_cost_count)) = Nanoseconds{magnitude(20)};
+    if (run.costs.tick > Nanoseconds{})
+      run.costs.tick += shortest_tick;
     run.samples = below(1'000'000);
     if (chance(2))
       run.sample_hz = 1 + index(10'000);
