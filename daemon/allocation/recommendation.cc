@@ -80,10 +80,10 @@ class Inquirer {
     if (!result || result->trial.deadlocks)
       return result;
     made_tests_ += result->tests;
-    auto disturbed = bench_.disturb(result->binding);
-    if (!disturbed)
-      return tl::unexpected(disturbed.error());
-    result->trial.spread = disturbed->spread;
+    auto predicted = bench_.predict(result->binding);
+    if (!predicted)
+      return tl::unexpected(predicted.error());
+    result->trial = *std::move(predicted);
     return result;
   }
 
@@ -135,7 +135,7 @@ Expected<Recommendation> recommend(TestBench& bench, const simulation::Schedule&
     return tl::unexpected(asked.error());
   Recommendation out;
   inquirer.move_to(out);
-  const auto unbound = bench.test_unbound();
+  const auto unbound = bench.predict_unbound();
   if (!unbound)
     return tl::unexpected(unbound.error());
   if (!unbound->deadlocks)

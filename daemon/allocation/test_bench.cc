@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "allocation/delays.h"
+#include "simulation/courses_of_chance.h"
 #include "simulation/simulate.h"
 #include "simulation/synchronization.h"
 
@@ -19,6 +20,14 @@ class Unheard final : public simulation::StretchConsumer {
  public:
   void add(const simulation::Stretch& /*stretch*/) override {}
 };
+
+// As analysis/forecast.h says.
+constexpr std::array models_in_turn{Model::direct, Model::client_server, Model::strict};
+
+// By more than a thousandth, which speeds are rounded to.
+bool is_clearly_longer(Nanoseconds total, Nanoseconds than) {
+  return total - than > than / simulation::recorded_speed;
+}
 
 }  // namespace
 
@@ -102,7 +111,7 @@ Expected<Trial> TestBench::disturb(const Binding& binding) {
     spread.least = std::min(spread.least, total);
     const Nanoseconds unexplained =
         trials[i]->deadlocks ? total : disturbances_[i].without_slowdown(total);
-    if (unexplained - known.total > known.total / simulation::recorded_speed)
+    if (is_clearly_longer(unexplained, known.total))
       spread.most = std::max(spread.most, unexplained);
   }
   known.spread = spread;
@@ -124,8 +133,56 @@ void TestBench::share_out(std::size_t count,
     helper.get();
 }
 
-Expected<Trial> TestBench::test_unbound() {
-  return simulate(machine_, nullptr);
+Expected<Trial> TestBench::predict(const Binding& binding) {
+  auto disturbed = disturb(binding);
+  if (!disturbed)
+    return disturbed;
+  const auto courses = follow_courses(bound(canonical(binding), machine_));
+  if (!courses)
+    return tl::unexpected(courses.error());
+  Trial trial = courses->middle;
+  Spread spread = *disturbed->spread;
+  const bool can_take_longer = spread.most > disturbed->total;
+  spread.least = std::min(spread.least, courses->shortest);
+  spread.most = can_take_longer ? std::max(spread.most, trial.total) : trial.total;
+  if (is_clearly_longer(courses->longest, trial.total))
+    spread.most = std::max(spread.most, courses->longest);
+  trial.spread = spread;
+  return trial;
+}
+
+Expected<Trial> TestBench::predict_unbound() {
+  return follow_courses(machine_).map([](const Courses& courses) { return courses.middle; });
+}
+
+Expected<TestBench::Courses> TestBench::follow_courses(const Machine& machine) {
+  const std::size_t count =
+      simulation::depends_on_chance(recording_, machine) ? simulation::courses_of_chance : 1;
+  std::optional<Trial> first;
+  for (const Model model : models_in_turn) {
+    if (paired(model) == nullptr)
+      continue;
+    std::vector<Expected<Trial>> trials(count);
+    share_out(count, [&](std::size_t i, std::size_t /*worker*/) {
+      Machine on_course = machine;
+      if (i > 0)
+        on_course.chance = static_cast<std::uint32_t>(i);
+      trials[i] = simulate_by(model, on_course, nullptr);
+    });
+    bool deadlocks = false;
+    for (const Expected<Trial>& trial : trials) {
+      if (!trial)
+        return tl::unexpected(trial.error());
+      deadlocks |= trial->deadlocks;
+      if (trial->deadlocks && !first)
+        first = *trial;
+    }
+    if (deadlocks)
+      continue;
+    std::ranges::sort(trials, {}, [](const Expected<Trial>& trial) { return trial->total; });
+    return Courses{trials.front()->total, *trials[count / 2], trials.back()->total};
+  }
+  return Courses{first->total, *first, first->total};
 }
 
 Machine TestBench::bound(const Binding& binding, Machine machine) const {
@@ -145,32 +202,36 @@ Machine TestBench::bound(const Binding& binding, Machine machine) const {
 }
 
 Expected<Trial> TestBench::simulate(const Machine& machine, DelayFinder* finder) {
-  ++simulated_;
   std::optional<Trial> first;
-  for (const Model model : {Model::direct, Model::client_server, Model::strict}) {
-    const Paired* const known = paired(model);
-    if (known == nullptr)
+  for (const Model model : models_in_turn) {
+    if (paired(model) == nullptr)
       continue;
-    Unheard unheard;
-    simulation::StretchConsumer* consumer = &unheard;
-    if (finder != nullptr) {
-      finder->clear();
-      consumer = finder;
-    }
-    const auto end = simulation::simulate(recording_, known->survey, machine, *consumer);
-    if (!end)
-      return tl::unexpected(end.error());
-    Trial trial{end->total, model, end->deadlock.has_value(), {}, {}};
-    if (!trial.deadlocks) {
-      if (finder != nullptr)
-        trial.delays = finder->delays();
+    auto trial = simulate_by(model, machine, finder);
+    if (!trial || !trial->deadlocks)
       return trial;
-    }
-    trial.total = Nanoseconds::max();
     if (!first)
-      first = trial;
+      first = *std::move(trial);
   }
   return *first;
+}
+
+Expected<Trial> TestBench::simulate_by(Model model, const Machine& machine, DelayFinder* finder) {
+  ++simulated_;
+  Unheard unheard;
+  simulation::StretchConsumer* consumer = &unheard;
+  if (finder != nullptr) {
+    finder->clear();
+    consumer = finder;
+  }
+  const auto end = simulation::simulate(recording_, paired(model)->survey, machine, *consumer);
+  if (!end)
+    return tl::unexpected(end.error());
+  Trial trial{end->total, model, end->deadlock.has_value(), {}, {}};
+  if (trial.deadlocks)
+    trial.total = Nanoseconds::max();
+  else if (finder != nullptr)
+    trial.delays = finder->delays();
+  return trial;
 }
 
 }  // namespace longpole::allocation

@@ -3,8 +3,9 @@
 //   TestBench bench(recording, machine, workers);
 //   const std::vector<Trial> trials = bench.test(bindings);
 //
-// A test is a simulation of the bound program on the machine, by the simulator that `simulate` asks,
-// and by the model that it would take (analysis/forecast.h): the same time comes out. What does not
+// A test is a simulation of the bound program on the machine, by the simulator that `simulate` asks, and by the model
+// that it would take (analysis/forecast.h), on the first course of chance. The middle of all courses, which `simulate`
+// shows, is for what a search found: where they differ, they differ by little of what bindings do. What does not
 // change between two bindings (the survey of the recording, its pairs) is found once, bindings that
 // differ in nothing that counts are tested once, and those of a call are tested side by side.
 //
@@ -79,8 +80,11 @@ class TestBench {
                                                   Delays delays = Delays::no);
   // What test() says of it, and its spread: by disturbance_count simulations more.
   [[nodiscard]] Expected<Trial> disturb(const Binding& binding);
-  // Threads bound as the recording says, or not at all.
-  [[nodiscard]] Expected<Trial> test_unbound();
+  // The time that `simulate` predicts, on the middle one of the courses of chance, and the spread, which holds that of
+  // each course.
+  [[nodiscard]] Expected<Trial> predict(const Binding& binding);
+  // Threads bound as the recording says, or not at all; without a spread.
+  [[nodiscard]] Expected<Trial> predict_unbound();
 
   [[nodiscard]] Binding canonical(const Binding& binding) const {
     return interchangeable_.canonical(binding);
@@ -103,6 +107,17 @@ class TestBench {
                  const std::function<void(std::size_t, std::size_t)>& work) const;
   // `finder`: where delays are asked for.
   [[nodiscard]] Expected<Trial> simulate(const simulation::Machine& machine, DelayFinder* finder);
+  // `model`: one that has pairs.
+  [[nodiscard]] Expected<Trial> simulate_by(simulation::Model model,
+                                            const simulation::Machine& machine,
+                                            DelayFinder* finder);
+  struct Courses {
+    Nanoseconds shortest{};
+    Trial middle;
+    Nanoseconds longest{};
+  };
+  // By the first model by which none of them stands still.
+  [[nodiscard]] Expected<Courses> follow_courses(const simulation::Machine& machine);
 
   const Recording& recording_;
   simulation::Machine machine_;

@@ -8,10 +8,12 @@
 #include <thread>
 #include <utility>
 
+#include "simulation/courses_of_chance.h"
 #include "simulation/simulate.h"
 
 namespace longpole::analysis {
 
+using simulation::courses_of_chance;
 using simulation::Model;
 using simulation::Models;
 
@@ -127,13 +129,9 @@ tl::unexpected<Error> no_pairs(const Models& models) {
 
 }  // namespace
 
-// Where waking up a CPU takes no time, as in program files, nothing is left to chance but ticks.
 bool Forecaster::depends_on_chance(const Computer& computer) const {
-  const simulation::Machine& machine = computer.machine;
-  return computer.kind == Computer::Kind::machine && machine.cpus > 1 &&
-         machine.scheduler == simulation::SchedulerKind::linux_fair &&
-         machine.wake_up.value_or(recording_->run.costs.wake_up) > Nanoseconds{} &&
-         recording_->event_count() <= most_events_for_chance;
+  return computer.kind == Computer::Kind::machine &&
+         simulation::depends_on_chance(*recording_, computer.machine);
 }
 
 Expected<Forecast> Forecaster::on_machine(const simulation::Machine& machine,

@@ -8,8 +8,8 @@
 //
 // What a run takes under `linux` is chance to some part (simulation::Machine::chance), be it short, or one whose threads
 // wait for each other so often that who is first now decides who waits next: of x264 the courses were seen to lie 10% apart.
-// Of several courses that chance can take the forecast is the middle one, and what is looked at, too; of the longest
-// recordings, which take long to simulate, it is the first.
+// Of several courses that chance can take (courses_of_chance.h) the forecast is the middle one, and what is looked at,
+// too; of the longest recordings, which take long to simulate, it is the first.
 #pragma once
 
 #include <cstdint>
@@ -75,10 +75,6 @@ struct ForecastOfFunctions {
   Forecast forecast;
   std::vector<FunctionActivity> functions;  // up to where it stands still, if it does
 };
-
-// The courses that chance takes in runs of no more events than that: together they take some tenths of a second.
-inline constexpr std::uint32_t courses_of_chance = 5;
-inline constexpr std::size_t most_events_for_chance = 4'000'000;
 
 // What is known of a choice of models takes memory as the recording does, and is kept for so many: `auto` asks for three.
 inline constexpr std::size_t most_recent_models = 6;

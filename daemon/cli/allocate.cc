@@ -28,6 +28,7 @@
 #include "cli/json_document.h"
 #include "cli/progress_line.h"
 #include "cli/text_table.h"
+#include "simulation/courses_of_chance.h"
 #include "simulation/simulate.h"
 
 namespace longpole::cli {
@@ -236,14 +237,19 @@ std::string comparison(const Recommendation& answer) {
   return table.text(terminal_width());
 }
 
-std::string disturbance_text(const Recommendation::Found& found) {
+std::string disturbance_text(const Recommendation::Found& found, bool depends_on_chance) {
   std::string text = fmt::format(
       "\ndisturbed: the least and the most of {} simulations in which each CPU is up to 1%\n"
-      "slower, and switches and wake-ups take from nothing to twice their time. What slower CPUs\n"
+      "slower, and switches and wake-ups take from nothing to twice their time{}. What slower "
+      "CPUs\n"
       "alone explain is left out of the most. The answer is the binding with the smallest most:\n"
       "one whose most exceeds its time is that fast only while one of two things at the same\n"
       "moment comes first.\n",
-      allocation::disturbance_count);
+      allocation::disturbance_count,
+      depends_on_chance
+          ? fmt::format(",\nand of {} in which the ticks of the CPUs come at other moments",
+                        simulation::courses_of_chance)
+          : "");
   if (found.result.disturbed > 0)
     text += fmt::format("{} put {} of its {} through this.\n", name_of(found.algorithm),
                         count_text(found.result.disturbed), count_text(found.result.tests, "test"));
@@ -284,8 +290,10 @@ std::string text_of(const Recording& recording, const Recommendation& answer,
                       ? ""
                       : fmt::format(", model {}", name_of(result.trial.model)));
   text += binding_table(recording, result.binding, computer.machine) + "\n" + comparison(answer);
-  text += disturbance_text(answer.found) + bound_text(recording, answer, computer.machine) + "\n" +
-          allocation::binding_code(result.binding);
+  text +=
+      disturbance_text(answer.found, simulation::depends_on_chance(recording, computer.machine)) +
+      bound_text(recording, answer, computer.machine) + "\n" +
+      allocation::binding_code(result.binding);
   const std::string notes = notes_text(recording);
   return text + (notes.empty() ? "" : "\n") + notes;
 }

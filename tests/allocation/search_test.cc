@@ -88,7 +88,41 @@ TEST(Search, PaperFourSection3) {
   }
 }
 
-// What the bench says is what `simulate` says of the same binding.
+// What the bench predicts is what `simulate` says of the same binding, which differs from what it tests.
+TEST(TestBench, PredictsTheMiddleOfWhatChanceCanDo) {
+  bool differs = false;
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    Recording read_from_text = read(analysis::random_program(seed));
+    read_from_text.run.costs.wake_up = std::chrono::microseconds(30);
+    const auto recording = std::make_shared<const Recording>(std::move(read_from_text));
+    const analysis::Forecaster forecaster(recording);
+    analysis::Computer computer{analysis::Computer::Kind::machine,
+                                machine_of(2, SchedulerKind::linux_fair)};
+    TestBench bench(*recording, computer.machine, 2);
+    const Binding binding =
+        bench.canonical(block_binding(recording->threads.size(), computer.machine.cpus));
+    const auto unbound = bench.predict_unbound();
+    const auto forecast_unbound = forecaster.on(computer, {});
+    for (const std::uint32_t cpu : binding)
+      computer.machine.threads.emplace_back().cpu = cpu;
+    const auto bound = bench.predict(binding);
+    const auto forecast = forecaster.on(computer, {});
+    ASSERT_TRUE(unbound && forecast_unbound && bound && forecast);
+    EXPECT_EQ(unbound->deadlocks, forecast_unbound->deadlock.has_value()) << seed;
+    EXPECT_EQ(bound->deadlocks, forecast->deadlock.has_value()) << seed;
+    if (!unbound->deadlocks) {
+      EXPECT_EQ(static_cast<double>(unbound->total.count()), forecast_unbound->total_ns) << seed;
+    }
+    if (!bound->deadlocks) {
+      EXPECT_EQ(static_cast<double>(bound->total.count()), forecast->total_ns) << seed;
+      EXPECT_LE(bound->spread->least, bound->total) << seed;
+      EXPECT_GE(bound->spread->most, bound->total) << seed;
+      differs |= bench.test({&binding, 1})->front().total != bound->total;
+    }
+  }
+  EXPECT_TRUE(differs);
+}
+
 TEST(TestBench, AgreesWithTheForecastOfTheSameMachine) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     const auto recording = std::make_shared<const Recording>(read(analysis::random_program(seed)));

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "programs.h"
+#include "simulation/courses_of_chance.h"
 #include "simulation/simulate.h"
 
 namespace longpole::analysis {
@@ -36,7 +37,7 @@ Computer two_cpus() {
 
 std::vector<double> totals_of(const Recording& recording, simulation::Machine machine) {
   std::vector<double> totals;
-  for (machine.chance = 0; machine.chance < courses_of_chance; ++machine.chance)
+  for (machine.chance = 0; machine.chance < simulation::courses_of_chance; ++machine.chance)
     totals.push_back(
         static_cast<double>(simulation::simulate(recording, machine)->end.total.count()));
   return totals;
@@ -58,7 +59,7 @@ TEST_P(ForecastOfChance, IsTheMiddleOneOfItsCourses) {
   const double first = totals.front();
   std::sort(totals.begin(), totals.end());
   ASSERT_NE(totals.front(), totals.back());
-  const double middle = totals[courses_of_chance / 2];
+  const double middle = totals[simulation::courses_of_chance / 2];
   ASSERT_NE(first, middle) << "else it may be that of the first";
   const Forecaster forecaster(recording);
   EXPECT_EQ(forecaster.on(two_cpus(), {})->total_ns, middle);
@@ -78,7 +79,8 @@ TEST(Forecast, CanBeOfOneCourse) {
   const std::vector<double> totals = totals_of(*recording, two_cpus().machine);
   const Forecaster forecaster(recording);
   Computer computer = two_cpus();
-  for (std::uint32_t& course = computer.machine.chance; course < courses_of_chance; ++course)
+  for (std::uint32_t& course = computer.machine.chance; course < simulation::courses_of_chance;
+       ++course)
     EXPECT_EQ(forecaster.on(computer, {}, Forecaster::Courses::given)->total_ns, totals[course]);
 }
 
@@ -95,11 +97,11 @@ TEST(Forecast, LeavesNothingToChanceWhereNothingIs) {
 }
 
 TEST(Forecast, OfALongRunIsOfTheFirstCourse) {
-  const auto recording = run_of_chance(most_events_for_chance);
+  const auto recording = run_of_chance(simulation::most_events_for_chance);
   std::vector<double> totals = totals_of(*recording, two_cpus().machine);
   const double first = totals.front();
   std::sort(totals.begin(), totals.end());
-  ASSERT_NE(first, totals[courses_of_chance / 2]);
+  ASSERT_NE(first, totals[simulation::courses_of_chance / 2]);
   EXPECT_EQ(Forecaster(recording).on(two_cpus(), {})->total_ns, first);
 }
 

@@ -103,5 +103,5 @@ function warning(totalNs: number, disturbed: Spread | undefined): string {
     return '';
   }
   const worst = most === undefined ? 'for ever' : `up to ${formatTime(most)}`;
-  return ` It takes ${worst} where CPUs are slightly slower or switches and wake-ups take longer.`;
+  return ` It takes ${worst} where CPUs are slightly slower, switches and wake-ups take longer, or ticks come at other times.`;
 }

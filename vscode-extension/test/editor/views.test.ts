@@ -293,7 +293,7 @@ void describe('views', () => {
     await search('quick');
     const found = workbench.toast(
       'the best of 100 bindings to 8 CPUs takes 1.00 s (greedy), −20% against unbound threads (1.25 s). ' +
-        'It takes up to 1.01 s where CPUs are slightly slower or switches and wake-ups take longer. A better one exists',
+        'It takes up to 1.01 s where CPUs are slightly slower, switches and wake-ups take longer, or ticks come at other times. A better one exists',
     );
     await found.getByRole('button', { name: 'Simulate So' }).click();
     await workbench.untilAnnotations((shown) => shown.get(5)?.text.startsWith('44%') ?? false, '44% as bound');
