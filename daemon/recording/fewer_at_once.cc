@@ -109,7 +109,9 @@ bool FewerAtOnce::let_go() {
     return false;
   const Held held = held_.front();
   held_.erase(held_.begin());
-  ::ptrace(PTRACE_DETACH, held.thread, nullptr, held.signal);
+  // Where it was killed since it stopped, its end is to be waited for as long as this has it (ptrace(2)).
+  if (::ptrace(PTRACE_DETACH, held.thread, nullptr, held.signal) != 0)
+    held_.push_back({held.thread});
   let_.insert_or_assign(held.thread, Let{Clock::now()});
   return true;
 }

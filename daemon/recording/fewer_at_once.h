@@ -56,7 +56,7 @@ class FewerAtOnce {
 
   void hear_of_held();
   void hold(pid_t thread);
-  // The one that has been held longest. False: there is none, or it has not stopped yet.
+  // The one that has been held longest, or what is left of it. False: there is none, or it has not stopped yet.
   bool let_go();
   // Those that are not held and run or wait for a CPU just now; those that have been let for longest first.
   [[nodiscard]] std::vector<pid_t> at_work();

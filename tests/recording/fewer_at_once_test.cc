@@ -255,5 +255,18 @@ TEST(FewerAtOnce, OneThatIsKilledEnds) {
   }
 }
 
+// Its threads end one after the other, and some of those that are held are to go on meanwhile.
+TEST(FewerAtOnce, OneWithManyThreadsThatIsKilledEnds) {
+  for (int repetition = 0; repetition < 20; ++repetition) {
+    const Working process(60, compute_for_ever);
+    FewerAtOnce fewer(process.pid(), 2);
+    look_for(fewer, milliseconds(20));
+    ::kill(process.pid(), SIGKILL);
+    for (int looks = 0; looks < 50; ++looks)
+      fewer.look();
+    ASSERT_EQ(process.exit_status(fewer, std::chrono::seconds(5)), 128 + SIGKILL) << repetition;
+  }
+}
+
 }  // namespace
 }  // namespace longpole::recording
