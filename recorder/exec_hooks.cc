@@ -22,7 +22,7 @@ int become(const char* program, Arguments... arguments) {
   if (is_followed) {
     note_launch(getpid(), program, false);
   }
-  mark_ending(LONGPOLE_ENDING_EXEC);
+  mark_ending(LONGPOLE_ENDING_EXEC, program);
   const int result = function(program, arguments...);
   const int errno_before = errno;
   mark_ending(LONGPOLE_ENDING_UNKNOWN);

@@ -305,7 +305,7 @@ bool follows_children() {
   return recording() && mapped_control->follow != 0;
 }
 
-void mark_ending(longpole_ending ending) {
+void mark_ending(longpole_ending ending, const char* becomes) {
   // A child of vfork() shares our memory, and this end is not ours. The launcher sees its own child exit.
   if (!recording() || mapped_control->pid != getpid() ||
       (ending == LONGPOLE_ENDING_EXIT && mapped_control->follow == 0)) {
@@ -316,6 +316,9 @@ void mark_ending(longpole_ending ending) {
     describe_mappings();
     control.end_process_cpu_ns = process_cpu_time();
     control.end = read_clock_pair();
+    if (becomes != nullptr) {  // the kernel refuses that
+      std::strncpy(control.becomes, becomes, sizeof(control.becomes) - 1);
+    }
   }
   __atomic_store_n(&control.ending, static_cast<std::uint32_t>(ending), __ATOMIC_RELEASE);
 }

@@ -63,8 +63,8 @@ longpole_control& control();
 bool follows_children();
 
 // How the process is about to end; UNKNOWN: it did not after all. Nothing in a child of vfork(), and of an exit where
-// children are not followed. Async-signal-safe.
-void mark_ending(longpole_ending ending);
+// children are not followed. Async-signal-safe. `becomes`: of an exec, the program.
+void mark_ending(longpole_ending ending, const char* becomes = "");
 
 // Sticky: the first reason stays. The program goes on unrecorded. Any thread, any context.
 void stop_recording(longpole_stop_reason reason, int error);

@@ -260,7 +260,9 @@ void note_launch(pid_t pid, const char* program, bool failed) {
   longpole_launch launch{};
   launch.pid = pid;
   launch.failed = failed ? 1 : 0;
-  std::strncpy(launch.program, program, sizeof(launch.program) - 1);
+  if (program != nullptr) {  // the kernel refuses that
+    std::strncpy(launch.program, program, sizeof(launch.program) - 1);
+  }
   const int file = open_in(run_directory, "/launches", O_WRONLY | O_CREAT | O_APPEND);
   if (file >= 0) {
     append_to(file, &launch, sizeof(launch));

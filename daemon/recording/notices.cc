@@ -38,6 +38,12 @@ std::string stop_text(const longpole_control& control) {
   }
 }
 
+std::string name_of_successor(const longpole_control& control) {
+  if (control.ending != LONGPOLE_ENDING_EXEC || control.becomes[0] == '\0')
+    return "another one";
+  return {control.becomes, ::strnlen(control.becomes, sizeof(control.becomes))};
+}
+
 // Each once, with how often.
 std::string unfollowed_text(const std::vector<std::string>& unfollowed) {
   constexpr std::size_t most_named = 3;
@@ -216,8 +222,9 @@ std::vector<Notice> notices_of(const MergeInput& input, const Losses& losses) {
          0});
   if (was_replaced)
     notices.push_back({"program-replaced",
-                       "The program replaced itself by another one (exec), whose calls were not "
-                       "recorded; record that one directly, or with --follow.",
+                       fmt::format("The program replaced itself by {} (exec), whose calls were not "
+                                   "recorded; record that one directly, or with --follow.",
+                                   name_of_successor(control)),
                        std::max<std::uint64_t>(input.kernel.execs, 2) - 1});
   return notices;
 }

@@ -427,6 +427,8 @@ TEST_P(SessionOfSource, EndsWhereTheProgramBecomesAnotherAndSaysSo) {
   ASSERT_TRUE(recorded.recording.has_value()) << recorded.recording.error().text();
   const Recording& recording = *recorded.recording;
   EXPECT_EQ(notice_codes(recording).front(), "program-replaced");
+  EXPECT_THAT(recording.notices.front().text,
+              testing::HasSubstr(" by " + specimen("compute") + " (exec)"));
   EXPECT_THAT(notice_codes(recording), testing::Not(Contains("no-threads-created")));
   EXPECT_EQ(recording.threads.size(), 1U);
   EXPECT_EQ(recording.run.exit_status, 7) << "that of what it became";

@@ -58,7 +58,7 @@
 #define LONGPOLE_STATIC_ASSERT _Static_assert
 #endif
 
-#define LONGPOLE_RAW_VERSION 17u
+#define LONGPOLE_RAW_VERSION 18u
 #define LONGPOLE_CONTROL_MAGIC 0x6c72746e6f63706cull /* "lpcontrl" */
 #define LONGPOLE_PAGE_BYTES (4u * 1024u)             /* what of it is mapped is made of */
 #define LONGPOLE_FIRST_SLOT 256u  /* where the records in each page of a mapped chunk begin */
@@ -150,6 +150,7 @@ struct longpole_control {
   /* Likewise: what recording adds to a call that enters the kernel to wake somebody up (a post, an unlock, a signal),
    * and to the call behind it, besides what their records say by being written again. */
   uint64_t kernel_entry_cost_ps;
+  char becomes[248]; /* where the ending is an exec: of which program, as it was named, cut short */
 };
 
 /* What became of it is for the reader to find out: it records, or it could not. */
@@ -374,6 +375,6 @@ LONGPOLE_STATIC_ASSERT(sizeof(struct longpole_record) == 32, "a record is half a
 LONGPOLE_STATIC_ASSERT(LONGPOLE_FIRST_SLOT % sizeof(struct longpole_record) == 0 &&
                            sizeof(struct longpole_chunk) % sizeof(struct longpole_record) == 0,
                        "the header takes the place of whole records");
-LONGPOLE_STATIC_ASSERT(sizeof(struct longpole_control) == 208, "both sides agree on the control");
+LONGPOLE_STATIC_ASSERT(sizeof(struct longpole_control) == 456, "both sides agree on the control");
 
 #endif

@@ -5,7 +5,7 @@ import { endedBySignal, noticeText } from '../../src/core/notices';
 void test('an editor has no options of the command line', () => {
   const notices = [
     'The program created no thread with pthread_create. If programs that it starts do, record with --follow.',
-    'The program replaced itself by another one (exec); record that one directly, or with --follow.',
+    'The program replaced itself by build/main (exec); record that one directly, or with --follow.',
     'It spins. Record with --lockstep N to have it as on N CPUs.',
   ];
   for (const text of notices) {
