@@ -109,8 +109,9 @@ bool FewerAtOnce::let_go() {
     return false;
   const Held held = held_.front();
   held_.erase(held_.begin());
-  // Where it was killed since it stopped, its end is to be waited for as long as this has it (ptrace(2)).
-  if (::ptrace(PTRACE_DETACH, held.thread, nullptr, held.signal) != 0)
+  // Where it was killed since it stopped, its end is to be waited for as long as this has it (ptrace(2)); that of the
+  // process is for those who started it.
+  if (::ptrace(PTRACE_DETACH, held.thread, nullptr, held.signal) != 0 && held.thread != process_)
     held_.push_back({held.thread});
   let_.insert_or_assign(held.thread, Let{Clock::now()});
   return true;
