@@ -1,5 +1,7 @@
 #include "record_program.h"
 
+#include <algorithm>
+
 namespace longpole::recording {
 
 std::string specimen(const std::string& name) {
@@ -53,6 +55,32 @@ Recorded record(const Options& options,
   context.run();
   workers.join();
   return recorded;
+}
+
+std::vector<std::string> notice_codes(const Recording& recording) {
+  std::vector<std::string> codes;
+  for (const Notice& notice : recording.notices)
+    codes.push_back(notice.code);
+  return codes;
+}
+
+Nanoseconds cpu_of(const Thread& thread) {
+  Nanoseconds sum{};
+  for (const Event& event : thread.events)
+    sum += event.cpu;
+  return sum;
+}
+
+std::ptrdiff_t calls_of(const Thread& thread) {
+  return std::count_if(thread.events.begin(), thread.events.end(),
+                       [](const Event& event) { return event.kind != EventKind::external_wait; });
+}
+
+double cpu_of(const Recording& recording) {
+  Nanoseconds sum{};
+  for (const Thread& thread : recording.threads)
+    sum += cpu_of(thread);
+  return static_cast<double>(sum.count());
 }
 
 }  // namespace longpole::recording

@@ -34,4 +34,11 @@ struct Recorded {
     const std::function<void(Session&, const std::string& output)>& on_output = {},
     const std::function<void(pid_t)>& on_start = {});
 
+[[nodiscard]] std::vector<std::string> notice_codes(const Recording& recording);
+// CPU time of all events; of the recording in nanoseconds.
+[[nodiscard]] Nanoseconds cpu_of(const Thread& thread);
+[[nodiscard]] double cpu_of(const Recording& recording);
+// Without waits outside of calls.
+[[nodiscard]] std::ptrdiff_t calls_of(const Thread& thread);
+
 }  // namespace longpole::recording

@@ -5,22 +5,16 @@
 #include <linux/perf_event.h>
 #include <signal.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
-#include <thread>
 #include <utility>
 
 #include "analysis/confidence.h"
-#include "file_limit.h"
 #include "record_program.h"
 #include "recording/system.h"
 #include "simulation/simulate.h"
@@ -39,63 +33,6 @@ std::vector<std::string> thread_names(const Recording& recording) {
     names.push_back(thread.name);
   return names;
 }
-
-std::vector<std::string> notice_codes(const Recording& recording) {
-  std::vector<std::string> codes;
-  for (const Notice& notice : recording.notices)
-    codes.push_back(notice.code);
-  return codes;
-}
-
-Nanoseconds cpu_of(const Thread& thread) {
-  Nanoseconds sum{};
-  for (const Event& event : thread.events)
-    sum += event.cpu;
-  return sum;
-}
-
-std::ptrdiff_t calls_of(const Thread& thread) {
-  return std::count_if(thread.events.begin(), thread.events.end(),
-                       [](const Event& event) { return event.kind != EventKind::external_wait; });
-}
-
-double cpu_of(const Recording& recording) {
-  Nanoseconds sum{};
-  for (const Thread& thread : recording.threads)
-    sum += cpu_of(thread);
-  return static_cast<double>(sum.count());
-}
-
-// Stops whoever empties the kernel's rings until the program has used so much CPU time, so that they overflow.
-class HeldLauncher {
- public:
-  void hold(pid_t program, Nanoseconds until_used) {
-    std::ifstream status("/proc/" + std::to_string(program) + "/stat");
-    const std::string text((std::istreambuf_iterator<char>(status)), {});
-    pid_t launcher = 0;
-    ASSERT_EQ(std::sscanf(text.c_str() + text.rfind(')'), ") %*c %d", &launcher), 1);
-    ASSERT_EQ(::kill(launcher, SIGSTOP), 0);
-    waiter_ = std::jthread([=] {
-      clockid_t clock{};
-      timespec used{};
-      while (::clock_getcpuclockid(program, &clock) == 0 && ::clock_gettime(clock, &used) == 0 &&
-             std::chrono::seconds(used.tv_sec) + Nanoseconds(used.tv_nsec) < until_used &&
-             state_of(program) != 'Z')
-        std::this_thread::sleep_for(std::chrono::milliseconds(5));
-      ::kill(launcher, SIGCONT);
-    });
-  }
-
- private:
-  static char state_of(pid_t process) {
-    std::ifstream status("/proc/" + std::to_string(process) + "/stat");
-    const std::string text((std::istreambuf_iterator<char>(status)), {});
-    const std::size_t name_end = text.rfind(')');
-    return name_end == std::string::npos || name_end + 2 >= text.size() ? 'Z' : text[name_end + 2];
-  }
-
-  std::jthread waiter_;
-};
 
 // Both sources; the kernel's where this machine allows it.
 class SessionOfSource : public testing::TestWithParam<SourceChoice> {
@@ -469,39 +406,6 @@ TEST(Session, NothingIsLeftBehind) {
   EXPECT_TRUE(recorded.recording.has_value());
   EXPECT_TRUE(fs::is_empty(directory));
   fs::remove_all(directory);
-}
-
-// As where the disk is full.
-TEST(Session, EndsWithTheProgramWhereTheKernelsRecordsFindNoMoreRoom) {
-  Options options = options_for(specimen("compute"));
-  options.rate_hz = 10'000;
-  const FileLimit limit(200 * 1024);
-  const Recorded recorded = record(options);
-  ASSERT_TRUE(recorded.recording.has_value()) << recorded.recording.error().text();
-  EXPECT_EQ(recorded.recording->run.exit_status, 7) << "its own";
-  if (recorded.recording->run.source == Source::kernel) {
-    EXPECT_THAT(notice_codes(*recorded.recording), Contains("recording-stopped"));
-  }
-}
-
-TEST(Session, SaysThatTheKernelsRecordsWereLostAndCanSimulateTheRest) {
-  Options options = options_for(specimen("compute"));
-  options.rate_hz = 10'000;
-  HeldLauncher launcher;
-  const Recorded recorded =
-      record(options, {}, [&](pid_t pid) { launcher.hold(pid, std::chrono::milliseconds(500)); });
-  ASSERT_TRUE(recorded.recording.has_value()) << recorded.recording.error().text();
-  const Recording& recording = *recorded.recording;
-  // Where the kernel refuses its records none can be lost, and all else holds as well.
-  if (recording.run.source == Source::kernel) {
-    EXPECT_THAT(notice_codes(recording), Contains("samples-lost"));
-  }
-  const std::ptrdiff_t locks =
-      calls_of(recording.threads.at(1)) + calls_of(recording.threads.at(2));
-  EXPECT_EQ(locks, 2 * (20 + 40) + 2) << "no call is lost with them";
-  EXPECT_GT(cpu_of(recording), static_cast<double>(recording.run.cpu_time.count()) / 2);
-  EXPECT_LT(cpu_of(recording), static_cast<double>(recording.run.cpu_time.count()) * 1.1);
-  EXPECT_FALSE(simulation::simulate_ideal(recording).deadlock);
 }
 
 }  // namespace

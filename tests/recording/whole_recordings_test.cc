@@ -71,13 +71,6 @@ std::multiset<std::string> awaited(const Recording& recording) {
   return words;
 }
 
-Nanoseconds cpu_of(const Thread& thread) {
-  Nanoseconds sum{};
-  for (const Event& event : thread.events)
-    sum += event.cpu;
-  return sum;
-}
-
 double speedup_on(std::uint32_t cpus, const Recording& recording) {
   const auto total = [&](std::uint32_t count) {
     simulation::Machine machine;
