@@ -21,9 +21,6 @@ class Unheard final : public simulation::StretchConsumer {
   void add(const simulation::Stretch& /*stretch*/) override {}
 };
 
-// As analysis/forecast.h says.
-constexpr std::array models_in_turn{Model::direct, Model::client_server, Model::strict};
-
 // By more than a thousandth, which speeds are rounded to.
 bool is_clearly_longer(Nanoseconds total, Nanoseconds than) {
   return total - than > than / simulation::recorded_speed;
@@ -77,7 +74,7 @@ Expected<std::vector<Trial>> TestBench::test(std::span<const Binding> bindings, 
   std::vector<Expected<Trial>> trials(missing.size());
   share_out(missing.size(), [&](std::size_t i, std::size_t worker) {
     DelayFinder* const finder = delays == Delays::yes ? finders_[worker].get() : nullptr;
-    trials[i] = simulate(bound(*missing[i], machine_), finder);
+    trials[i] = simulate(bound(*missing[i], machine_), 1, finder).map(middle);
   });
   for (std::size_t i = 0; i < missing.size(); ++i) {
     if (!trials[i])
@@ -101,7 +98,8 @@ Expected<Trial> TestBench::disturb(const Binding& binding) {
     return known;
   std::vector<Expected<Trial>> trials(disturbances_.size());
   share_out(disturbances_.size(), [&](std::size_t i, std::size_t /*worker*/) {
-    trials[i] = simulate(bound(canonical(binding), disturbances_[i].machine), nullptr);
+    trials[i] =
+        simulate(bound(canonical(binding), disturbances_[i].machine), 1, nullptr).map(middle);
   });
   Spread spread{known.total, known.total};
   for (std::size_t i = 0; i < trials.size(); ++i) {
@@ -152,37 +150,14 @@ Expected<Trial> TestBench::predict(const Binding& binding) {
 }
 
 Expected<Trial> TestBench::predict_unbound() {
-  return follow_courses(machine_).map([](const Courses& courses) { return courses.middle; });
+  return follow_courses(machine_).map(middle);
 }
 
 Expected<TestBench::Courses> TestBench::follow_courses(const Machine& machine) {
-  const std::size_t count =
-      simulation::depends_on_chance(recording_, machine) ? simulation::courses_of_chance : 1;
-  std::optional<Trial> first;
-  for (const Model model : models_in_turn) {
-    if (paired(model) == nullptr)
-      continue;
-    std::vector<Expected<Trial>> trials(count);
-    share_out(count, [&](std::size_t i, std::size_t /*worker*/) {
-      Machine on_course = machine;
-      if (i > 0)
-        on_course.chance = static_cast<std::uint32_t>(i);
-      trials[i] = simulate_by(model, on_course, nullptr);
-    });
-    bool deadlocks = false;
-    for (const Expected<Trial>& trial : trials) {
-      if (!trial)
-        return tl::unexpected(trial.error());
-      deadlocks |= trial->deadlocks;
-      if (trial->deadlocks && !first)
-        first = *trial;
-    }
-    if (deadlocks)
-      continue;
-    std::ranges::sort(trials, {}, [](const Expected<Trial>& trial) { return trial->total; });
-    return Courses{trials.front()->total, *trials[count / 2], trials.back()->total};
-  }
-  return Courses{first->total, *first, first->total};
+  return simulate(
+      machine,
+      simulation::depends_on_chance(recording_, machine) ? simulation::courses_of_chance : 1,
+      nullptr);
 }
 
 Machine TestBench::bound(const Binding& binding, Machine machine) const {
@@ -201,18 +176,33 @@ Machine TestBench::bound(const Binding& binding, Machine machine) const {
   return machine;
 }
 
-Expected<Trial> TestBench::simulate(const Machine& machine, DelayFinder* finder) {
-  std::optional<Trial> first;
-  for (const Model model : models_in_turn) {
+Expected<TestBench::Courses> TestBench::simulate(const Machine& machine, std::uint32_t courses,
+                                                 DelayFinder* finder) {
+  std::optional<Trial> standing_still;
+  // As analysis/forecast.h says.
+  for (const Model model : {Model::direct, Model::client_server, Model::strict}) {
     if (paired(model) == nullptr)
       continue;
-    auto trial = simulate_by(model, machine, finder);
-    if (!trial || !trial->deadlocks)
-      return trial;
-    if (!first)
-      first = *std::move(trial);
+    std::vector<Expected<Trial>> trials(courses);
+    share_out(courses, [&](std::size_t i, std::size_t /*worker*/) {
+      Machine on_course = machine;
+      on_course.chance += static_cast<std::uint32_t>(i);
+      trials[i] = simulate_by(model, on_course, finder);
+    });
+    bool all_end = true;
+    for (const Expected<Trial>& trial : trials) {
+      if (!trial)
+        return tl::unexpected(trial.error());
+      all_end &= !trial->deadlocks;
+      if (trial->deadlocks && !standing_still)
+        standing_still = *trial;
+    }
+    if (!all_end)
+      continue;
+    std::ranges::sort(trials, {}, [](const Expected<Trial>& trial) { return trial->total; });
+    return Courses{trials.front()->total, *std::move(trials[courses / 2]), trials.back()->total};
   }
-  return *first;
+  return Courses{standing_still->total, *standing_still, standing_still->total};
 }
 
 Expected<Trial> TestBench::simulate_by(Model model, const Machine& machine, DelayFinder* finder) {

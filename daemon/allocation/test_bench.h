@@ -21,6 +21,7 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "allocation/binding.h"
@@ -105,19 +106,22 @@ class TestBench {
   // work(i, worker) for each i below `count`, side by side.
   void share_out(std::size_t count,
                  const std::function<void(std::size_t, std::size_t)>& work) const;
-  // `finder`: where delays are asked for.
-  [[nodiscard]] Expected<Trial> simulate(const simulation::Machine& machine, DelayFinder* finder);
-  // `model`: one that has pairs.
-  [[nodiscard]] Expected<Trial> simulate_by(simulation::Model model,
-                                            const simulation::Machine& machine,
-                                            DelayFinder* finder);
   struct Courses {
     Nanoseconds shortest{};
     Trial middle;
     Nanoseconds longest{};
   };
-  // By the first model by which none of them stands still.
+  [[nodiscard]] static Trial middle(Courses courses) { return std::move(courses.middle); }
+  // The machine's own course of chance, and those behind it, by the first model by which none of them stands still.
+  // `finder`: where delays are asked for, of one course.
+  [[nodiscard]] Expected<Courses> simulate(const simulation::Machine& machine,
+                                           std::uint32_t courses, DelayFinder* finder);
+  // All that there are.
   [[nodiscard]] Expected<Courses> follow_courses(const simulation::Machine& machine);
+  // `model`: one that has pairs.
+  [[nodiscard]] Expected<Trial> simulate_by(simulation::Model model,
+                                            const simulation::Machine& machine,
+                                            DelayFinder* finder);
 
   const Recording& recording_;
   simulation::Machine machine_;
