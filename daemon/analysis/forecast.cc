@@ -144,6 +144,7 @@ Expected<Forecast> Forecaster::on_machine(const simulation::Machine& machine,
   forecast.total_ns = static_cast<double>(end->total.count());
   forecast.spinning_ns = static_cast<double>(end->spinning.count());
   forecast.fetching_ns = static_cast<double>(end->fetching.count());
+  forecast.packed = end->packed;
   forecast.chance = machine.chance;
   forecast.deadlock = end->deadlock;
   return forecast;

@@ -60,6 +60,7 @@ struct Forecast {
   double total_ns = 0;
   double spinning_ns = 0;    // CPU time that spins for locks; none but on a machine
   double fetching_ns = 0;    // and that locks last taken on another CPU take more
+  std::uint64_t packed = 0;  // times that threads shared a CPU though another one was idle
   std::uint32_t chance = 0;  // the course that it took
   std::optional<simulation::Deadlock> deadlock;  // then there is no total time
   // Why `auto` did not take the direct model: where the program stands still under that.

@@ -17,6 +17,7 @@
 
 #include "calibration/measure_calls.h"
 #include "calibration/measure_idle_looks.h"
+#include "calibration/measure_packing.h"
 #include "calibration/rounds.h"
 #include "recording/system.h"
 
@@ -343,6 +344,7 @@ void measure(HostCosts& costs) {
   measure_locks();
   costs.lock_afar = at_least_none(of_lock);
   costs.idle_look = measure_idle_looks(cpus[0], cpus[1], costs.tick);
+  costs.packed_use = measure_packing(cpus[0], cpus[1]);
 }
 
 }  // namespace

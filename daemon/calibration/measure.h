@@ -10,6 +10,7 @@
 // and a switch. A migration: how much longer a thread takes for a pass over 32 KiB behind a move to another CPU.
 // A lock from afar: how much longer the lock, a change of what it guards and the unlock take behind another CPU's
 // turn than behind the same one's. How often idle CPUs look: measure_idle_looks.h.
+// Whether threads are packed: measure_packing.h.
 // The middle one of many each, so that what else runs on the machine counts little.
 #pragma once
 

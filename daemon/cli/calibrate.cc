@@ -76,7 +76,10 @@ void add_calibrate(CLI::App& app, Chosen& chosen) {
       "or its kernel's settings have changed.\n"
       "tick: of the system's clock. idle-look: how often a CPU that is idle looks for a thread "
       "that waits\n"
-      "for another one, where that is not as the kernel has it.");
+      "for another one, where that is not as the kernel has it. packed-use: how much of a second "
+      "two\n"
+      "threads may use a CPU for the one to wake up beside the other, though another CPU is idle;\n"
+      "missing where threads wake up on idle CPUs.");
   command->callback([json, &chosen] { chosen.run = [json] { return calibrate(*json); }; });
 }
 

@@ -174,6 +174,7 @@ Expected<void> read_costs(const std::string& name, const Recording& recording, M
   machine.interrupt = costs.interrupt;
   machine.migration_cost = costs.migration;
   machine.idle_look = costs.idle_look;
+  machine.packed_use = costs.packed_use;
   if (costs.tick > Nanoseconds{})
     machine.tick = costs.tick;
   // Recorded times hold those of the recorded run, but for what switches and waits took on one CPU.

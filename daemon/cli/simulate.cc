@@ -122,6 +122,24 @@ void add_fetching(const std::vector<Run>& runs, const Recording& recording,
                     count_text(most->cpus, "CPU"), percent_text(share)));
 }
 
+// That threads are packed, where it is most, unless they hardly are.
+void add_packing(const std::vector<Run>& runs, const Recording& recording,
+                 const analysis::Computer& computer, std::vector<std::string>& notes) {
+  constexpr std::uint64_t telling_times = 10;
+  const auto most = std::max_element(runs.begin(), runs.end(), [](const Run& a, const Run& b) {
+    return a.forecast.packed < b.forecast.packed;
+  });
+  if (most == runs.end() || most->forecast.packed < telling_times)
+    return;
+  const Nanoseconds use = computer.machine.packed_use.value_or(recording.run.costs.packed_use);
+  notes.push_back(fmt::format(
+      "on {} threads that together used less than {:.0f}% of a CPU shared one {}, though another "
+      "was idle; so some kernels for virtual machines do, that of the machine that recorded among "
+      "them (--costs)",
+      count_text(most->cpus, "CPU"), static_cast<double>(use.count()) / 1e7,
+      count_text(most->forecast.packed, "time")));
+}
+
 std::vector<std::string> notes_on(const std::vector<Run>& runs, const Recording& recording,
                                   const analysis::Computer& computer) {
   std::vector<std::string> notes = notes_of(recording);
@@ -143,6 +161,7 @@ std::vector<std::string> notes_on(const std::vector<Run>& runs, const Recording&
         fmt::format("an idle CPU takes {} to wake up{}, as on the machine that recorded (--costs)",
                     duration_text(recording.run.costs.wake_up), busy));
   }
+  add_packing(runs, recording, computer, notes);
   add_fetching(runs, recording, notes);
   return notes;
 }

@@ -19,6 +19,7 @@ Cpus::Cpus(const Machine& machine, const Recording& recording)
       interrupt_(machine.interrupt.value_or(recording.run.costs.interrupt).count()),
       tick_(tick_of(machine, recording).count()),
       idle_look_(machine.idle_look.value_or(recording.run.costs.idle_look).count()),
+      packed_use_(machine.packed_use.value_or(recording.run.costs.packed_use).count()),
       is_asked_(machine.cpus, false),
       timers_(machine.cpus + 1) {
   if (machine.cpus % word_bits != 0)

@@ -491,6 +491,7 @@ class EventMachine {
       on_cpu_[cpu].last_end = now_;
     }
     end_.total = Nanoseconds{now_};
+    end_.packed = cpus_.packed_;
     return index;
   }
 

@@ -18,7 +18,11 @@
 //    It wakes where it was the time before that the last CPU was busy, if that is idle; else on the first idle CPU
 //    of those looked at, behind the target; else on the target. Of n CPUs that were used u of late on average,
 //    n · (1 - (1.17 u)²) are looked at: on two none from 0.61 on.
-//  - A new thread starts on an idle CPU; else on its creator's, unless another one has more room. A CPU that was used
+//  - Some kernels for virtual machines pack threads: one that wakes up, or is new, joins the thread that woke it on its CPU
+//    though another one is idle, where nobody else can run there and both use less of a CPU than Machine::packed_use:
+//    of late, and by what each had used when it last went to sleep, from which it is expected to fall by a quarter
+//    each time. So it was in traces of 6.18 with `sched_vcpu_pack`, up to 70% of what the host left of a CPU.
+//  - Else a new thread starts on an idle CPU; else on its creator's, unless another one has more room. A CPU that was used
 //    less than 85% of late, and where less than 1.17 threads could run then on average, has some. Another one has
 //    little, with one thread in its queue, or none, with more. Of those with some that used least counts, of others the
 //    lightest; and where the creator's has as little, or none either, that must be lighter by more than a sixth.
@@ -57,9 +61,7 @@
 // SCHED_BATCH and SCHED_DEADLINE, throttling of real-time threads, domains (all CPUs share a cache), that a busy CPU
 // may take who sleeps in a queue where only bound threads wait, how much threads were used by what was estimated when
 // they last slept, that a CPU does not look that is idle for less time than looks take, some 20 us, what others than
-// the program let it do meanwhile, and what vendors add, such as `sched_vcpu_pack` of some kernels for virtual
-// machines: there a thread wakes up on a CPU with one thread, where both together use less than 70% of it, rather
-// than on an idle one.
+// the program let it do meanwhile, what the host of a virtual machine takes of a CPU, and what else vendors add.
 // Locks and semaphores are not handed over: who comes first takes them, and of a mutex does not know then who
 // else sleeps for it (HandOff::futex).
 //

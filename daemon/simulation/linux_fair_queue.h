@@ -26,12 +26,19 @@ struct FairEntity {
   std::int64_t ran_until = std::numeric_limits<std::int64_t>::min() / 2;  // when it last lost a CPU
   LoadAverage load;
   LoadAverage use;                     // of a CPU: full_use while it has one
+  std::int64_t expected_use = 0;       // of it as it goes to sleep, of late
   std::uint32_t weighs_on = no_cpu;    // the CPU that its load is part of
   std::uint32_t last_before = no_cpu;  // where it was when an idle CPU was looked for the last time
   std::uint32_t waker = no_cpu;        // where it was woken from
   bool delayed = false;                // sleeps, in its queue
   bool real_time = false;
   bool moves = true;  // it may use any CPU
+
+  // What it has used by now is expected of it again where that is more than before, else a quarter of the difference less.
+  void goes_to_sleep() {
+    const std::int64_t more = use.last() - expected_use;
+    expected_use += more > 0 ? more : more / 4;
+  }
 };
 // On a CPU, for a new thread.
 struct FairRoom {

@@ -123,6 +123,7 @@ class LinuxFair final : public Scheduler {
     Queue& queue = queues_[cpu];
     Entity& entity = entities_[thread];
     if (!entity.real_time) {
+      entity.goes_to_sleep();
       const AverageTime average = average_of(cpu);
       entity.lag = limited(entity, average.time() - entity.virtual_time);
       const bool owes = !average.eligible(entity.virtual_time);
@@ -142,21 +143,7 @@ class LinuxFair final : public Scheduler {
     real_time_.set_current(cpu, no_thread);
   }
 
-  void yielded(std::uint32_t cpu, std::int64_t now) override {
-    now += start_;
-    account(cpu, now);
-    Entity& entity = entities_[queues_[cpu].current];
-    if (entity.real_time) {
-      real_time_.renew(queues_[cpu].current);
-    } else {
-      if (average_of(cpu).eligible(entity.virtual_time)) {
-        entity.virtual_time = entity.deadline;
-        entity.deadline += entity.virtual_slice;
-      }
-      entity.protected_until = entity.virtual_time;
-    }
-    cpus_.reschedule(cpu);
-  }
+  void yielded(std::uint32_t cpu, std::int64_t now) override;
 
   void timer(std::uint32_t cpu, std::int64_t now) override {
     now += start_;
@@ -406,6 +393,7 @@ class LinuxFair final : public Scheduler {
   }
 
   // linux_wake_up.cc: into a queue.
+  [[nodiscard]] bool joins(std::uint32_t thread, std::uint32_t cpu, std::int64_t now) const;
   [[nodiscard]] std::uint32_t for_new(std::uint32_t creator, std::int64_t now) const;
   [[nodiscard]] Room room_on(std::uint32_t cpu, std::int64_t now) const;
   void wake_delayed(std::uint32_t thread, std::uint32_t cpu, std::int64_t now);

@@ -21,6 +21,11 @@ std::uint32_t LinuxFair::place(std::uint32_t thread, OffCpu was, std::uint32_t w
   const std::uint32_t only = cpus_.rules(thread).only_cpu;
   if (only != no_cpu)
     return only;
+  if (waker != no_cpu && joins(thread, waker, now)) {
+    if (cpus_.idle_from(0) != no_cpu)
+      cpus_.count_packed();
+    return waker;
+  }
   const std::uint32_t last = home_of(thread);
   if (was == OffCpu::created || last == no_cpu)
     return for_new(waker == no_cpu ? 0 : waker, now);
@@ -35,6 +40,21 @@ std::uint32_t LinuxFair::place(std::uint32_t thread, OffCpu was, std::uint32_t w
   if (idle != no_cpu)
     return idle;
   return entity.delayed ? last : target;
+}
+
+// Whether it is to share that CPU with the only thread there, where they use it little, rather than wake up an idle one.
+bool LinuxFair::joins(std::uint32_t thread, std::uint32_t cpu, std::int64_t now) const {
+  const Queue& queue = queues_[cpu];
+  if (cpus_.packed_use() == 0 || queue.current == no_thread || queue.size() != 1 ||
+      is_real_time(queue.current))
+    return false;
+  const Entity& entity = entities_[thread];
+  const bool is_counted = entity.weighs_on == cpu || entity.weighs_on == no_cpu;
+  const std::int64_t use = queue.use.at(now) + (is_counted ? 0 : entity.use.at(now));
+  const std::int64_t expected = entities_[queue.current].expected_use + entity.expected_use;
+  constexpr std::int64_t second = 1'000'000'000;
+  return WideTime{std::max(use, expected)} * second <
+         WideTime{full_use * LoadAverage::unit} * cpus_.packed_use();
 }
 
 std::uint32_t LinuxFair::for_new(std::uint32_t creator, std::int64_t now) const {

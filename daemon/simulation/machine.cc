@@ -131,6 +131,7 @@ Expected<void> check(const Machine& machine, const Recording& recording) {
       is_cost(machine.release_afar_cost.value_or(Nanoseconds{})) &&
       is_cost(machine.lock_afar_cost.value_or(Nanoseconds{})) &&
       is_cost(machine.idle_look.value_or(Nanoseconds{})) &&
+      is_cost(machine.packed_use.value_or(Nanoseconds{})) &&
       std::all_of(machine.primitive_cost.begin(), machine.primitive_cost.end(), is_cost);
   if (!costs_are_sane)
     return wrong("a cost or the latency is out of range", "choose 0 to 1 s");

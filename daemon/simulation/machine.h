@@ -97,6 +97,8 @@ struct Machine {
   // linux: an idle CPU looks by itself, that long after it looked in vain (HostCosts::idle_look). 0: when it is told, as
   // linux_fair.h says it; none: the recording's.
   std::optional<Nanoseconds> idle_look;
+  // linux: HostCosts::packed_use; none: the recording's.
+  std::optional<Nanoseconds> packed_use;
   // linux: how long a thread may have a CPU that others want. 0: as its kernels choose it for so many
   // CPUs, which is wrong where the program may use only some of the system's.
   Nanoseconds slice{};

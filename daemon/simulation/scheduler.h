@@ -44,9 +44,10 @@ class Cpus {
   [[nodiscard]] bool wake_at_once() const { return wake_at_once_; }
   // Until a busy CPU learns of a thread that was woken from another; Machine::interrupt.
   [[nodiscard]] std::int64_t interrupt() const { return interrupt_; }
-  // Machine::tick, Machine::idle_look.
+  // Machine::tick, Machine::idle_look, Machine::packed_use.
   [[nodiscard]] std::int64_t tick() const { return tick_; }
   [[nodiscard]] std::int64_t idle_look() const { return idle_look_; }
+  [[nodiscard]] std::int64_t packed_use() const { return packed_use_; }
   [[nodiscard]] std::uint32_t current(std::uint32_t cpu) const { return current_[cpu]; }
   // Without a thread, and not about to choose one.
   [[nodiscard]] bool idle(std::uint32_t cpu) const {
@@ -82,6 +83,8 @@ class Cpus {
   void drop_timer(std::uint32_t cpu) { timers_.drop(cpu); }
   // The waker interrupts the busy CPU of the thread that is being enqueued.
   void send_interrupt() { interrupts_ = true; }
+  // The thread that is being placed shares a CPU though another one is idle: SimulatedEnd::packed.
+  void count_packed() { ++packed_; }
 
  private:
   template <typename Key>
@@ -95,7 +98,9 @@ class Cpus {
   std::int64_t interrupt_;
   std::int64_t tick_;
   std::int64_t idle_look_;
+  std::int64_t packed_use_;
   bool interrupts_ = false;
+  std::uint64_t packed_ = 0;
   std::vector<std::uint32_t> asked_;  // CPUs that must choose anew
   std::vector<bool> is_asked_;
   Tournament<WideKey> timers_;

@@ -23,6 +23,7 @@ constexpr std::array<Named, host_cost_count - event_kind_count> named = {{
     {"lock-afar", &HostCosts::lock_afar},
     {"tick", &HostCosts::tick},
     {"idle-look", &HostCosts::idle_look},
+    {"packed-use", &HostCosts::packed_use},
 }};
 
 // The first three and the calls are as old as recording files; the others came later.

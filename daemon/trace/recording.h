@@ -229,6 +229,9 @@ struct HostCosts {
   // vain for one that it may take, leaves it at that. 0: as simulation/machine.h and linux_fair.h have it.
   Nanoseconds tick{};
   Nanoseconds idle_look{};
+  // Nor is this: of each second, how much a CPU may be used by the only thread that can run there, and by one that wakes up, for
+  // that to join it though another CPU is idle. 0: it goes to the idle one.
+  Nanoseconds packed_use{};
   // CPU time of a call that waits for nobody and wakes nobody.
   std::array<Nanoseconds, event_kind_count> call{};
 

@@ -79,7 +79,9 @@ Recording recording_of(const Program& program, const KernelTimes& real, bool has
   recording.run.source = Source::kernel;
   recording.run.costs.wake_up = calibration::host_costs().costs.wake_up;
   recording.run.costs.interrupt = calibration::host_costs().costs.interrupt;
-  recording.run.costs.idle_look = calibration::host_costs().costs.idle_look;
+  const HostCosts& of_host = calibration::host_costs().costs;
+  recording.run.costs.idle_look = of_host.idle_look;
+  recording.run.costs.packed_use = of_host.packed_use;
   for (std::size_t i = 0; i < program.parts.size(); ++i) {
     const Part& part = program.parts[i];
     recording.objects.push_back(

@@ -91,6 +91,8 @@ TEST(Machine, KeepsTheRules) {
           machine.wake_up = wake_up(seed);
         if (seed % 10 == 1)
           machine.interrupt = std::chrono::microseconds(seed % 20 == 1 ? 2 : 5000);
+        if (seed % 6 == 1)
+          machine.packed_use = std::chrono::milliseconds(700);
         const SimulatedRun run = run_on(recording, machine);
         ASSERT_EQ(broken_rule(recording, machine, run), "")
             << fmt::format("seed {}, {}, {} CPUs", seed, name_of(scheduler), cpus);
@@ -301,6 +303,8 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"NoSpeed", [](Machine& machine) { machine.speeds = {0}; }, "speed"},
         Refusal{"NegativeLatency", [](Machine& machine) { machine.latency = Nanoseconds{-1}; },
                 "latency"},
+        Refusal{"NegativePackedUse", [](Machine& machine) { machine.packed_use = Nanoseconds{-1}; },
+                "cost"},
         Refusal{"NegativeWakeUp", [](Machine& machine) { machine.wake_up = Nanoseconds{-1}; },
                 "cost"},
         Refusal{"NegativeCostOfBlocking",
