@@ -95,6 +95,16 @@ std::optional<Calibration> kept() {
   return calibration;
 }
 
+// What others do on the CPUs looks as if the kernel did it. How that goes about things is the same as when they were quiet.
+void take_ways_of_kernel(HostCosts& disturbed) {
+  const auto text = storage::read_file_whole(kept_at());
+  const auto before = text ? calibration_in(*text) : std::nullopt;
+  const HostCosts known = before ? before->costs : HostCosts{};
+  disturbed.idle_look = known.idle_look;
+  if (disturbed.packed_use == Nanoseconds{})
+    disturbed.packed_use = known.packed_use;
+}
+
 Expected<Calibration> measure() {
   const std::vector<std::uint32_t> cpus = recording::usable_cpus();
   const Nanoseconds before = recording::busy_time(cpus) - recording::own_cpu_time();
@@ -107,9 +117,8 @@ Expected<Calibration> measure() {
       recording::busy_time(cpus) - recording::own_cpu_time() - before;
   const double share = others / took / static_cast<double>(std::max<std::size_t>(cpus.size(), 1));
   Calibration calibration{*costs, std::clamp(share, 0.0, 1.0)};
-  // What woke up on the idle CPU, and what took turns beside it, was others' then.
   if (calibration.is_disturbed())
-    calibration.costs.idle_look = {};
+    take_ways_of_kernel(calibration.costs);
   return calibration;
 }
 
