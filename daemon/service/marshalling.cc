@@ -214,6 +214,7 @@ void write_recording(std::uint64_t handle, const OpenRecording& opened, v1::Reco
   message.set_sample_hz(run.sample_hz);
   message.set_threads(static_cast<std::uint32_t>(recording.threads.size()));
   message.set_machine_cpus(run.machine_cpus);
+  message.set_packed_use_ns(run.costs.packed_use.count());
   message.set_complete(run.complete);
   if (run.exit_status)
     message.set_exit_status(*run.exit_status);

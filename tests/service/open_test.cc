@@ -149,6 +149,13 @@ TEST_F(OpenTest, ATextRecordingIsSimulated) {
   EXPECT_DOUBLE_EQ(prediction.predictions(1).total_ns(), 8 * ms);
 }
 
+TEST_F(OpenTest, TellsWhetherTheMachineThatRecordedPacksThreads) {
+  EXPECT_EQ(client.open(directory.write("quiet.rec", "3 A end\n")).packed_use_ns(), 0);
+  EXPECT_EQ(client.open(directory.write("packed.rec", "cost packed-use 700ms\n3 A end\n"))
+                .packed_use_ns(),
+            700'000'000);
+}
+
 TEST_F(OpenTest, AProgramThatStandsStillSaysWhoIsBlocked) {
   const auto recording =
       client.open(directory.write("deadlock.prog", "thread P\n  run f 5\n  wait S\n"));

@@ -203,7 +203,7 @@ export class TimelineView implements vscode.WebviewViewProvider, vscode.Disposab
         title: `${name}${formatCpus(this.cpusOf(lane))}, ${lane.scheduler}${free}`,
         cpus: this.cpusOf(lane),
         hasCpus: isMachine(lane.scheduler),
-        idleReason: idleReason(lane.scheduler, lane.isBound && boundThreads(this.session.machine) > 0),
+        idleReason: idleReason(lane.scheduler, lane.isBound && boundThreads(this.session.machine) > 0, Number(recording.info.packedUseNs)),
         recording: path,
       };
     });

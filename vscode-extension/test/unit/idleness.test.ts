@@ -17,7 +17,7 @@ void test('a CPU that is idle while threads wait says why, and so does a thread 
     return all;
   };
   const waiting = { ...shown, parallelism: { ...shown.parallelism, leastRunnable: values(2, 0), mostRunnable: values(3, 1), mostRunning: values(1, 2) } };
-  const reason = idleReason('linux', false);
+  const reason = idleReason('linux', false, 0);
   assert.match(waitingBeside(waiting, half, reason), /^, while 2 threads wait for a CPU: Linux moves a thread that waits elsewhere only when it balances its queues, /);
   assert.equal(waitingBeside(waiting, quiet, reason), '');
   assert.equal(waitingBeside(waiting, full, reason), '', 'not all the time of that pixel');
@@ -27,9 +27,11 @@ void test('a CPU that is idle while threads wait says why, and so does a thread 
   assert.equal(idleBeside(waiting, full, 2, reason), '');
   assert.equal(idleBeside(waiting, toNs + 1e9, 2, reason), '');
   // Of other schedulers that is not known, but of threads that are bound.
-  assert.equal(waitingBeside(waiting, half, idleReason('fifo', false)), ', while 2 threads wait for a CPU');
-  assert.match(idleReason('fifo', true), /^a bound thread waits for its own CPU$/);
-  assert.match(idleReason('linux', true), /bound.*Linux/);
+  assert.equal(waitingBeside(waiting, half, idleReason('fifo', false, 0)), ', while 2 threads wait for a CPU');
+  assert.match(idleReason('fifo', true, 700_000_000), /^a bound thread waits for its own CPU$/);
+  assert.match(idleReason('linux', true, 0), /bound.*Linux/);
+  assert.doesNotMatch(idleReason('linux', false, 0), /share/);
+  assert.match(idleReason('linux', false, 700_000_000), /to wake; the kernel of the machine that recorded also lets a thread share the CPU of the one that wakes it, where both use less than 70% of it$/);
   const names = new Map<number, string>();
   const [row] = waiting.cpuRows;
   assert.ok(row);

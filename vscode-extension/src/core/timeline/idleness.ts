@@ -3,14 +3,19 @@
 import { pixelAt } from './drawGraphs';
 import type { TimelineData } from './model';
 
-/** Why that happens on a machine; empty: not known. `isBound`: some threads may run on one CPU alone. */
-export function idleReason(scheduler: string, isBound: boolean): string {
+/**
+ * Why that happens on a machine; empty: not known. `isBound`: some threads may run on one CPU alone. `packedUseNs`: of a second, how
+ * much of a CPU threads use that its kernel packs; 0: it packs none.
+ */
+export function idleReason(scheduler: string, isBound: boolean, packedUseNs: number): string {
   // What the daemon models of it: newly idle balancing, and the cost of waking a CPU.
   const balancing = 'only when it balances its queues, and an idle CPU takes time to wake';
   if (scheduler !== 'linux') {
     return isBound ? 'a bound thread waits for its own CPU' : '';
   }
-  return isBound ? `a bound thread waits for its own CPU, and Linux moves others ${balancing}` : `Linux moves a thread that waits elsewhere ${balancing}`;
+  const moves = isBound ? `a bound thread waits for its own CPU, and Linux moves others ${balancing}` : `Linux moves a thread that waits elsewhere ${balancing}`;
+  const packs = `; the kernel of the machine that recorded also lets a thread share the CPU of the one that wakes it, where both use less than ${String(Math.round(packedUseNs / 1e7))}% of it`;
+  return packedUseNs > 0 ? moves + packs : moves;
 }
 
 /** ", while 2 threads wait for a CPU: …", of an idle CPU; empty: at some time in this pixel no thread does. */
