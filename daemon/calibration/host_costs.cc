@@ -80,12 +80,15 @@ std::optional<Calibration> calibration_in(const std::string& text) {
   return calibration;
 }
 
+// Of this machine, however old.
+std::optional<Calibration> last_kept() {
+  const auto text = storage::read_file_whole(kept_at());
+  return text ? calibration_in(*text) : std::nullopt;
+}
+
 // None where there are none that count.
 std::optional<Calibration> kept() {
-  const auto text = storage::read_file_whole(kept_at());
-  if (!text)
-    return std::nullopt;
-  auto calibration = calibration_in(*text);
+  auto calibration = last_kept();
   if (calibration && calibration->is_disturbed()) {
     std::error_code error;
     const auto age = fs::file_time_type::clock::now() - fs::last_write_time(kept_at(), error);
@@ -95,14 +98,12 @@ std::optional<Calibration> kept() {
   return calibration;
 }
 
-// What others do on the CPUs looks as if the kernel did it. How that goes about things is the same as when they were quiet.
-void take_ways_of_kernel(HostCosts& disturbed) {
-  const auto text = storage::read_file_whole(kept_at());
-  const auto before = text ? calibration_in(*text) : std::nullopt;
+// What others do on the CPUs looks as if the kernel did it; what it does was no other when they were quiet.
+void keep_what_the_kernel_does(HostCosts& disturbed) {
+  const auto before = last_kept();
   const HostCosts known = before ? before->costs : HostCosts{};
   disturbed.idle_look = known.idle_look;
-  if (disturbed.packed_use == Nanoseconds{})
-    disturbed.packed_use = known.packed_use;
+  disturbed.packed_use = known.packed_use;
 }
 
 Expected<Calibration> measure() {
@@ -118,7 +119,7 @@ Expected<Calibration> measure() {
   const double share = others / took / static_cast<double>(std::max<std::size_t>(cpus.size(), 1));
   Calibration calibration{*costs, std::clamp(share, 0.0, 1.0)};
   if (calibration.is_disturbed())
-    take_ways_of_kernel(calibration.costs);
+    keep_what_the_kernel_does(calibration.costs);
   return calibration;
 }
 

@@ -27,51 +27,41 @@ void sleep_until(std::int64_t time) {
   clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &then, nullptr);
 }
 
-class Wakes {
- public:
-  Wakes(std::uint32_t one, std::uint32_t other) : one_(one), other_(other) {
-    sem_init(&goes_on_, 0, 0);
-  }
-
-  // How often of `counted` times who was on the other CPU joins a thread on this one that computes so much of each period.
-  std::size_t joined(std::int64_t computes) {
-    std::size_t joined = 0;
-    std::thread wakes([&] {
-      for (std::size_t round = 0; round < until_use_is_known + counted; ++round) {
-        stay_on({other_});
-        stay_on({one_, other_});
-        sem_wait(&goes_on_);
-        if (sched_getcpu() == static_cast<int>(one_) && round >= until_use_is_known)
-          ++joined;
-      }
-    });
-    std::thread waker([&] {
-      stay_on({one_});
-      std::int64_t start = now();
-      for (std::size_t round = 0; round < until_use_is_known + counted; ++round) {
-        sleep_until(start += period);
-        const std::int64_t begun = now();
-        compute_until(begun + computes / 2);
-        sem_post(&goes_on_);
-        compute_until(begun + computes);
-      }
-    });
-    wakes.join();
-    waker.join();
-    return joined;
-  }
-
- private:
-  std::uint32_t one_;
-  std::uint32_t other_;
-  sem_t goes_on_{};
-};
+// How often of `counted` times a thread that was on the other CPU joins one on this one that computes so much of each period.
+std::size_t joined(std::uint32_t one, std::uint32_t other, std::int64_t computes) {
+  sem_t goes_on{};
+  sem_init(&goes_on, 0, 0);
+  std::size_t joined = 0;
+  std::thread wakes([&] {
+    for (std::size_t round = 0; round < until_use_is_known + counted; ++round) {
+      stay_on({other});
+      stay_on({one, other});
+      sem_wait(&goes_on);
+      if (sched_getcpu() == static_cast<int>(one) && round >= until_use_is_known)
+        ++joined;
+    }
+  });
+  std::thread waker([&] {
+    stay_on({one});
+    std::int64_t start = now();
+    for (std::size_t round = 0; round < until_use_is_known + counted; ++round) {
+      sleep_until(start += period);
+      const std::int64_t begun = now();
+      compute_until(begun + computes / 2);
+      sem_post(&goes_on);
+      compute_until(begun + computes);
+    }
+  });
+  wakes.join();
+  waker.join();
+  return joined;
+}
 
 }  // namespace
 
 Nanoseconds measure_packing(std::uint32_t one, std::uint32_t other) {
-  const bool joins = Wakes(one, other).joined(of_little_use) >= nearly_all &&
-                     Wakes(one, other).joined(of_much_use) <= counted - nearly_all;
+  const bool joins = joined(one, other, of_little_use) >= nearly_all &&
+                     joined(one, other, of_much_use) <= counted - nearly_all;
   return joins ? as_traced : Nanoseconds{};
 }
 

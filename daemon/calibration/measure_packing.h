@@ -5,7 +5,7 @@
 //
 // Kernels for virtual machines that do so, so that the host need not run as many CPUs, ask how much of a CPU both use.
 // So A uses little of its CPU in some rounds, where B must join it nearly always, and nearly all in others, where it must
-// not: else it is what other programs do on the CPUs.
+// not: else it is what other programs do on the CPUs. Where these do much, nothing can be told (host_costs.cc).
 //
 // Source: traces of Linux 6.18 with `sched_vcpu_pack` (simulation/linux_fair.h).
 #pragma once

@@ -104,14 +104,19 @@ Expected<void> add_intervals(std::vector<Run>& runs,
   return {};
 }
 
-// What locks that another CPU had take, where that is most, if it is much.
+// Where something is most that a forecast counts; none: there are no runs.
+const Run* run_with_most(const std::vector<Run>& runs, auto analysis::Forecast::*counted) {
+  const auto most =
+      std::ranges::max_element(runs, {}, [&](const Run& run) { return run.forecast.*counted; });
+  return most == runs.end() ? nullptr : &*most;
+}
+
+// What locks that another CPU had take, if it is much.
 void add_fetching(const std::vector<Run>& runs, const Recording& recording,
                   std::vector<std::string>& notes) {
   constexpr double telling_share = 0.01;
-  const auto most = std::max_element(runs.begin(), runs.end(), [](const Run& a, const Run& b) {
-    return a.forecast.fetching_ns < b.forecast.fetching_ns;
-  });
-  if (most == runs.end())
+  const Run* const most = run_with_most(runs, &analysis::Forecast::fetching_ns);
+  if (most == nullptr)
     return;
   const double fetching = most->forecast.fetching_ns;
   const double share = fetching / (fetching + static_cast<double>(recording.run.cpu_time.count()));
@@ -122,22 +127,21 @@ void add_fetching(const std::vector<Run>& runs, const Recording& recording,
                     count_text(most->cpus, "CPU"), percent_text(share)));
 }
 
-// That threads are packed, where it is most, unless they hardly are.
+// That threads are packed, unless they hardly are.
 void add_packing(const std::vector<Run>& runs, const Recording& recording,
                  const analysis::Computer& computer, std::vector<std::string>& notes) {
   constexpr std::uint64_t telling_times = 10;
-  const auto most = std::max_element(runs.begin(), runs.end(), [](const Run& a, const Run& b) {
-    return a.forecast.packed < b.forecast.packed;
-  });
-  if (most == runs.end() || most->forecast.packed < telling_times)
+  const Run* const most = run_with_most(runs, &analysis::Forecast::packed);
+  if (most == nullptr || most->forecast.packed < telling_times)
     return;
-  const Nanoseconds use = computer.machine.packed_use.value_or(recording.run.costs.packed_use);
+  const auto& of_host = computer.machine.packed_use;
+  const Nanoseconds use = of_host.value_or(recording.run.costs.packed_use);
   notes.push_back(fmt::format(
       "on {} threads that together used less than {:.0f}% of a CPU shared one {}, though another "
-      "was idle; so some kernels for virtual machines do, that of the machine that recorded among "
-      "them (--costs)",
+      "was idle; so some kernels for virtual machines do, that of {} among them (--costs)",
       count_text(most->cpus, "CPU"), static_cast<double>(use.count()) / 1e7,
-      count_text(most->forecast.packed, "time")));
+      count_text(most->forecast.packed, "time"),
+      of_host ? "this machine" : "the machine that recorded"));
 }
 
 std::vector<std::string> notes_on(const std::vector<Run>& runs, const Recording& recording,

@@ -83,6 +83,7 @@ class EventMachine {
     }
     if (!exited_)
       find_deadlock();
+    end_.packed = cpus_.packed_;
     return std::move(end_);
   }
 
@@ -491,7 +492,6 @@ class EventMachine {
       on_cpu_[cpu].last_end = now_;
     }
     end_.total = Nanoseconds{now_};
-    end_.packed = cpus_.packed_;
     return index;
   }
 

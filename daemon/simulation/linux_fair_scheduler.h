@@ -21,26 +21,7 @@ inline constexpr std::int64_t full_use = 1024;
 
 class LinuxFair final : public Scheduler {
  public:
-  LinuxFair(Cpus& cpus, const Machine& machine, std::int64_t slice)
-      : cpus_(cpus),
-        tick_(cpus.tick()),
-        slice_(slice),
-        chance_(machine.chance),
-        start_(tick_ * (machine.chance * 5 % 8) / 8),
-        entities_(cpus.rules().size()),
-        queues_(cpus.count()),
-        real_time_(cpus) {
-    for (std::size_t t = 0; t < entities_.size(); ++t) {
-      Entity& entity = entities_[t];
-      const Cpus::ThreadRules& rules = cpus.rules()[t];
-      entity.weight = weight_of_nice(rules.nice);
-      entity.virtual_slice = virtual_of(slice_, entity.weight);
-      entity.real_time = real_time_.has(static_cast<std::uint32_t>(t));
-      entity.moves = rules.only_cpu == no_cpu;
-    }
-    for (std::uint32_t cpu = 0; cpu < cpus.count(); ++cpu)
-      queues_[cpu].newly_idle.start(cpu, machine.newly_idle_share, machine.chance);
-  }
+  LinuxFair(Cpus& cpus, const Machine& machine, std::int64_t slice);
 
   std::uint32_t place(std::uint32_t thread, OffCpu was, std::uint32_t waker,
                       std::int64_t now) override;
@@ -143,7 +124,21 @@ class LinuxFair final : public Scheduler {
     real_time_.set_current(cpu, no_thread);
   }
 
-  void yielded(std::uint32_t cpu, std::int64_t now) override;
+  void yielded(std::uint32_t cpu, std::int64_t now) override {
+    now += start_;
+    account(cpu, now);
+    Entity& entity = entities_[queues_[cpu].current];
+    if (entity.real_time) {
+      real_time_.renew(queues_[cpu].current);
+    } else {
+      if (average_of(cpu).eligible(entity.virtual_time)) {
+        entity.virtual_time = entity.deadline;
+        entity.deadline += entity.virtual_slice;
+      }
+      entity.protected_until = entity.virtual_time;
+    }
+    cpus_.reschedule(cpu);
+  }
 
   void timer(std::uint32_t cpu, std::int64_t now) override {
     now += start_;

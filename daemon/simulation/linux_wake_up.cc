@@ -49,8 +49,7 @@ bool LinuxFair::joins(std::uint32_t thread, std::uint32_t cpu, std::int64_t now)
       is_real_time(queue.current))
     return false;
   const Entity& entity = entities_[thread];
-  const bool is_counted = entity.weighs_on == cpu || entity.weighs_on == no_cpu;
-  const std::int64_t use = queue.use.at(now) + (is_counted ? 0 : entity.use.at(now));
+  const std::int64_t use = queue.use.at(now) + (entity.weighs_on == cpu ? 0 : entity.use.at(now));
   const std::int64_t expected = entities_[queue.current].expected_use + entity.expected_use;
   constexpr std::int64_t second = 1'000'000'000;
   return WideTime{std::max(use, expected)} * second <

@@ -63,8 +63,8 @@ struct SimulatedEnd {
   std::uint64_t stretches = 0;
   std::uint64_t preemptions = 0;  // stretches that were cut
   std::uint64_t migrations = 0;   // times that a thread took up on another CPU than its last
-  std::uint64_t packed =
-      0;  // that one woke up beside another though a CPU was idle (HostCosts::packed_use)
+  // That a thread woke up beside another though a CPU was idle (HostCosts::packed_use).
+  std::uint64_t packed = 0;
 };
 
 class StretchConsumer {

@@ -77,9 +77,9 @@ Recording recording_of(const Program& program, const KernelTimes& real, bool has
   std::uniform_int_distribution<std::int64_t> timers_late(3'000, 10'000);
   Recording recording;
   recording.run.source = Source::kernel;
-  recording.run.costs.wake_up = calibration::host_costs().costs.wake_up;
-  recording.run.costs.interrupt = calibration::host_costs().costs.interrupt;
-  const HostCosts& of_host = calibration::host_costs().costs;
+  const HostCosts of_host = calibration::host_costs().costs;
+  recording.run.costs.wake_up = of_host.wake_up;
+  recording.run.costs.interrupt = of_host.interrupt;
   recording.run.costs.idle_look = of_host.idle_look;
   recording.run.costs.packed_use = of_host.packed_use;
   for (std::size_t i = 0; i < program.parts.size(); ++i) {

@@ -14,8 +14,10 @@ export function idleReason(scheduler: string, isBound: boolean, packedUseNs: num
     return isBound ? 'a bound thread waits for its own CPU' : '';
   }
   const moves = isBound ? `a bound thread waits for its own CPU, and Linux moves others ${balancing}` : `Linux moves a thread that waits elsewhere ${balancing}`;
-  const packs = `; the kernel of the machine that recorded also lets a thread share the CPU of the one that wakes it, where both use less than ${String(Math.round(packedUseNs / 1e7))}% of it`;
-  return packedUseNs > 0 ? moves + packs : moves;
+  if (packedUseNs === 0) {
+    return moves;
+  }
+  return `${moves}; the kernel of the machine that recorded also lets a thread share the CPU of the one that wakes it, where both use less than ${String(Math.round(packedUseNs / 1e7))}% of it`;
 }
 
 /** ", while 2 threads wait for a CPU: …", of an idle CPU; empty: at some time in this pixel no thread does. */
