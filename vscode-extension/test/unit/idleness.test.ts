@@ -30,12 +30,17 @@ void test('a CPU that is idle while threads wait says why, and so does a thread 
   assert.equal(waitingBeside(waiting, half, idleReason('fifo', false, 0)), ', while 2 threads wait for a CPU');
   assert.match(idleReason('fifo', true, 700_000_000), /^a bound thread waits for its own CPU$/);
   assert.match(idleReason('linux', true, 0), /bound.*Linux/);
-  assert.doesNotMatch(idleReason('linux', false, 0), /share/);
-  assert.match(idleReason('linux', false, 700_000_000), /to wake; the kernel of the machine that recorded also lets a thread share the CPU of the one that wakes it, where both use less than 70% of it$/);
+  assert.doesNotMatch(idleReason('linux', false, 0), /packs/);
+  assert.match(idleReason('linux', false, 700_000_000), /^Linux moves .* and this one packs those that together use less than 70% of a CPU$/);
   const names = new Map<number, string>();
   const [row] = waiting.cpuRows;
   assert.ok(row);
   const beside = waitingBeside(waiting, half, '');
   assert.equal(cpuText(row, { turn: undefined, summary: undefined }, names, beside), 'CPU 0 · idle, while 2 threads wait for a CPU');
   assert.doesNotMatch(cpuText(row, { turn: 0, summary: undefined }, names, beside), /while/);
+  // The tip shows four lines of some 45 characters (timelinePage.ts).
+  for (const why of [reason, idleReason('linux', true, 0), idleReason('linux', false, 700_000_000)]) {
+    const whole = cpuText(row, { turn: undefined, summary: undefined }, names, waitingBeside(waiting, half, why));
+    assert.ok(whole.length <= 4 * 45, whole);
+  }
 });

@@ -4,20 +4,22 @@ import { pixelAt } from './drawGraphs';
 import type { TimelineData } from './model';
 
 /**
- * Why that happens on a machine; empty: not known. `isBound`: some threads may run on one CPU alone. `packedUseNs`: of a second, how
- * much of a CPU threads use that its kernel packs; 0: it packs none.
+ * Why that happens on a machine, as short as the tip by the pointer shows whole; empty: not known. `isBound`: some threads may run on one
+ * CPU alone. `packedUseNs`: of a second, how much of a CPU threads use that its kernel packs; 0: it packs none.
  */
 export function idleReason(scheduler: string, isBound: boolean, packedUseNs: number): string {
-  // What the daemon models of it: newly idle balancing, and the cost of waking a CPU.
-  const balancing = 'only when it balances its queues, and an idle CPU takes time to wake';
+  // What the daemon models of it: newly idle balancing, the cost of waking a CPU, and packing.
+  const rarely = 'only when it balances its queues';
+  if (isBound) {
+    const own = 'a bound thread waits for its own CPU';
+    return scheduler === 'linux' ? `${own}, and Linux moves others ${rarely}, and an idle CPU takes time to wake` : own;
+  }
   if (scheduler !== 'linux') {
-    return isBound ? 'a bound thread waits for its own CPU' : '';
+    return '';
   }
-  const moves = isBound ? `a bound thread waits for its own CPU, and Linux moves others ${balancing}` : `Linux moves a thread that waits elsewhere ${balancing}`;
-  if (packedUseNs === 0) {
-    return moves;
-  }
-  return `${moves}; the kernel of the machine that recorded also lets a thread share the CPU of the one that wakes it, where both use less than ${String(Math.round(packedUseNs / 1e7))}% of it`;
+  return packedUseNs > 0
+    ? `Linux moves threads ${rarely}, and this one packs those that together use less than ${String(Math.round(packedUseNs / 1e7))}% of a CPU`
+    : `Linux moves a thread that waits elsewhere ${rarely}, and an idle CPU takes time to wake`;
 }
 
 /** ", while 2 threads wait for a CPU: …", of an idle CPU; empty: at some time in this pixel no thread does. */

@@ -67,7 +67,8 @@ main { flex: 1; min-height: 0; display: flex; position: relative; }
 #canvas { display: block; position: absolute; inset: 0; width: 100%; height: 100%; outline: none; cursor: crosshair; }
 #canvas.moving { cursor: grabbing; }
 #canvas:focus-visible { outline: 1px solid var(--vscode-focusBorder); outline-offset: -1px; }
-#tip { position: absolute; pointer-events: none; max-width: 46ch; padding: 3px 7px; border-radius: 4px; color: var(--vscode-editorHoverWidget-foreground); background: var(--vscode-editorHoverWidget-background); border: 1px solid var(--vscode-editorHoverWidget-border, #8884); overflow: hidden; overflow-wrap: anywhere; display: -webkit-box; -webkit-line-clamp: 4; -webkit-box-orient: vertical; }
+/* What is beyond the last line would show in a padding, and does not in a border. */
+#tip { position: absolute; pointer-events: none; max-width: 46ch; padding: 0 4px; border: 3px solid transparent; border-radius: 4px; color: var(--vscode-editorHoverWidget-foreground); background: var(--vscode-editorHoverWidget-background); outline: 1px solid var(--vscode-editorHoverWidget-border, #8884); overflow: hidden; overflow-wrap: anywhere; display: -webkit-box; -webkit-line-clamp: 4; -webkit-box-orient: vertical; }
 #tip[hidden] { display: none; }
 aside { flex: 0 0 290px; overflow: auto; padding: 4px 14px 12px; box-sizing: border-box; border-left: 1px solid var(--vscode-panel-border, #8883); }
 body.narrow main { flex-direction: column; }
