@@ -16,6 +16,11 @@ target_compile_options(longpole_warnings INTERFACE
   -Wcast-align -Wdouble-promotion
   $<$<COMPILE_LANGUAGE:CXX>:-Wextra-semi -Woverloaded-virtual -Wnon-virtual-dtor -Wold-style-cast>
   $<$<BOOL:${LONGPOLE_WARNINGS_AS_ERRORS}>:-Werror>)
+if(CMAKE_UNITY_BUILD)
+  # Files that are compiled together see what stands in each other's unnamed namespaces.
+  target_compile_options(longpole_warnings INTERFACE
+    -Wno-shadow $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
+endif()
 
 # What our own targets link to; longpole_warnings alone is for programs that get recorded.
 add_library(longpole_settings INTERFACE)

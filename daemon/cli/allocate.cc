@@ -40,7 +40,7 @@ using allocation::SearchResult;
 
 constexpr std::uint32_t most_tests = 1'000'000'000;
 
-struct Options {
+struct AllocateOptions {
   std::string file;
   std::string cpus;       // empty: the machine's count
   std::string algorithm;  // empty: whichever finds the fastest binding
@@ -109,7 +109,7 @@ struct Request {
   std::optional<Nanoseconds> time;
 };
 
-Expected<Request> read_request(const Options& options) {
+Expected<Request> read_request(const AllocateOptions& options) {
   Request request;
   request.any_algorithm = options.algorithm.empty();
   if (!options.algorithm.empty()) {
@@ -278,7 +278,7 @@ std::string bound_text(const Recording& recording, const Recommendation& answer,
 }
 
 std::string text_of(const Recording& recording, const Recommendation& answer,
-                    const Options& options, const analysis::Computer& computer) {
+                    const AllocateOptions& options, const analysis::Computer& computer) {
   const SearchResult& result = answer.found.result;
   const std::uint32_t cpus = computer.machine.cpus;
   std::string text =
@@ -298,7 +298,7 @@ std::string text_of(const Recording& recording, const Recommendation& answer,
   return text + (notes.empty() ? "" : "\n") + notes;
 }
 
-Expected<int> allocate(const Options& options) {
+Expected<int> allocate(const AllocateOptions& options) {
   const auto request = read_request(options);
   if (!request)
     return tl::unexpected(request.error());
@@ -345,7 +345,7 @@ Expected<int> allocate(const Options& options) {
 void add_allocate(CLI::App& app, Chosen& chosen) {
   CLI::App* const command = app.add_subcommand(
       "allocate", "Find a binding of threads to CPUs that makes the program fast");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<AllocateOptions>();
   options->computer.scheduler = "linux";
   command->add_option("FILE", options->file, "A .lptrace, .prog or .rec file")->required();
   command

@@ -8,12 +8,12 @@
 namespace longpole::cli {
 namespace {
 
-struct Options {
+struct AssembleOptions {
   std::string file;
   std::string output;
 };
 
-Expected<int> assemble(const Options& options) {
+Expected<int> assemble(const AssembleOptions& options) {
   const ProgressLine progress("reading " + options.file);
   const auto recording = storage::load_recording(options.file);
   if (!recording)
@@ -28,7 +28,7 @@ Expected<int> assemble(const Options& options) {
 void add_assemble(CLI::App& app, Chosen& chosen) {
   CLI::App* const command =
       app.add_subcommand("assemble", "Make a recording file from text (.rec or .prog)");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<AssembleOptions>();
   command->add_option("FILE", options->file, "A .rec, .prog or .lptrace file")->required();
   command->add_option("-o,--output", options->output, "The .lptrace file to write")
       ->type_name("FILE")

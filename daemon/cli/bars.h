@@ -1,11 +1,14 @@
 // Bars in text, for tables that are also pictures.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <utility>
 
 namespace longpole::cli {
+
+inline constexpr std::size_t bar_width = 40;  // columns, of tables that have room for one bar
 
 // A bar of at most `width` columns for `share` of 1, to an eighth of a column. What is not nothing
 // is at least an eighth.

@@ -30,7 +30,7 @@ using allocation::Algorithm;
 using allocation::BoundFinder;
 using allocation::Rational;
 
-struct Options {
+struct BoundOptions {
   std::string file;
   std::string vector;
   std::string granularity;
@@ -100,7 +100,7 @@ Expected<Rational> read_rational(const std::string& option, std::string_view tex
                    "give one like 3, 0.25 or 1/3");
 }
 
-Expected<Program> read_written(const Options& options) {
+Expected<Program> read_written(const BoundOptions& options) {
   allocation::BoundParameters parameters;
   for (const std::string_view part : parts_of(options.vector)) {
     auto value = read_rational("--vector", part);
@@ -118,7 +118,7 @@ Expected<Program> read_written(const Options& options) {
   return Program{{{}, *std::move(finder), {}, {}, {}}, {}};
 }
 
-Expected<Program> read_recorded(const Options& options) {
+Expected<Program> read_recorded(const BoundOptions& options) {
   auto recording = open_recording(options.file);
   if (!recording)
     return tl::unexpected(recording.error());
@@ -137,7 +137,7 @@ Expected<Program> read_recorded(const Options& options) {
       *std::move(recording)};
 }
 
-Expected<Program> read_program(const Options& options) {
+Expected<Program> read_program(const BoundOptions& options) {
   if (options.file.empty() == options.vector.empty())
     return bad_input("cannot compute a bound", "it takes a FILE or --vector, one of them",
                      "see `longpole bound --help`");
@@ -222,7 +222,7 @@ Expected<void> fill_rows(Program& program, const std::vector<std::uint32_t>& cpu
   return {};
 }
 
-Expected<int> bound(const Options& options) {
+Expected<int> bound(const BoundOptions& options) {
   const auto cpus = parse_cpu_list(options.cpus);
   if (!cpus)
     return tl::unexpected(cpus.error());
@@ -275,7 +275,7 @@ Expected<int> bound(const Options& options) {
 void add_bound(CLI::App& app, Chosen& chosen) {
   CLI::App* const command = app.add_subcommand(
       "bound", "Say how fast the program can surely be made by binding its threads to CPUs");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<BoundOptions>();
   command->add_option("FILE", options->file, "A .lptrace, .prog or .rec file");
   command
       ->add_option("--cpus", options->cpus,

@@ -19,7 +19,7 @@
 namespace longpole::cli {
 namespace {
 
-struct Options {
+struct ExportOptions {
   std::string file;
   std::string format;
   std::string cpus;  // empty: the run as it was recorded
@@ -27,7 +27,7 @@ struct Options {
   ComputerOptions computer;
 };
 
-Expected<exporting::Run> simulated(const Options& options,
+Expected<exporting::Run> simulated(const ExportOptions& options,
                                    const std::shared_ptr<const Recording>& recording,
                                    std::uint32_t cpus) {
   const auto computers = read_computers(options.computer, *recording, {cpus});
@@ -45,7 +45,7 @@ Expected<exporting::Run> simulated(const Options& options,
                                   std::string(scheduler_name(computers->front())));
 }
 
-Expected<int> export_run(const Options& options) {
+Expected<int> export_run(const ExportOptions& options) {
   const auto format = exporting::format_named(options.format);
   if (!format)
     return bad_input(fmt::format("--format {}", options.format), "there is no such format",
@@ -105,7 +105,7 @@ Expected<int> export_run(const Options& options) {
 void add_export(CLI::App& app, Chosen& chosen) {
   CLI::App* const command =
       app.add_subcommand("export", "Write a recording, or a simulated run, for other tools");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ExportOptions>();
   command->add_option("FILE", options->file, "A .lptrace, .prog or .rec file")->required();
   command
       ->add_option("--format", options->format,

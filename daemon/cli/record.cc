@@ -39,7 +39,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct RecordOptions {
   std::string cpus = "1";
   std::string as_cpus;
   std::string lockstep;
@@ -87,7 +87,7 @@ class StatusFile {
   bool has_result_ = false;
 };
 
-Expected<Request> request_of(const Options& options) {
+Expected<Request> request_of(const RecordOptions& options) {
   Request out;
   if (options.command.empty() || options.command.front().empty())
     return bad_input("cannot record", "no program is named",
@@ -382,7 +382,7 @@ Expected<int> record(const Request& request, StatusFile& status) {
   return 0;
 }
 
-Expected<int> record(const Options& options) {
+Expected<int> record(const RecordOptions& options) {
   StatusFile status;
   if (!options.status.empty()) {
     if (const auto opened = status.open(options.status); !opened)
@@ -399,7 +399,7 @@ Expected<int> record(const Options& options) {
 
 void add_record(CLI::App& app, Chosen& chosen) {
   CLI::App* const command = app.add_subcommand("record", "Run a program once and record it");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<RecordOptions>();
   command->add_option("--cpus", options->cpus, "Let it run on 1 CPU (the default) or on all")
       ->type_name("1|all");
   command

@@ -24,7 +24,7 @@
 namespace longpole::cli {
 namespace {
 
-struct Options {
+struct ReportOptions {
   std::string file;
   std::string cpus;  // empty: the machine's count
   std::string scheduler = "shared";
@@ -55,7 +55,8 @@ struct Headline {
 };
 
 // "sorter on 8 CPUs: 1.75 s, 2.31 times as fast as on one CPU (scheduler shared)".
-std::string headline(const Recording& recording, const Options& options, const Headline& run) {
+std::string headline(const Recording& recording, const ReportOptions& options,
+                     const Headline& run) {
   const std::string speedup =
       run.cpus == 1 ? "" : fmt::format(", {:.2f} times as fast as on one CPU", run.speedup);
   return fmt::format("{} on {}: {}{} (scheduler {})\n\n",
@@ -63,7 +64,7 @@ std::string headline(const Recording& recording, const Options& options, const H
                      duration_text(run.total_ns), speedup, run.scheduler);
 }
 
-std::string headline(const Recording& recording, const Options& options,
+std::string headline(const Recording& recording, const ReportOptions& options,
                      const analysis::Prediction& prediction) {
   return headline(recording, options,
                   Headline{prediction.cpus, prediction.total_ns, prediction.speedup,
@@ -81,7 +82,7 @@ std::string json_with_notes(Json document, const Recording& recording) {
 }
 
 template <typename Result, typename Predicted>
-std::string render(const Result& table, const Recording& recording, const Options& options,
+std::string render(const Result& table, const Recording& recording, const ReportOptions& options,
                    const Predicted& prediction, const TableView& view) {
   if (options.json)
     return json_with_notes(json_of(table, recording), recording);
@@ -113,7 +114,7 @@ void tell_machine(const std::shared_ptr<const analysis::Study>& study,
 constexpr std::array of_machines = {"function", "line", "path", "concurrency"};
 
 std::string text_on_machine(const std::shared_ptr<const Recording>& recording,
-                            const Options& options, const analysis::Execution& run,
+                            const ReportOptions& options, const analysis::Execution& run,
                             const Headline& line, const TableView& view) {
   if (options.by == "path")
     return render(analysis::path_of_machine(run), *recording, options, line, view);
@@ -126,7 +127,7 @@ std::string text_on_machine(const std::shared_ptr<const Recording>& recording,
 }
 
 // Of the run as a machine would have it, not of the weights of the ideal execution.
-Expected<int> report_on_machine(const Options& options, analysis::Computer computer,
+Expected<int> report_on_machine(const ReportOptions& options, analysis::Computer computer,
                                 std::uint32_t cpus, std::size_t top) {
   auto opened = open_recording(options.file);
   if (!opened)
@@ -154,7 +155,7 @@ Expected<int> report_on_machine(const Options& options, analysis::Computer compu
   return finish(text, *recording, options.json);
 }
 
-std::string by_function(const analysis::Study& study, const Options& options,
+std::string by_function(const analysis::Study& study, const ReportOptions& options,
                         const analysis::Prediction& prediction, const TableView& view) {
   const auto table =
       study.functions(prediction.cpus, prediction.scheduler, analysis::WithHeadroom::yes);
@@ -169,7 +170,7 @@ std::string by_function(const analysis::Study& study, const Options& options,
          text_of(table, study.recording(), view) + closing_notes(study.recording());
 }
 
-Expected<int> report(const Options& options) {
+Expected<int> report(const ReportOptions& options) {
   constexpr std::array known = {"function", "line",      "segment",     "thread", "object",
                                 "path",     "call-path", "concurrency", "quartz"};
   if (std::find(known.begin(), known.end(), options.by) == known.end())
@@ -253,7 +254,7 @@ Expected<int> report(const Options& options) {
 void add_report(CLI::App& app, Chosen& chosen) {
   CLI::App* const command = app.add_subcommand(
       "report", "Say which functions or lines hold the program back on a number of CPUs");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ReportOptions>();
   command->add_option("FILE", options->file, "A .lptrace, .prog or .rec file")->required();
   command
       ->add_option("--cpus", options->cpus,

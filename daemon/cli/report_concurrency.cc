@@ -30,7 +30,6 @@ constexpr std::array<const char*, path_class_count> path_names = {"cruise", "ove
                                                                   "impact"};
 // Intel Thread Profiler's shades: the brighter, the worse.
 constexpr std::array<const char*, path_class_count> path_shades = {"░", "▒", "▓", "█"};
-constexpr std::size_t bar_width = 40;
 constexpr std::size_t most_levels = 20;
 constexpr std::size_t most_impacts = 10;
 

@@ -31,7 +31,6 @@ using Align = TextTable::Align;
 
 constexpr std::array<const char*, thread_state_count> state_names = {"busy", "spinning", "blocked",
                                                                      "ready"};
-constexpr std::size_t bar_width = 40;
 constexpr std::size_t most_columns = 32;  // of a row of bars
 constexpr std::size_t most_bars = 20;
 constexpr std::size_t most_children = 10;

@@ -28,7 +28,7 @@
 namespace longpole::cli {
 namespace {
 
-struct Options {
+struct SimulateOptions {
   std::string file;
   std::string cpus = "1,2,4,8,16";
   ComputerOptions computer;
@@ -36,7 +36,7 @@ struct Options {
   bool json = false;
 };
 
-struct Run {
+struct SimulatedRun {
   std::uint32_t cpus = 1;
   analysis::Forecast forecast;
   double speedup = 1;                            // against the same scheduler on one CPU
@@ -44,9 +44,9 @@ struct Run {
 };
 
 // On as many threads as there are CPUs.
-Expected<std::vector<Run>> simulate_all(const analysis::Forecaster& forecaster,
-                                        const std::vector<analysis::Computer>& computers,
-                                        const analysis::ModelChoice& models) {
+Expected<std::vector<SimulatedRun>> simulate_all(const analysis::Forecaster& forecaster,
+                                                 const std::vector<analysis::Computer>& computers,
+                                                 const analysis::ModelChoice& models) {
   // The last is the one CPU that the others are compared with.
   std::vector<Expected<analysis::Forecast>> forecasts(computers.size() + 1);
   std::atomic<std::size_t> next = 0;
@@ -64,7 +64,7 @@ Expected<std::vector<Run>> simulate_all(const analysis::Forecaster& forecaster,
   for (std::future<void>& helper : helpers)
     helper.get();
 
-  std::vector<Run> runs;
+  std::vector<SimulatedRun> runs;
   for (const auto& forecast : forecasts) {
     if (!forecast)
       return tl::unexpected(forecast.error());
@@ -78,7 +78,7 @@ Expected<std::vector<Run>> simulate_all(const analysis::Forecaster& forecaster,
 }
 
 // Once more for each cause of doubt, so after all that is asked for.
-Expected<void> add_intervals(std::vector<Run>& runs,
+Expected<void> add_intervals(std::vector<SimulatedRun>& runs,
                              const std::shared_ptr<const Recording>& recording,
                              const std::vector<analysis::Computer>& computers,
                              const analysis::ModelChoice& models) {
@@ -105,17 +105,18 @@ Expected<void> add_intervals(std::vector<Run>& runs,
 }
 
 // Where something is most that a forecast counts; none: there are no runs.
-const Run* run_with_most(const std::vector<Run>& runs, auto analysis::Forecast::*counted) {
-  const auto most =
-      std::ranges::max_element(runs, {}, [&](const Run& run) { return run.forecast.*counted; });
+const SimulatedRun* run_with_most(const std::vector<SimulatedRun>& runs,
+                                  auto analysis::Forecast::*counted) {
+  const auto most = std::ranges::max_element(
+      runs, {}, [&](const SimulatedRun& run) { return run.forecast.*counted; });
   return most == runs.end() ? nullptr : &*most;
 }
 
 // What locks that another CPU had take, if it is much.
-void add_fetching(const std::vector<Run>& runs, const Recording& recording,
+void add_fetching(const std::vector<SimulatedRun>& runs, const Recording& recording,
                   std::vector<std::string>& notes) {
   constexpr double telling_share = 0.01;
-  const Run* const most = run_with_most(runs, &analysis::Forecast::fetching_ns);
+  const SimulatedRun* const most = run_with_most(runs, &analysis::Forecast::fetching_ns);
   if (most == nullptr)
     return;
   const double fetching = most->forecast.fetching_ns;
@@ -128,10 +129,10 @@ void add_fetching(const std::vector<Run>& runs, const Recording& recording,
 }
 
 // That threads are packed, unless they hardly are.
-void add_packing(const std::vector<Run>& runs, const Recording& recording,
+void add_packing(const std::vector<SimulatedRun>& runs, const Recording& recording,
                  const analysis::Computer& computer, std::vector<std::string>& notes) {
   constexpr std::uint64_t telling_times = 10;
-  const Run* const most = run_with_most(runs, &analysis::Forecast::packed);
+  const SimulatedRun* const most = run_with_most(runs, &analysis::Forecast::packed);
   if (most == nullptr || most->forecast.packed < telling_times)
     return;
   const auto& of_host = computer.machine.packed_use;
@@ -144,11 +145,12 @@ void add_packing(const std::vector<Run>& runs, const Recording& recording,
       of_host ? "this machine" : "the machine that recorded"));
 }
 
-std::vector<std::string> notes_on(const std::vector<Run>& runs, const Recording& recording,
+std::vector<std::string> notes_on(const std::vector<SimulatedRun>& runs, const Recording& recording,
                                   const analysis::Computer& computer) {
   std::vector<std::string> notes = notes_of(recording);
-  const auto not_direct = std::find_if(
-      runs.begin(), runs.end(), [](const Run& run) { return run.forecast.of_direct.has_value(); });
+  const auto not_direct = std::find_if(runs.begin(), runs.end(), [](const SimulatedRun& run) {
+    return run.forecast.of_direct.has_value();
+  });
   if (not_direct != runs.end())
     notes.push_back(fmt::format("by the model direct, {}",
                                 deadlock_text(recording, *not_direct->forecast.of_direct)));
@@ -170,11 +172,11 @@ std::vector<std::string> notes_on(const std::vector<Run>& runs, const Recording&
   return notes;
 }
 
-std::string json_of(const Recording& recording, const std::vector<Run>& runs,
+std::string json_of(const Recording& recording, const std::vector<SimulatedRun>& runs,
                     const analysis::Computer& computer) {
   const std::string_view scheduler = scheduler_name(computer);
   Json rows = Json::array();
-  for (const Run& run : runs) {
+  for (const SimulatedRun& run : runs) {
     // A program that stands still has no completion time.
     const auto& deadlock = run.forecast.deadlock;
     Json row = {{"cpus", run.cpus},
@@ -192,21 +194,21 @@ std::string json_of(const Recording& recording, const std::vector<Run>& runs,
   return json_text({{"runs", std::move(rows)}, {"notes", notes_on(runs, recording, computer)}});
 }
 
-std::string text_of(const Recording& recording, const std::vector<Run>& runs,
+std::string text_of(const Recording& recording, const std::vector<SimulatedRun>& runs,
                     const analysis::Computer& computer, const std::string& file) {
   const std::string_view scheduler = scheduler_name(computer);
-  const bool one_model = std::all_of(runs.begin(), runs.end(), [&](const Run& run) {
+  const bool one_model = std::all_of(runs.begin(), runs.end(), [&](const SimulatedRun& run) {
     return run.forecast.model == runs.front().forecast.model;
   });
   std::vector<TextTable::Column> columns{{"CPUs"}, {"time"}, {"speed-up"}};
-  const bool intervals = std::any_of(runs.begin(), runs.end(),
-                                     [](const Run& run) { return run.interval.has_value(); });
+  const bool intervals = std::any_of(
+      runs.begin(), runs.end(), [](const SimulatedRun& run) { return run.interval.has_value(); });
   if (intervals)
     columns.push_back({"from–to"});
   if (!one_model)
     columns.push_back({"model", TextTable::Align::left});
   TextTable table(std::move(columns));
-  for (const Run& run : runs) {
+  for (const SimulatedRun& run : runs) {
     std::vector<std::string> cells{count_text(run.cpus), duration_text(run.forecast.total_ns),
                                    fmt::format("{:.2f}", run.speedup)};
     if (intervals)
@@ -224,7 +226,7 @@ std::string text_of(const Recording& recording, const std::vector<Run>& runs,
                      table.text(terminal_width()), notes.empty() ? "" : "\n", notes);
 }
 
-Expected<int> simulate(const Options& options) {
+Expected<int> simulate(const SimulateOptions& options) {
   const auto cpus = parse_cpu_list(options.cpus);
   if (!cpus)
     return tl::unexpected(cpus.error());
@@ -252,7 +254,7 @@ Expected<int> simulate(const Options& options) {
     return tl::unexpected(models.error());
 
   const analysis::Forecaster forecaster(recording);
-  Expected<std::vector<Run>> runs;
+  Expected<std::vector<SimulatedRun>> runs;
   {
     const ProgressLine progress(
         fmt::format("simulating {}", count_text(recording->event_count(), "event")));
@@ -262,8 +264,9 @@ Expected<int> simulate(const Options& options) {
     return tl::unexpected(runs.error());
   if (const auto added = add_intervals(*runs, recording, *computers, *models); !added)
     return tl::unexpected(added.error());
-  const auto still = std::find_if(runs->begin(), runs->end(),
-                                  [](const Run& run) { return run.forecast.deadlock.has_value(); });
+  const auto still = std::find_if(runs->begin(), runs->end(), [](const SimulatedRun& run) {
+    return run.forecast.deadlock.has_value();
+  });
 
   if (options.json) {
     if (const auto printed = print(json_of(*recording, *runs, computers->front())); !printed)
@@ -278,8 +281,9 @@ Expected<int> simulate(const Options& options) {
       return tl::unexpected(printed.error());
     if (computers->front().kind == analysis::Computer::Kind::shared) {
       // On the most CPUs the two are the furthest apart.
-      const Run& most = *std::max_element(
-          runs->begin(), runs->end(), [](const Run& a, const Run& b) { return a.cpus < b.cpus; });
+      const SimulatedRun& most = *std::max_element(
+          runs->begin(), runs->end(),
+          [](const SimulatedRun& a, const SimulatedRun& b) { return a.cpus < b.cpus; });
       const analysis::Prediction prediction{
           most.cpus, analysis::Scheduler::shared, most.forecast.total_ns, most.speedup, {}};
       fmt::print(stderr, "{}", machine_note(forecaster, *models, prediction));
@@ -293,7 +297,7 @@ Expected<int> simulate(const Options& options) {
 void add_simulate(CLI::App& app, Chosen& chosen) {
   CLI::App* const command = app.add_subcommand(
       "simulate", "Predict how long the recorded program takes on other numbers of CPUs");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<SimulateOptions>();
   command->add_option("FILE", options->file, "A .lptrace, .prog or .rec file")->required();
   command
       ->add_option("--cpus", options->cpus,

@@ -39,7 +39,7 @@ using analysis::RealRun;
 constexpr std::uint32_t times_as_many_rounds = 4;  // with --within
 constexpr std::uint32_t most_percent_within = 50;
 
-struct Options {
+struct ValidateOptions {
   std::string cpus;
   std::string runs = "15";
   std::string within;
@@ -146,7 +146,7 @@ std::vector<std::string> advice_of(const std::vector<Notice>& notices) {
   return codes;
 }
 
-Expected<PredictedInLockstep> predict_in_lockstep(const Options& options,
+Expected<PredictedInLockstep> predict_in_lockstep(const ValidateOptions& options,
                                                   const LockstepChoice& choice,
                                                   recording::Options recorded,
                                                   const calibration::Calibration& calibration) {
@@ -171,7 +171,7 @@ Expected<PredictedInLockstep> predict_in_lockstep(const Options& options,
 }
 
 // Predicts again what the recording says now of CPU times on several CPUs, and keeps it with that.
-Expected<void> take_cpu_times(ValidationPrediction& plain, const Options& options,
+Expected<void> take_cpu_times(ValidationPrediction& plain, const ValidateOptions& options,
                               const Recording& recording, const std::vector<std::uint32_t>& cpus) {
   if (recording.run.cpu_time_on.empty()) {
     plain.validation.notices = notes_text(recording);
@@ -189,7 +189,7 @@ Expected<void> take_cpu_times(ValidationPrediction& plain, const Options& option
   return storage::save_recording(recording, options.output);
 }
 
-Expected<Rounds> read_rounds(const Options& options) {
+Expected<Rounds> read_rounds(const ValidateOptions& options) {
   const auto fewest = parse_number("--runs", options.runs, 1, most_rounds);
   if (!fewest)
     return tl::unexpected(fewest.error());
@@ -201,7 +201,7 @@ Expected<Rounds> read_rounds(const Options& options) {
   return Rounds{*fewest, *fewest * times_as_many_rounds, *percent / 100.0};
 }
 
-Expected<int> validate(const Options& options) {
+Expected<int> validate(const ValidateOptions& options) {
   if (options.command.empty() || options.command.front().empty())
     return bad_input("cannot validate", "no program is named",
                      "name one behind the options: longpole validate -- ./program its arguments");
@@ -328,7 +328,7 @@ Expected<int> validate(const Options& options) {
 void add_validate(CLI::App& app, Chosen& chosen) {
   CLI::App* const command = app.add_subcommand(
       "validate", "Record a program, run it for real as well, and compare with the predictions");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ValidateOptions>();
   command
       ->add_option(
           "--cpus", options->cpus,

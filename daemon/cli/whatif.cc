@@ -22,7 +22,7 @@
 namespace longpole::cli {
 namespace {
 
-struct Options {
+struct WhatIfOptions {
   std::string file;
   std::string cpus;  // empty: the machine's count
   std::string scheduler = "shared";
@@ -37,7 +37,7 @@ struct Options {
 constexpr int curve_step = 10;
 
 // One answer: what comes of the changes on a number of CPUs.
-struct Run {
+struct Answer {
   std::optional<int> percent;  // on a curve
   analysis::Prediction before;
   analysis::Prediction after;
@@ -105,7 +105,7 @@ Expected<void> read_split(const std::string& text, const Recording& recording, R
   return {};
 }
 
-Expected<Request> read_request(const Options& options, const Recording& recording) {
+Expected<Request> read_request(const WhatIfOptions& options, const Recording& recording) {
   Request request;
   for (const std::string& text : options.speeds) {
     if (const auto read = read_speed(text, recording, options.with_callees, request); !read)
@@ -125,10 +125,10 @@ Expected<Request> read_request(const Options& options, const Recording& recordin
 }
 
 // Each point of the curve, or the one point, on all CPU counts.
-Expected<std::vector<Run>> answer(const analysis::Study& study, Request request,
-                                  const std::vector<std::uint32_t>& cpus,
-                                  analysis::Scheduler scheduler) {
-  std::vector<Run> runs;
+Expected<std::vector<Answer>> answer(const analysis::Study& study, Request request,
+                                     const std::vector<std::uint32_t>& cpus,
+                                     analysis::Scheduler scheduler) {
+  std::vector<Answer> runs;
   const int last = request.on_curve.empty() ? 0 : 100;
   for (int percent = 0; percent <= last; percent += curve_step) {
     for (const std::size_t speed : request.on_curve)
@@ -143,9 +143,9 @@ Expected<std::vector<Run>> answer(const analysis::Study& study, Request request,
   return runs;
 }
 
-std::string json_of(const Recording& recording, const std::vector<Run>& runs) {
+std::string json_of(const Recording& recording, const std::vector<Answer>& runs) {
   Json rows = Json::array();
-  for (const Run& run : runs) {
+  for (const Answer& run : runs) {
     const bool completes = !run.after.deadlock;
     rows.push_back({{"cpus", run.after.cpus},
                     {"scheduler", analysis::scheduler_name(run.after.scheduler)},
@@ -158,15 +158,15 @@ std::string json_of(const Recording& recording, const std::vector<Run>& runs) {
   return json_text({{"runs", std::move(rows)}, {"notes", notes_of(recording)}});
 }
 
-std::string text_of(const Recording& recording, const std::vector<Run>& runs,
-                    const Options& options) {
+std::string text_of(const Recording& recording, const std::vector<Answer>& runs,
+                    const WhatIfOptions& options) {
   const bool curve = runs.front().percent.has_value();
   std::vector<TextTable::Column> columns;
   if (curve)
     columns.push_back({"less"});
   columns.insert(columns.end(), {{"CPUs"}, {"as it is"}, {"changed"}, {"saved"}});
   TextTable table(std::move(columns));
-  for (const Run& run : runs) {
+  for (const Answer& run : runs) {
     std::vector<std::string> cells = {count_text(run.after.cpus),
                                       duration_text(run.before.total_ns)};
     if (run.after.deadlock)
@@ -183,7 +183,7 @@ std::string text_of(const Recording& recording, const std::vector<Run>& runs,
                      table.text(terminal_width()), notes.empty() ? "" : "\n", notes);
 }
 
-Expected<int> what_if(const Options& options) {
+Expected<int> what_if(const WhatIfOptions& options) {
   if (options.speeds.empty() && options.splits.empty() && options.freed.empty())
     return bad_input("cannot predict", "nothing is to be changed",
                      "say what, as in --speed merge=30");
@@ -210,7 +210,7 @@ Expected<int> what_if(const Options& options) {
     return bad_input("--output " + options.output, "a curve is of many programs, not of one",
                      "give each --speed its percentage");
 
-  Expected<std::vector<Run>> runs;
+  Expected<std::vector<Answer>> runs;
   {
     const ProgressLine progress("simulating");
     runs = answer(**study, *request, *cpus, *scheduler);
@@ -238,7 +238,7 @@ Expected<int> what_if(const Options& options) {
 void add_what_if(CLI::App& app, Chosen& chosen) {
   CLI::App* const command = app.add_subcommand(
       "whatif", "Predict how long the program would take if parts of it were faster");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<WhatIfOptions>();
   command->add_option("FILE", options->file, "A .lptrace, .prog or .rec file")->required();
   command
       ->add_option("--cpus", options->cpus,

@@ -15,6 +15,8 @@
 #include <optional>
 #include <vector>
 
+#include "recording/system.h"
+
 namespace longpole::recording {
 namespace {
 
@@ -30,21 +32,6 @@ constexpr GElf_Half our_machine = EM_AARCH64;
 
 // An interpreter that is itself a script, and so on: the kernel's own limit.
 constexpr int max_interpreters = 5;
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0)
-      ::close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  [[nodiscard]] int get() const { return fd_; }
-
- private:
-  int fd_;
-};
 
 tl::unexpected<Error> refusal(const fs::path& path, std::string why, std::string remedy) {
   return bad_input(fmt::format("cannot record {}", path.string()), std::move(why),

@@ -11,7 +11,7 @@ namespace {
 
 constexpr unsigned as_many_or_more = 255;
 
-struct Wait {
+struct FutexWait {
   std::int64_t begin = 0;
   std::int64_t end = 0;
   std::uint32_t thread = 0;
@@ -28,7 +28,7 @@ struct Wake {
 };
 
 struct Futex {
-  std::vector<Wait> waits;  // that a wake ended
+  std::vector<FutexWait> waits;  // that a wake ended
   std::vector<Wake> wakes;
 };
 
@@ -102,18 +102,18 @@ class EdgeFinder {
   }
 
   void pair(std::uint64_t address, Futex& futex) {
-    std::ranges::stable_sort(futex.waits, {}, &Wait::begin);
+    std::ranges::stable_sort(futex.waits, {}, &FutexWait::begin);
     std::ranges::stable_sort(futex.wakes, {}, &Wake::time);
-    std::vector<Wait> waiting;
+    std::vector<FutexWait> waiting;
     auto next = futex.waits.begin();
     for (const Wake& wake : futex.wakes) {
       for (; next != futex.waits.end() && next->begin < wake.time; ++next)
         waiting.push_back(*next);
-      std::erase_if(waiting, [&](const Wait& wait) { return wait.end <= wake.time; });
-      std::vector<Wait> others;
-      std::vector<Wait> at_barrier;
+      std::erase_if(waiting, [&](const FutexWait& wait) { return wait.end <= wake.time; });
+      std::vector<FutexWait> others;
+      std::vector<FutexWait> at_barrier;
       unsigned left = wake.woken;
-      std::erase_if(waiting, [&](const Wait& wait) {
+      std::erase_if(waiting, [&](const FutexWait& wait) {
         if (wait.thread == wake.thread || (!wait.came_late && left == 0))
           return false;
         (wait.at_barrier ? at_barrier : others).push_back(wait);
@@ -126,16 +126,16 @@ class EdgeFinder {
     }
   }
 
-  void wake_up(const Wake& wake, const std::vector<Wait>& woken) {
-    for (const Wait& wait : woken) {
+  void wake_up(const Wake& wake, const std::vector<FutexWait>& woken) {
+    for (const FutexWait& wait : woken) {
       found_[wait.thread].waits[wait.ordinal].ended_by = ThreadId{wake.thread};
       found_[wake.thread].wakes[wake.ordinal].woken.push_back(ThreadId{wait.thread});
     }
   }
 
-  void meet(std::uint64_t address, const Wake& wake, const std::vector<Wait>& woken) {
+  void meet(std::uint64_t address, const Wake& wake, const std::vector<FutexWait>& woken) {
     std::set<std::uint32_t> parties = {wake.thread};
-    for (const Wait& wait : woken)
+    for (const FutexWait& wait : woken)
       parties.insert(wait.thread);
     FutexBarrier barrier;
     barrier.parties = static_cast<std::uint32_t>(parties.size());
@@ -144,7 +144,7 @@ class EdgeFinder {
                                       static_cast<std::uint32_t>(barriers_.size()))
                          .first->second;
     found_[wake.thread].wakes[wake.ordinal].barrier = barrier;
-    for (const Wait& wait : woken)
+    for (const FutexWait& wait : woken)
       found_[wait.thread].waits[wait.ordinal].barrier = barrier;
   }
 

@@ -22,23 +22,23 @@ bool waits_for_known_object(unsigned kind) {
 }
 
 // A wait ends with the next record of its thread; where there is none, never.
-struct Wait {
+struct ObjectWait {
   std::uint64_t begin;
   std::uint64_t end;
 };
 
 // Of one object.
-struct Waits {
-  std::vector<Wait> all;                  // in order of their beginning
+struct ObjectWaits {
+  std::vector<ObjectWait> all;            // in order of their beginning
   std::vector<std::uint64_t> latest_end;  // of each and those before it
 
   void sort() {
-    std::ranges::sort(all, {}, &Wait::begin);
-    for (const Wait& wait : all)
+    std::ranges::sort(all, {}, &ObjectWait::begin);
+    for (const ObjectWait& wait : all)
       latest_end.push_back(latest_end.empty() ? wait.end : std::max(latest_end.back(), wait.end));
   }
   [[nodiscard]] std::size_t begun_by(std::uint64_t stamp) const {
-    return static_cast<std::size_t>(std::ranges::upper_bound(all, stamp, {}, &Wait::begin) -
+    return static_cast<std::size_t>(std::ranges::upper_bound(all, stamp, {}, &ObjectWait::begin) -
                                     all.begin());
   }
   [[nodiscard]] bool any_at(std::uint64_t stamp) const {
@@ -47,7 +47,7 @@ struct Waits {
   }
 };
 
-using WaitsByObject = std::unordered_map<std::uint64_t, Waits>;
+using WaitsByObject = std::unordered_map<std::uint64_t, ObjectWaits>;
 
 WaitsByObject find_waits(const std::vector<RawThread>& threads) {
   WaitsByObject waits;
@@ -136,7 +136,7 @@ class Survey {
     });
   }
 
-  static bool unlock(HeldByMutex& held, const longpole_record& record, const Waits& waits) {
+  static bool unlock(HeldByMutex& held, const longpole_record& record, const ObjectWaits& waits) {
     const auto found = held.find(record.object);
     if (found == held.end())
       return false;
@@ -150,7 +150,7 @@ class Survey {
   }
 
   // Nobody is woken twice.
-  void visit_condition(const Waits& waits, std::vector<Signal>& signals) {
+  void visit_condition(const ObjectWaits& waits, std::vector<Signal>& signals) {
     std::ranges::sort(signals, {}, &Signal::stamp);
     std::size_t woken = 0;  // or gone without, as who is cancelled
     for (const Signal& signal : signals) {

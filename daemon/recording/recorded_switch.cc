@@ -16,7 +16,7 @@
 namespace longpole::recording {
 namespace {
 
-constexpr Batches batches{.of_each = 16, .longest_ns = 30'000'000};
+constexpr Batches switch_batches{.of_each = 16, .longest_ns = 30'000'000};
 constexpr int round_trips = 40;  // of a batch, each of two changes
 
 struct Pipe {
@@ -142,7 +142,8 @@ std::int64_t cost_of_recorded_switch(std::uint32_t cpu, std::uint32_t rate_hz,
     return 0;
   events->record_at_once(true);
   const std::vector<BatchTimes> times = alternate_batches(
-      batches, [&] { return without.time_of_switch(); }, [&] { return with.time_of_switch(); });
+      switch_batches, [&] { return without.time_of_switch(); },
+      [&] { return with.time_of_switch(); });
   return std::max<std::int64_t>(middle_difference(times), 0);
 }
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <ratio>
 #include <vector>
 
 #include "recording/alternate_batches.h"
@@ -12,8 +13,7 @@
 namespace longpole::recording {
 namespace {
 
-constexpr std::int64_t second = 1'000'000'000;
-constexpr Batches batches{.of_each = 5, .longest_ns = 60'000'000};
+constexpr Batches sample_batches{.of_each = 5, .longest_ns = 60'000'000};
 // Twenty samples or more in a batch, so that one more or less is a twentieth.
 constexpr std::uint32_t measuring_rate_hz = 10'000;
 // As large as a cache of one CPU. Where a program has its data in the caches, the kernel has to fetch its own for each sample,
@@ -25,7 +25,7 @@ constexpr int passes = 360;  // of a batch: two milliseconds
 std::int64_t own_cpu_time() {
   timespec used{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-  return std::int64_t{used.tv_sec} * second + used.tv_nsec;
+  return std::int64_t{used.tv_sec} * std::nano::den + used.tv_nsec;
 }
 
 std::int64_t time_of_batch(std::vector<std::uint64_t>& working_set) {
@@ -52,7 +52,8 @@ std::int64_t cost_of_sample(std::uint32_t cpu, const std::filesystem::path& dire
     events->record_at_once(false);
     return time;
   };
-  const std::vector<BatchTimes> times = alternate_batches(batches, without_events, with_events);
+  const std::vector<BatchTimes> times =
+      alternate_batches(sample_batches, without_events, with_events);
   if (times.empty())
     return 0;
   BatchTimes least = times.front();
@@ -61,7 +62,7 @@ std::int64_t cost_of_sample(std::uint32_t cpu, const std::filesystem::path& dire
     least.with_ns = std::min(least.with_ns, pair.with_ns);
   }
   const std::int64_t samples =
-      std::max<std::int64_t>(least.with_ns * measuring_rate_hz / second, 1);
+      std::max<std::int64_t>(least.with_ns * measuring_rate_hz / std::nano::den, 1);
   return std::max<std::int64_t>(least.with_ns - least.without_ns, 0) / samples;
 }
 

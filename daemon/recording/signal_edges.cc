@@ -20,7 +20,7 @@ struct Sent {
   bool taken = false;
 };
 
-struct Wait {
+struct SignalWait {
   std::int64_t begin = 0;
   std::int64_t end = 0;
   std::uint32_t thread = 0;
@@ -53,8 +53,8 @@ class EdgeFinder {
       survey(t);
     for (auto& [key, queue] : sent_)
       std::ranges::stable_sort(queue.sent, {}, &Sent::time);
-    std::ranges::stable_sort(waits_, {}, &Wait::end);
-    for (const Wait& wait : waits_)
+    std::ranges::stable_sort(waits_, {}, &SignalWait::end);
+    for (const SignalWait& wait : waits_)
       pair(wait);
     for (const Cancel& cancel : cancels_)
       if (found_[cancel.target].cancelled_in && !released_[cancel.target]) {
@@ -153,7 +153,7 @@ class EdgeFinder {
   };
 
   // Among those for its thread and those for the process.
-  void pair(const Wait& wait) {
+  void pair(const SignalWait& wait) {
     Candidate pending;
     Candidate during;
     for (int signal = 1; signal <= most_signals; ++signal)
@@ -173,7 +173,8 @@ class EdgeFinder {
       take_all(wait, ended.signal);
   }
 
-  void find_candidates(const Wait& wait, const Key& key, Candidate& pending, Candidate& during) {
+  void find_candidates(const SignalWait& wait, const Key& key, Candidate& pending,
+                       Candidate& during) {
     const auto found = sent_.find(key);
     if (found == sent_.end())
       return;
@@ -192,7 +193,7 @@ class EdgeFinder {
   }
 
   // A signal that is pending is not pending twice.
-  void take_all(const Wait& wait, int signal) {
+  void take_all(const SignalWait& wait, int signal) {
     for (const std::uint32_t target : {wait.thread, ThreadId::none().value})
       if (const auto found = sent_.find({target, signal}); found != sent_.end())
         for (auto& [sent, first] = found->second;
@@ -209,7 +210,7 @@ class EdgeFinder {
     std::size_t first = 0;   // those before it are taken
   };
   std::map<Key, Queue> sent_;
-  std::vector<Wait> waits_;
+  std::vector<SignalWait> waits_;
   std::vector<Cancel> cancels_;
 };
 

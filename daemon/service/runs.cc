@@ -20,10 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string reason(int error) {
-  return std::generic_category().message(error);
-}
-
 // Where the recording will be written, checked before the program runs for minutes in vain.
 Expected<fs::path> choose_output(const RunRequest& request) {
   std::error_code error;
@@ -40,7 +36,8 @@ Expected<fs::path> choose_output(const RunRequest& request) {
   if (!fs::is_directory(folder, error))
     return not_found(what, "there is no directory " + folder.string());
   if (::access(folder.c_str(), W_OK | X_OK) != 0)
-    return failure(what, folder.string() + ": " + reason(errno), "name another output");
+    return failure(what, folder.string() + ": " + std::generic_category().message(errno),
+                   "name another output");
   return output;
 }
 
@@ -56,7 +53,8 @@ Expected<fs::path> make_new_file(const fs::path& folder, const std::string& prog
       return path;
     }
     if (errno != EEXIST)
-      return failure("cannot write the recording to " + path.string(), reason(errno));
+      return failure("cannot write the recording to " + path.string(),
+                     std::generic_category().message(errno));
   }
 }
 

@@ -9,8 +9,8 @@
 namespace longpole::simulation {
 namespace {
 
-constexpr std::array<std::string_view, scheduler_kind_count> names = {"linux", "fifo", "linux-2.2",
-                                                                      "solaris"};
+constexpr std::array<std::string_view, scheduler_kind_count> scheduler_names = {
+    "linux", "fifo", "linux-2.2", "solaris"};
 constexpr std::int32_t heaviest_nice = -20;
 constexpr std::int32_t lightest_nice = 19;
 
@@ -50,14 +50,14 @@ HandOff hand_off_of(SchedulerKind scheduler) {
 }  // namespace
 
 std::string_view name_of(SchedulerKind scheduler) {
-  return names[static_cast<std::size_t>(scheduler)];
+  return scheduler_names[static_cast<std::size_t>(scheduler)];
 }
 
 std::optional<SchedulerKind> scheduler_named(std::string_view name) {
-  const auto* const found = std::find(names.begin(), names.end(), name);
-  if (found == names.end())
+  const auto* const found = std::find(scheduler_names.begin(), scheduler_names.end(), name);
+  if (found == scheduler_names.end())
     return std::nullopt;
-  return static_cast<SchedulerKind>(found - names.begin());
+  return static_cast<SchedulerKind>(found - scheduler_names.begin());
 }
 
 Rules rules_of(const Machine& machine) {

@@ -7,19 +7,20 @@
 namespace longpole::simulation {
 namespace {
 
-constexpr std::array<std::string_view, model_count> names{"direct", "client-server", "strict"};
+constexpr std::array<std::string_view, model_count> model_names{"direct", "client-server",
+                                                                "strict"};
 
 }  // namespace
 
 std::string_view name_of(Model model) {
-  return names[static_cast<std::size_t>(model)];
+  return model_names[static_cast<std::size_t>(model)];
 }
 
 std::optional<Model> model_named(std::string_view name) {
-  const auto* const at = std::find(names.begin(), names.end(), name);
-  if (at == names.end())
+  const auto* const at = std::find(model_names.begin(), model_names.end(), name);
+  if (at == model_names.end())
     return std::nullopt;
-  return static_cast<Model>(at - names.begin());
+  return static_cast<Model>(at - model_names.begin());
 }
 
 bool Models::all_direct() const {

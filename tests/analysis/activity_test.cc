@@ -20,7 +20,7 @@ std::string table(const Recording& recording, const std::vector<FunctionActivity
 }
 
 // A holds M for 3 of its 4; B comes for it at 1 and then waits for a CPU where there is one only.
-const char* const program = R"(
+const char* const two_threads = R"(
 thread A
   lock M
   run f 3
@@ -41,7 +41,7 @@ Computer on(std::string_view scheduler, std::uint32_t cpus) {
 }
 
 TEST(Activity, IsByFunction) {
-  const auto recording = std::make_shared<const Recording>(read_text(program));
+  const auto recording = std::make_shared<const Recording>(read_text(two_threads));
   const Forecaster forecaster(recording);
   const auto activity = [&](std::string_view scheduler, std::uint32_t cpus) {
     return table(*recording, forecaster.functions_on(on(scheduler, cpus), {})->functions);

@@ -20,7 +20,7 @@ Study study_of(Recording recording) {
 
 // A holds M from 0 to 4 and from 8 to 10; B waits for it from 1 to 4, holds it to 8; C waits from 2 to
 // 8, but A came at 5 and is first; C has it from 10 to 11.
-const char* const program = R"(
+const char* const contended = R"(
 thread A
   lock M
   run f 4
@@ -43,7 +43,7 @@ thread C
 )";
 
 TEST(Contention, OfALockByHand) {
-  const Study study = study_of(read_text(program));
+  const Study study = study_of(read_text(contended));
   const ObjectTable table = study.objects(3, Scheduler::shared);
   EXPECT_EQ(table.total_ns, 12e6);
   ASSERT_EQ(table.rows.size(), 1U);

@@ -39,7 +39,7 @@ std::string gunzipped(const std::string& bytes) {
   return out;
 }
 
-Profile read(const Run& run) {
+Profile read_profile(const Run& run) {
   const Message message(gunzipped(write(run, Format::pprof).value()));
   const std::vector<std::string> strings = message.texts(6);
   EXPECT_EQ(strings.at(0), "");
@@ -95,7 +95,7 @@ Profile read(const Run& run) {
 
 TEST(Pprof, HasTheCpuTimeOfProgramsThatNobodyHasRun) {
   const auto recording = golden("figure1.prog");
-  const Profile profile = read(recorded_run(recording, "figure 1"));
+  const Profile profile = read_profile(recorded_run(recording, "figure 1"));
   EXPECT_THAT(profile.types, ::testing::ElementsAre("waiting", "cpu"));
   EXPECT_EQ(profile.default_type, "cpu");
   std::int64_t cpu = 0;
@@ -113,7 +113,7 @@ TEST(Pprof, HasTheCriticalTimesOfTheReport) {
       continue;
     const auto table = study.functions(2, analysis::Scheduler::shared, analysis::WithHeadroom::no);
     Profile profile =
-        read(simulated_run(*execution_of(recording, "shared", 2), "random", "shared"));
+        read_profile(simulated_run(*execution_of(recording, "shared", 2), "random", "shared"));
     EXPECT_EQ(profile.default_type, "critical");
     for (const analysis::FunctionRow& row : table.rows) {
       if (!row.function.known())
@@ -132,7 +132,7 @@ TEST(Pprof, HasTheCriticalTimesOfTheReport) {
 }
 
 TEST(Pprof, SharesSamplesOutToTheLastNanosecond) {
-  Profile profile = read(recorded_run(recording_of(sampled), "sampled"));
+  Profile profile = read_profile(recorded_run(recording_of(sampled), "sampled"));
   EXPECT_EQ(profile.by_thread["main"]["cpu"], 9'000'000);
   EXPECT_EQ(profile.by_thread["T2"]["cpu"], 2'500'000);
   EXPECT_EQ(profile.by_thread["T2"]["waiting"], 6'000'000);

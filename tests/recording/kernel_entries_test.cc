@@ -31,10 +31,10 @@ std::vector<std::uint64_t> entered(const std::vector<std::vector<RecordFields>>&
   return stamps;
 }
 
-RecordFields lock(std::uint64_t stamp) {
+RecordFields locks(std::uint64_t stamp) {
   return call(LONGPOLE_MUTEX_LOCK, stamp, mutex);
 }
-RecordFields unlock(std::uint64_t stamp) {
+RecordFields unlocks(std::uint64_t stamp) {
   return call(LONGPOLE_MUTEX_UNLOCK, stamp, mutex);
 }
 RecordFields signal(std::uint64_t stamp) {
@@ -54,8 +54,8 @@ std::vector<RecordFields> waiting_for_condition(std::uint64_t from, std::uint64_
 }
 
 TEST(KernelEntries, AnUnlockEntersTheKernelWhenSomebodyBeganToWaitMeanwhile) {
-  const std::vector<RecordFields> ours = {lock(100), unlock(200), lock(300), unlock(400),
-                                          lock(500), unlock(600), lock(700), unlock(800)};
+  const std::vector<RecordFields> ours = {locks(100), unlocks(200), locks(300), unlocks(400),
+                                          locks(500), unlocks(600), locks(700), unlocks(800)};
   EXPECT_THAT(entered({ours}), IsEmpty());
   // It was woken at 400 and has no CPU until 650: it is not asleep, and is not woken again at 600.
   EXPECT_THAT(entered({ours, waiting(LONGPOLE_MUTEX_LOCK, 350, 650, mutex)}), ElementsAre(400));
@@ -69,29 +69,29 @@ TEST(KernelEntries, AnUnlockEntersTheKernelWhenSomebodyBeganToWaitMeanwhile) {
 }
 
 TEST(KernelEntries, SoDoesAnUnlockOfWhatWasAcquiredByWaiting) {
-  const std::vector<RecordFields> other = {lock(50), unlock(150)};
+  const std::vector<RecordFields> other = {locks(50), unlocks(150)};
   EXPECT_THAT(
       entered({{begins(LONGPOLE_MUTEX_LOCK, 100, mutex), returns(LONGPOLE_MUTEX_LOCK, 200, mutex),
-                unlock(300), lock(400), unlock(500)},
+                unlocks(300), locks(400), unlocks(500)},
                other}),
       ElementsAre(300));
   EXPECT_THAT(
       entered({{begins(LONGPOLE_MUTEX_TIMEDLOCK, 100, mutex),
-                returns(LONGPOLE_MUTEX_TIMEDLOCK, 200, mutex, ETIMEDOUT), lock(400), unlock(500)},
+                returns(LONGPOLE_MUTEX_TIMEDLOCK, 200, mutex, ETIMEDOUT), locks(400), unlocks(500)},
                other}),
       IsEmpty());
 }
 
 TEST(KernelEntries, WhatIsLockedMoreThanOnceIsFreeWithTheLastUnlock) {
-  EXPECT_THAT(entered({{lock(100), lock(200), unlock(300), unlock(400), unlock(500)},
+  EXPECT_THAT(entered({{locks(100), locks(200), unlocks(300), unlocks(400), unlocks(500)},
                        waiting(LONGPOLE_MUTEX_LOCK, 250, 450, mutex)}),
               ElementsAre(400));
 }
 
 TEST(KernelEntries, AfterAWaitForAConditionTheMutexIsAsIfItHadBeenWaitedFor) {
-  EXPECT_THAT(entered({{lock(100), begins(LONGPOLE_CONDITION_WAIT, 200, condition, mutex),
-                        returns(LONGPOLE_CONDITION_WAIT, 300, condition, 0, mutex), unlock(400),
-                        lock(500), unlock(600)},
+  EXPECT_THAT(entered({{locks(100), begins(LONGPOLE_CONDITION_WAIT, 200, condition, mutex),
+                        returns(LONGPOLE_CONDITION_WAIT, 300, condition, 0, mutex), unlocks(400),
+                        locks(500), unlocks(600)},
                        waiting(LONGPOLE_MUTEX_LOCK, 150, 250, mutex)}),
               ElementsAre(400));
 }

@@ -17,9 +17,7 @@ using ::testing::HasSubstr;
 using ::testing::Pair;
 
 // Paper IV section 3.
-const std::filesystem::path example = LONGPOLE_GOLDEN "/allocation-four.prog";
-
-constexpr double ms = 1e6;
+const std::filesystem::path four_threads = LONGPOLE_GOLDEN "/allocation-four.prog";
 
 // Threads that compute for long, one lock each two; enough to search in for as long as one likes.
 std::string large_program() {
@@ -58,7 +56,7 @@ class AllocateTest : public ::testing::Test {
 
 TEST_F(AllocateTest, PaperFoursExample) {
   v1::AllocateRequest request;
-  request.set_handle(client.open(example).handle());
+  request.set_handle(client.open(four_threads).handle());
   request.set_cpus(2);
   ASSERT_TRUE(ask(request).ok());
   ASSERT_FALSE(messages.empty());
@@ -189,7 +187,7 @@ TEST_F(AllocateTest, TheDaemonEndsWhileItSearches) {
 
 TEST_F(AllocateTest, Bounds) {
   v1::BoundRequest request;
-  request.set_handle(client.open(example).handle());
+  request.set_handle(client.open(four_threads).handle());
   request.add_cpus(2);
   request.add_cpus(4);
   request.add_latencies_ns(0);
@@ -211,7 +209,7 @@ TEST_F(AllocateTest, WhatCannotBeAnswered) {
   v1::AllocateRequest request;
   request.set_cpus(2);
   EXPECT_EQ(ask(request).error_code(), StatusCode::NOT_FOUND);
-  request.set_handle(client.open(example).handle());
+  request.set_handle(client.open(four_threads).handle());
   request.set_algorithm("magic");
   EXPECT_EQ(ask(request).error_code(), StatusCode::INVALID_ARGUMENT);
   request.set_algorithm("");

@@ -7,6 +7,7 @@
 
 #include "client.h"
 #include "daemon.h"
+#include "golden_programs.h"
 
 namespace longpole::testing {
 namespace {
@@ -14,12 +15,8 @@ namespace {
 using grpc::StatusCode;
 using ::testing::HasSubstr;
 
-// In each round one thread computes 100 units in slow, the other 80 in fast.
-const std::filesystem::path barrier = LONGPOLE_GOLDEN "/two-at-a-barrier.prog";
 // Intel Thread Profiler's example: a lock that two threads want.
 const std::filesystem::path locks = LONGPOLE_GOLDEN "/thread-profiler.prog";
-
-constexpr double ms = 1e6;
 
 class AnalysesTest : public ::testing::Test {
  protected:
@@ -35,7 +32,7 @@ class AnalysesTest : public ::testing::Test {
 
 TEST_F(AnalysesTest, ACurveOfWhatAFasterFunctionBrings) {
   v1::WhatIfRequest request;
-  request.set_handle(client.open(barrier).handle());
+  request.set_handle(client.open(two_at_a_barrier).handle());
   request.add_cpus(2);
   request.add_speeds()->set_part("slow");
   request.mutable_speeds(0)->set_curve(true);
@@ -55,7 +52,7 @@ TEST_F(AnalysesTest, ACurveOfWhatAFasterFunctionBrings) {
 
 TEST_F(AnalysesTest, TheChangedProgramCanBeLookedAt) {
   v1::WhatIfRequest request;
-  request.set_handle(client.open(barrier).handle());
+  request.set_handle(client.open(two_at_a_barrier).handle());
   request.add_cpus(2);
   request.add_speeds()->set_part("slow");
   request.mutable_speeds(0)->set_percent(20);
@@ -73,7 +70,7 @@ TEST_F(AnalysesTest, TheChangedProgramCanBeLookedAt) {
 TEST_F(AnalysesTest, WhatCannotBeChanged) {
   v1::WhatIfRequest request;
   v1::WhatIfResponse response;
-  request.set_handle(client.open(barrier).handle());
+  request.set_handle(client.open(two_at_a_barrier).handle());
   request.add_cpus(2);
   EXPECT_EQ(ask(request, response).error_code(), StatusCode::INVALID_ARGUMENT);
   v1::Speed& speed = *request.add_speeds();
@@ -138,7 +135,7 @@ TEST_F(AnalysesTest, ThreadsByCriticalTime) {
 
 TEST_F(AnalysesTest, WhoLeadsAndForHowLong) {
   v1::GetLeadsRequest request;
-  request.set_handle(client.open(barrier).handle());
+  request.set_handle(client.open(two_at_a_barrier).handle());
   request.set_up_to_cpus(64);
   request.add_headroom_at(2);
   v1::GetLeadsResponse response;

@@ -22,6 +22,8 @@
 
 namespace longpole::testing {
 
+inline constexpr double ms = 1e6;  // nanoseconds
+
 class Client {
  public:
   explicit Client(const std::string& socket);

@@ -13,9 +13,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 // Intel Thread Profiler's example, without overhead.
-const std::filesystem::path example = LONGPOLE_GOLDEN "/thread-profiler.prog";
-
-constexpr double ms = 1e6;
+const std::filesystem::path two_want_a_lock = LONGPOLE_GOLDEN "/thread-profiler.prog";
 
 class ConcurrencyTest : public ::testing::Test {
  protected:
@@ -36,7 +34,7 @@ class ConcurrencyTest : public ::testing::Test {
 
 TEST_F(ConcurrencyTest, LevelsAndClassesOfIntelsExample) {
   v1::GetConcurrencyRequest request;
-  request.set_handle(client.open(example).handle());
+  request.set_handle(client.open(two_want_a_lock).handle());
   request.set_cpus(2);
   ASSERT_TRUE(ask(request).ok());
   EXPECT_EQ(concurrency.total_ns(), 17 * ms);
@@ -67,7 +65,7 @@ TEST_F(ConcurrencyTest, LevelsAndClassesOfIntelsExample) {
 
 TEST_F(ConcurrencyTest, NormalizedTimeFromTheTopDown) {
   v1::GetQuartzRequest request;
-  request.set_handle(client.open(example).handle());
+  request.set_handle(client.open(two_want_a_lock).handle());
   request.set_cpus(2);
   ASSERT_TRUE(ask(request).ok());
   EXPECT_EQ(quartz.total_ns(), 17 * ms);
@@ -106,7 +104,7 @@ TEST_F(ConcurrencyTest, WhatCannotBeAnswered) {
   v1::GetConcurrencyRequest request;
   request.set_cpus(2);
   EXPECT_EQ(ask(request).error_code(), StatusCode::NOT_FOUND);
-  request.set_handle(client.open(example).handle());
+  request.set_handle(client.open(two_want_a_lock).handle());
   request.set_cpus(0);
   EXPECT_EQ(ask(request).error_code(), StatusCode::INVALID_ARGUMENT);
   request.set_cpus(2);

@@ -6,16 +6,12 @@
 
 #include "client.h"
 #include "daemon.h"
+#include "golden_programs.h"
 
 namespace longpole::testing {
 namespace {
 
 using ::testing::HasSubstr;
-
-// In each of three rounds one thread computes 100 units in slow, the other 80 in fast.
-const std::filesystem::path barrier = LONGPOLE_GOLDEN "/two-at-a-barrier.prog";
-
-constexpr double ms = 1e6;
 
 class MachineTest : public ::testing::Test {
  protected:
@@ -39,7 +35,7 @@ class MachineTest : public ::testing::Test {
 
 TEST_F(MachineTest, FunctionsWeighWhatTheyDoUnderItsScheduler) {
   v1::GetFunctionsRequest request;
-  request.set_handle(client.open(barrier).handle());
+  request.set_handle(client.open(two_at_a_barrier).handle());
   request.set_scheduler("fifo");
   request.add_cpus(2);
   request.add_cpus(1);
@@ -54,7 +50,7 @@ TEST_F(MachineTest, FunctionsWeighWhatTheyDoUnderItsScheduler) {
 
 TEST_F(MachineTest, OnASlowCpuAnotherFunctionHoldsTheProgramBack) {
   v1::GetFunctionsRequest request;
-  request.set_handle(client.open(barrier).handle());
+  request.set_handle(client.open(two_at_a_barrier).handle());
   request.set_scheduler("fifo");
   request.add_cpus(2);
   request.mutable_machine()->add_speeds(1);
@@ -83,7 +79,7 @@ TEST_F(MachineTest, OnASlowCpuAnotherFunctionHoldsTheProgramBack) {
 
 TEST_F(MachineTest, WhatNoMachineHasIsRefused) {
   v1::GetFunctionsRequest request;
-  request.set_handle(client.open(barrier).handle());
+  request.set_handle(client.open(two_at_a_barrier).handle());
   request.add_cpus(2);
   request.set_scheduler("no such scheduler");
   EXPECT_THAT(ask(request).error_message(), HasSubstr("there is no such scheduler"));

@@ -20,8 +20,6 @@ using ::testing::HasSubstr;
 // Paper VI, Figure 4.
 const std::filesystem::path figure_4 = LONGPOLE_GOLDEN "/ecp-figure4.prog";
 
-constexpr double ms = 1e6;
-
 class OpenTest : public ::testing::Test {
  protected:
   TemporaryDirectory directory;

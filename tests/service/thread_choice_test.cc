@@ -9,6 +9,7 @@
 
 #include "client.h"
 #include "daemon.h"
+#include "golden_programs.h"
 
 namespace longpole::testing {
 namespace {
@@ -19,9 +20,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 // Threads A and B compute 100 units in slow and 80 in fast before each of three barriers.
-const std::filesystem::path barrier = LONGPOLE_GOLDEN "/two-at-a-barrier.prog";
-
-constexpr double ms = 1e6;
 
 class ThreadChoiceTest : public ::testing::Test {
  protected:
@@ -53,7 +51,7 @@ class ThreadChoiceTest : public ::testing::Test {
 
   Daemon daemon;
   Client client{daemon};
-  std::uint64_t handle = client.open(barrier).handle();
+  std::uint64_t handle = client.open(two_at_a_barrier).handle();
   v1::GetFunctionsResponse functions;
 };
 

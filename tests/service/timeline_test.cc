@@ -19,8 +19,6 @@ using grpc::StatusCode;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr double ms = 1e6;
-
 // Two threads for one lock, a sleep and a device; the last on one CPU has to wait for it.
 constexpr const char* program =
     "thread A\n"

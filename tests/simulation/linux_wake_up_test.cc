@@ -13,7 +13,7 @@ TEST_P(WakeUp, RunsAsWritten) {
 }
 
 // Where it takes time to wake up a CPU, as on a real machine.
-Machine real(std::vector<ThreadSettings> threads) {
+Machine real_with(std::vector<ThreadSettings> threads) {
   Machine machine = linux_fair(2);
   machine.wake_up = std::chrono::nanoseconds(1);
   machine.threads = std::move(threads);
@@ -40,7 +40,7 @@ thread W
   sleep 64
   run f 1
 )",
-            real({}),
+            real_with({}),
             R"(A: cpu0 0-4 cut, runnable 4-4.1 after W, cpu0 4.1-24.1 cut, runnable 24.1-25.1 after W, cpu0 25.1-121.1 run, end@121.1
 B: cpu1 0-24 run, sleep@24, sleep 24~120, cpu1 120-124 run, end@124
 W: runnable 0-4 after A, cpu0 4-4.1 run, sleep@4.1, sleep 4.1~24.1, cpu0 24.1-25.1 run, sleep@25.1, sleep 25.1~89.1, cpu1 89.1-90.1 run, end@90.1
@@ -67,7 +67,7 @@ thread D
   run f 21
   sleep 20
 )",
-                real({{.cpu = 0}, {}, {.cpu = 1}, {.cpu = 1}, {.cpu = 1}}),
+                real_with({{.cpu = 0}, {}, {.cpu = 1}, {.cpu = 1}, {.cpu = 1}}),
                 R"(A: cpu0 0-60 run, post@60, runnable 60-61 after W, cpu0 61-81 run, end@81
 W: cpu1 0-0.1 run, wait@0.1, blocked 0.1-60 by A, wait@60, cpu0 60-61 run, sleep@61, sleep 61~69, cpu1 69-70 run, end@70
 B: runnable 0-0.1 after W, cpu1 0.1-4 cut, runnable 4-12 after D, cpu1 12-16 cut, runnable 16-24 after D, cpu1 24-28 cut, runnable 28-36 after D, cpu1 36-40 cut, runnable 40-48 after D, cpu1 48-52 cut, runnable 52-60 after D, cpu1 60-61.1 run, sleep@61.1, sleep 61.1~81.1, end@81.1
@@ -113,7 +113,7 @@ thread B
 thread N
   run f 5
 )",
-                real({}), R"(A: cpu0 0-100 run, create@100, cpu0 100-110 run, end@110
+                real_with({}), R"(A: cpu0 0-100 run, create@100, cpu0 100-110 run, end@110
 B: cpu1 0-0.001 run, sleep@0.001, sleep 0.001~95.001, cpu1 95.001-100 cut, runnable 100-104 after N, cpu1 104-108 cut, runnable 108-109 after N, cpu1 109-120.001 run, end@120.001
 N: blocked 0-100 by A, cpu1 100-104 cut, runnable 104-108 after B, cpu1 108-109 run, end@109
 )"},
@@ -129,7 +129,7 @@ thread B
 thread N
   run f 5
 )",
-            real({}),
+            real_with({}),
             R"(A: cpu0 0-100 run, create@100, runnable 100-104 after N, cpu0 104-108 cut, runnable 108-109 after N, cpu0 109-115 run, end@115
 B: cpu1 0-120 run, end@120
 N: blocked 0-100 by A, cpu0 100-104 cut, runnable 104-108 after A, cpu0 108-109 run, end@109
@@ -149,7 +149,7 @@ thread D
 thread N
   run f 2
 )",
-                real({{.nice = -10}}), R"(A: cpu0 0-2 run, create@2, cpu0 2-4 run, end@4
+                real_with({{.nice = -10}}), R"(A: cpu0 0-2 run, create@2, cpu0 2-4 run, end@4
 B: cpu1 0-2 cut, runnable 2-6 after N, cpu1 6-8 run, end@8
 C: runnable 0-4 after A, cpu0 4-6 run, end@6
 D: runnable 0-2 after B, cpu1 2-4 cut, runnable 4-8 after B, cpu1 8-10 run, end@10

@@ -11,7 +11,7 @@
 namespace longpole::simulation {
 namespace {
 
-std::string milliseconds(Nanoseconds time) {
+std::string in_milliseconds(Nanoseconds time) {
   return fmt::format("{:g}", static_cast<double>(time.count()) / 1e6);
 }
 
@@ -29,11 +29,11 @@ class TableWriter {
     for (std::uint32_t t = 0; t < recording_.threads.size(); ++t)
       table += line(t);
     if (run_.end.deadlock) {
-      table += fmt::format("deadlock at {}:", milliseconds(run_.end.deadlock->at));
+      table += fmt::format("deadlock at {}:", in_milliseconds(run_.end.deadlock->at));
       for (const Blocked& blocked : run_.end.deadlock->threads) {
         const Thread& thread = recording_.threads[blocked.thread.index()];
         table += fmt::format(" {} {} since {}", thread.name, word_of(thread, blocked.event),
-                             milliseconds(blocked.since));
+                             in_milliseconds(blocked.since));
       }
       table += "\n";
     }
@@ -53,24 +53,25 @@ class TableWriter {
       if (stretch.thread != t)
         continue;
       if (stretch.ready > end)
-        line += fmt::format(" blocked {}-{} by {},", milliseconds(end), milliseconds(stretch.ready),
+        line += fmt::format(" blocked {}-{} by {},", in_milliseconds(end),
+                            in_milliseconds(stretch.ready),
                             stretch.released_by == no_stretch ? "?" : name_of(stretch.released_by));
       if (stretch.start > stretch.ready) {
-        line += fmt::format(" runnable {}-{}", milliseconds(stretch.ready),
-                            milliseconds(stretch.start));
+        line += fmt::format(" runnable {}-{}", in_milliseconds(stretch.ready),
+                            in_milliseconds(stretch.start));
         line += stretch.given_by == no_stretch ? "," : " after " + name_of(stretch.given_by) + ",";
       }
       std::string_view word = stretch.cut != 0 ? "cut" : word_of(thread, stretch.event);
       if (stretch.spins != 0)
         word = "spins";
       if (!stretch.running())
-        line +=
-            fmt::format(" {} {}~{},", word, milliseconds(stretch.start), milliseconds(stretch.end));
+        line += fmt::format(" {} {}~{},", word, in_milliseconds(stretch.start),
+                            in_milliseconds(stretch.end));
       else if (stretch.start == stretch.end)
-        line += fmt::format(" {}@{},", word, milliseconds(stretch.end));
+        line += fmt::format(" {}@{},", word, in_milliseconds(stretch.end));
       else
         line += fmt::format(" cpu{} {}-{} {},", static_cast<unsigned>(stretch.cpu),
-                            milliseconds(stretch.start), milliseconds(stretch.end), word);
+                            in_milliseconds(stretch.start), in_milliseconds(stretch.end), word);
       end = stretch.end;
     }
     if (line.back() == ',')

@@ -15,8 +15,8 @@
 namespace longpole::simulation {
 namespace {
 
-constexpr std::array schedulers = {SchedulerKind::linux_fair, SchedulerKind::fifo,
-                                   SchedulerKind::linux_2_2, SchedulerKind::solaris};
+constexpr std::array all_schedulers = {SchedulerKind::linux_fair, SchedulerKind::fifo,
+                                       SchedulerKind::linux_2_2, SchedulerKind::solaris};
 
 constexpr const char* outlived = R"(
 thread main
@@ -70,7 +70,7 @@ TEST(ProgramExit, ComesAtTheSameTimeUnderEveryScheduler) {
     const Schedule ideal = simulate_ideal(recording, nullptr);
     for (const Segment& segment : ideal.segments)
       cut += segment.cut ? 1U : 0U;
-    for (const SchedulerKind scheduler : schedulers) {
+    for (const SchedulerKind scheduler : all_schedulers) {
       Machine machine;
       machine.scheduler = scheduler;
       machine.cpus = static_cast<std::uint32_t>(recording.threads.size());

@@ -9,7 +9,7 @@
 namespace longpole::simulation {
 namespace {
 
-std::string milliseconds(Nanoseconds time) {
+std::string in_milliseconds(Nanoseconds time) {
   return fmt::format("{:g}", static_cast<double>(time.count()) / 1e6);
 }
 
@@ -24,20 +24,20 @@ std::string schedule_table(const Recording& recording, const Schedule& schedule)
       const auto word =
           segment.cut ? "cut" : event_form(recording.threads[t].events[segment.event].kind).word;
       if (segment.start == segment.end)
-        table += fmt::format(" {}@{}", word, milliseconds(segment.end));
+        table += fmt::format(" {}@{}", word, in_milliseconds(segment.end));
       else
-        table += fmt::format(" {} {}{}{}", word, milliseconds(segment.start),
-                             segment.running ? '-' : '~', milliseconds(segment.end));
+        table += fmt::format(" {} {}{}{}", word, in_milliseconds(segment.start),
+                             segment.running ? '-' : '~', in_milliseconds(segment.end));
     }
     table += "\n";
   }
   if (schedule.deadlock) {
-    table += fmt::format("deadlock at {}:", milliseconds(schedule.deadlock->at));
+    table += fmt::format("deadlock at {}:", in_milliseconds(schedule.deadlock->at));
     for (const Blocked& blocked : schedule.deadlock->threads) {
       const Thread& thread = recording.threads[blocked.thread.index()];
       table += fmt::format(" {} {} since {}", thread.name,
                            event_form(thread.events[blocked.event].kind).word,
-                           milliseconds(blocked.since));
+                           in_milliseconds(blocked.since));
     }
     table += "\n";
   }
