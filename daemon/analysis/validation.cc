@@ -36,9 +36,11 @@ Interval least_and_largest(std::span<const double> values) {
 }  // namespace
 
 RealRun on_average_cpu(std::span<const RealRun> runs) {
-  RealRun out{harmonic_mean(runs, &RealRun::elapsed), harmonic_mean(runs, &RealRun::cpu_time), {}};
-  for (const RealRun& run : runs)
+  RealRun out{harmonic_mean(runs, &RealRun::elapsed), harmonic_mean(runs, &RealRun::cpu_time)};
+  for (const RealRun& run : runs) {
     out.others += run.others;
+    out.read_from_disk = std::max(out.read_from_disk, run.read_from_disk);
+  }
   out.others /= static_cast<std::int64_t>(runs.size());
   return out;
 }
@@ -51,6 +53,21 @@ double unevenness(std::span<const std::vector<RealRun>> rounds) {
                      static_cast<double>(least.elapsed.count()));
   }
   return ratios.empty() ? 1 : median(std::move(ratios));
+}
+
+RunsThatRead runs_that_read(std::span<const RealRun> all) {
+  constexpr std::uint64_t telling_bytes = 1'000'000;
+  RunsThatRead out;
+  if (all.empty())
+    return out;
+  const std::uint64_t least = std::ranges::min(all, {}, &RealRun::read_from_disk).read_from_disk;
+  for (const RealRun& run : all) {
+    if (run.read_from_disk - least < telling_bytes)
+      continue;
+    ++out.runs;
+    out.most_bytes = std::max(out.most_bytes, run.read_from_disk);
+  }
+  return out;
 }
 
 double median(std::vector<double> values) {

@@ -21,7 +21,8 @@ namespace longpole::analysis {
 struct RealRun {
   Nanoseconds elapsed{};
   Nanoseconds cpu_time{};
-  Nanoseconds others{};  // CPU time that others took of the CPUs of the run
+  Nanoseconds others{};              // CPU time that others took of the CPUs of the run
+  std::uint64_t read_from_disk = 0;  // bytes
 };
 
 // Of runs of one round, each on another CPU alone: what they are on a CPU that is as fast as these are on
@@ -31,6 +32,15 @@ struct RealRun {
 // How many times as long as on the fastest of its CPUs such runs take on the slowest: the median over the
 // rounds; 1 where they are on one. Each round: as for on_average_cpu().
 [[nodiscard]] double unevenness(std::span<const std::vector<RealRun>> rounds);
+
+// Runs that waited for a disk where others of the same program found the same in memory: those that read a megabyte more from it
+// than the one that read least. What pushes files out of memory may be the host of a virtual machine. Such a run's speed-up says
+// less of the program.
+struct RunsThatRead {
+  std::size_t runs = 0;
+  std::uint64_t most_bytes = 0;  // of one of them; 0: there are none
+};
+[[nodiscard]] RunsThatRead runs_that_read(std::span<const RealRun> all);
 
 // Both ends belong to it.
 struct Interval {

@@ -298,6 +298,13 @@ Expected<int> validate(const ValidateOptions& options) {
     validation.refilling_share =
         1 - analysis::cpu_time_ratio(turns.usual, turns.in_long_slices).median;
   validation.unevenness = analysis::unevenness(measured->on_one);
+  std::vector<RealRun> all;
+  for (const std::vector<RealRun>& round : measured->on_one)
+    all.insert(all.end(), round.begin(), round.end());
+  for (const auto& [count, runs] : measured->by_cpus)
+    if (count > 1)
+      all.insert(all.end(), runs.begin(), runs.end());
+  validation.that_read = analysis::runs_that_read(all);
   const std::vector<RealRun>& on_one = measured->by_cpus.at(1);
   for (ValidationRow& row : validation.rows) {
     const auto found = measured->by_cpus.find(row.cpus);

@@ -84,6 +84,7 @@ std::string validation_json(const Validation& validation) {
                     {"serial_fraction", fraction(validation.serial_fraction)},
                     {"refilling_share", fraction_or_null(validation.refilling_share)},
                     {"unevenness", fraction(validation.unevenness)},
+                    {"runs_that_read", validation.that_read.runs},
                     {"lockstep_advice", validation.lockstep_advice},
                     {"rows", std::move(rows)}});
 }
@@ -151,6 +152,13 @@ std::string validation_caveats(const Validation& validation) {
         "note: other programs took up to {} of the CPUs meanwhile; stop them for a fair "
         "comparison\n",
         percent_text(others));
+  if (validation.that_read.runs > 0)
+    out += fmt::format(
+        "note: {} of the real runs read from a disk what others found in memory, up to {:.0f} MB; "
+        "they waited for "
+        "it: let less else "
+        "use the memory, or put the files into /dev/shm\n",
+        validation.that_read.runs, static_cast<double>(validation.that_read.most_bytes) / 1e6);
   if (!not_measured.empty())
     out += fmt::format("note: this machine has fewer CPUs: {} predicted, not measured\n",
                        fmt::join(not_measured, ", "));

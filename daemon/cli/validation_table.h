@@ -54,6 +54,7 @@ struct Validation {
   // Of the real runs' CPU time on one CPU, that time slices of recording::long_slice save: it went into
   // loading caches anew. None: it was not run so.
   std::optional<double> refilling_share;
+  analysis::RunsThatRead that_read;          // of all real runs
   double unevenness = 1;                     // of the CPUs, as analysis::unevenness() has it
   std::vector<std::string> lockstep_advice;  // codes of notices, recording/lockstep_advice.h
   bool lockstep_as_advised = false;          // chosen by that, not by the user

@@ -127,6 +127,8 @@ tl::expected<MeasuredRun, int> result_of(const Started& started) {
   MeasuredRun run;
   run.elapsed = Nanoseconds{monotonic_ns() - started.at_ns};
   run.cpu_time = nanoseconds_of(usage.ru_utime) + nanoseconds_of(usage.ru_stime);
+  constexpr std::uint64_t block_bytes = 512;
+  run.read_from_disk = static_cast<std::uint64_t>(usage.ru_inblock) * block_bytes;
   run.exit_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   return run;
 }

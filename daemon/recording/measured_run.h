@@ -18,6 +18,8 @@ struct MeasuredRun {
   // What everybody else, the host of a virtual machine included, took of its CPUs meanwhile; to a
   // hundredth of a second a CPU.
   Nanoseconds others{};
+  // Bytes of files that a disk had to bring, for it and the children it waited for: getrusage(2), ru_inblock.
+  std::uint64_t read_from_disk = 0;
   int exit_status = 0;  // 128 + the number of the signal that ended it
 };
 

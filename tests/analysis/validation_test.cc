@@ -97,6 +97,22 @@ TEST(Validation, HowUnevenCpusAreIsTheMedianOverTheRounds) {
   EXPECT_EQ(unevenness({}), 1);
 }
 
+// What each of them reads every time, on however many CPUs, is its own.
+TEST(Validation, RunsReadFromADiskWhereTheyReadMoreThanOthersDo) {
+  const auto reads = [](std::uint64_t bytes) {
+    RealRun out = run(100, 100, 0);
+    out.read_from_disk = bytes;
+    return out;
+  };
+  const std::vector<RealRun> all{reads(5'000'000), reads(5'900'000), reads(6'000'000),
+                                 reads(40'000'000)};
+  EXPECT_EQ(runs_that_read(all).runs, 2U);
+  EXPECT_EQ(runs_that_read(all).most_bytes, 40'000'000U);
+  EXPECT_EQ(runs_that_read(std::span(all).first(2)).runs, 0U);
+  EXPECT_EQ(runs_that_read({}).runs, 0U);
+  EXPECT_EQ(on_average_cpu(all).read_from_disk, 40'000'000U);
+}
+
 TEST(Validation, TheErrorIsThePapersAndLiesWhereTheRealSpeedUpDoes) {
   Real real;
   real.speedup = 2;

@@ -17,5 +17,15 @@ TEST(ValidationTable, SaysWhereCpusAreNotAlike) {
   EXPECT_THAT(validation_caveats(validation), Not(HasSubstr("not alike")));
 }
 
+TEST(ValidationTable, SaysWhenRunsHadToReadFromADisk) {
+  Validation validation;
+  EXPECT_THAT(validation_caveats(validation), Not(HasSubstr("disk")));
+  validation.that_read = {.runs = 3, .most_bytes = 33'400'000};
+  EXPECT_THAT(
+      validation_caveats(validation),
+      HasSubstr(
+          "3 of the real runs read from a disk what others found in memory, up to 33 MB; they"));
+}
+
 }  // namespace
 }  // namespace longpole::cli

@@ -1,5 +1,6 @@
 #include "recording/measured_run.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -61,6 +62,25 @@ TEST(MeasuredRun, HasNothingToReadAndSaysHowItEnded) {
   const auto missing = run_measured("/nowhere/at/all", {}, usable_cpus());
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().text(), "cannot run /nowhere/at/all: No such file or directory");
+}
+
+TEST(MeasuredRun, SaysWhatADiskHadToBring) {
+  const std::filesystem::path file =
+      std::filesystem::path(LONGPOLE_BUILD_DIRECTORY) / fmt::format("read-{}", ::getpid());
+  constexpr std::size_t bytes = 8'000'000;
+  std::ofstream(file) << std::string(bytes, 'x');
+  const Descriptor written(::open(file.c_str(), O_RDWR | O_CLOEXEC));
+  ASSERT_EQ(::fsync(written.get()), 0);
+  const auto read_it = [&] { return shell("cat " + file.string(), usable_cpus()); };
+  const auto in_memory = read_it();
+  ASSERT_EQ(::posix_fadvise(written.get(), 0, 0, POSIX_FADV_DONTNEED), 0);
+  const auto on_disk = read_it();
+  std::filesystem::remove(file);
+  ASSERT_TRUE(in_memory && on_disk);
+  EXPECT_LT(in_memory->read_from_disk, bytes);
+  if (on_disk->read_from_disk == 0)
+    GTEST_SKIP() << file << " is on no disk";
+  EXPECT_GE(on_disk->read_from_disk, bytes);
 }
 
 TEST(MeasuredRun, EndsWithUs) {
