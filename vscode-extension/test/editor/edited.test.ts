@@ -68,7 +68,7 @@ void describe('a source that was edited since', () => {
       },
       () => 'the task',
     );
-    await question.getByRole('button', { name: 'Build First' }).click();
+    await workbench.press(question, 'Build First');
     await workbench.toast('pipeline would take').waitFor();
     assert.equal(readFileSync(join(workbench.folder, 'built'), 'utf8'), 'yes\n');
     writeOld('libpipeline.so', '');
@@ -80,7 +80,7 @@ void describe('a source that was edited since', () => {
       async () => {
         // The editor may know the task of before for a while.
         await workbench.runCommand('Longpole: Record and Simulate');
-        await question.getByRole('button', { name: 'Build First' }).click();
+        await workbench.press(question, 'Build First');
         const told = await failure.waitFor({ timeout: 10_000 }).then(() => true, () => false);
         writeOld('libpipeline.so', '');
         return told;
@@ -88,7 +88,7 @@ void describe('a source that was edited since', () => {
       () => 'the task that fails',
     );
     assert.equal(await workbench.toast('pipeline would take').count(), 0);
-    await failure.getByRole('button', { name: 'Record Anyway' }).click();
+    await workbench.press(failure, 'Record Anyway');
     await workbench.toast('pipeline would take').waitFor();
     // No other program is held to account for it.
     writeOld('another', '#!/bin/sh\nexec ./program\n');

@@ -59,7 +59,7 @@ void describe('when something is wrong', () => {
       ['./nearly --short', './pipeline --short'],
     ] as const) {
       const [program = ''] = failed.split(' ');
-      await workbench.toast(`cannot record ${program}: there is no such program`).getByRole('button', { name: 'Change Command' }).click();
+      await workbench.press(workbench.toast(`cannot record ${program}: there is no such program`), 'Change Command');
       await workbench.untilAsked(programTitle);
       assert.equal(await workbench.quickInput.inputValue(), failed);
       behave(next.startsWith('./pipeline') ? 'usual' : 'refuse-record');
@@ -91,7 +91,7 @@ void describe('when something is wrong', () => {
       },
       () => 'the configuration',
     );
-    await workbench.toast(/Cannot record .*nothing: there is no such program/).getByRole('button', { name: 'Choose Another' }).click();
+    await workbench.press(workbench.toast(/Cannot record .*nothing: there is no such program/), 'Choose Another');
     await workbench.untilAsked('Longpole: What to Record');
     behave('usual');
     await workbench.choose('./pipeline --short');

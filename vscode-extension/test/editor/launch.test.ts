@@ -120,10 +120,10 @@ void describe('ways to a recording', () => {
       await workbench.page.locator(`.monaco-workbench.${kind}`).waitFor();
       await workbench.screenshot(`recorded-already-${kind}`);
     }
-    await refusal.getByRole('button', { name: 'Show' }).click();
+    await workbench.press(refusal, 'Show');
     await workbench.untilPrinted('asked to run: ./pipeline|--long in a terminal');
     await workbench.recordAnother('./pipeline --long');
-    await refusal.getByRole('button', { name: 'Stop It' }).click();
+    await workbench.press(refusal, 'Stop It');
     // Told as after a Cancel.
     await workbench.toast('pipeline was stopped. What it did until then is kept').waitFor();
     await workbench.runCommand('Notifications: Clear All Notifications');

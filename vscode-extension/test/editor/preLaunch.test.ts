@@ -71,7 +71,7 @@ void describe('a task before the recording', () => {
     const question = workbench.toast('The task "all" ended without a status: it could not be run, or a task that it depends on failed.');
     await question.waitFor();
     assert.equal(existsSync(join(workbench.folder, 'all-built')), false);
-    await question.getByRole('button', { name: 'Record Anyway' }).click();
+    await workbench.press(question, 'Record Anyway');
     await recorded();
   });
 
@@ -99,7 +99,7 @@ void describe('a task before the recording', () => {
   void test('in the background is not waited for', async () => {
     await record('after a watch');
     const question = workbench.toast('The task "watch" runs in the background and does not end');
-    await question.getByRole('button', { name: 'Record Now' }).click();
+    await workbench.press(question, 'Record Now');
     await recorded();
     await workbench.runCommand('Notifications: Clear All Notifications');
     // It runs by now.
@@ -110,7 +110,7 @@ void describe('a task before the recording', () => {
 
   void test('that is not there is named, and missing it is no reason not to record', async () => {
     await record('after none');
-    await workbench.toast('launch.json has the preLaunchTask "not there", but its folder has no such task.').getByRole('button', { name: 'Record Anyway' }).click();
+    await workbench.press(workbench.toast('launch.json has the preLaunchTask "not there", but its folder has no such task.'), 'Record Anyway');
     await recorded();
   });
 });

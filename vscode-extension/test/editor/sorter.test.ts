@@ -110,7 +110,7 @@ void describe('recording the sorter', () => {
   void test('the hottest line is one button away, and one command', async () => {
     const { page } = workbench;
     const toast = workbench.toast(/sorter would take [\d.]+ m?s on 8 CPUs, [\d.]+× as fast as on one\..* Hottest: merge, \d+%\./);
-    await toast.getByRole('button', { name: 'Show Hottest Line' }).click();
+    await workbench.press(toast, 'Show Hottest Line');
     const line = async (): Promise<number> => Number(/Ln (\d+)/.exec(await page.locator('[id="status.editor.selection"]').innerText())?.[1] ?? 0);
     const isInMerge = async (): Promise<boolean> => (await line()) > merge.first && (await line()) <= merge.last;
     await eventually(isInMerge, () => 'the cursor in merge');
@@ -214,7 +214,7 @@ void describe('recording the sorter', () => {
     await eventually(async () => (await found.count()) > 0, () => 'the best binding', 300_000);
     await workbench.screenshot('binding found');
     const [, predicted = '', unit] = /takes ([\d.]+) (m?s)/.exec(await found.innerText()) ?? [];
-    await found.getByRole('button', { name: 'Simulate So' }).click();
+    await workbench.press(found, 'Simulate So');
     await workbench.untilAnnotations((shown) => shown.size > 0 && texts(shown) !== unbound, 'annotations of the program as bound');
     await workbench.tooltip(workbench.statusItem, /linux, \d+ threads bound/);
     await workbench.screenshot('annotations as bound');
@@ -315,7 +315,7 @@ void describe('recording the sorter', () => {
     await workbench.recordAnother('./plain numbers');
     const question = workbench.toast(/plain was built without debug information: .* Build it with -g\./);
     await question.waitFor();
-    await question.getByRole('button', { name: 'Record Anyway' }).click();
+    await workbench.press(question, 'Record Anyway');
     // There is no line to go to.
     const toast = workbench.toast('plain would take');
     await toast.getByRole('button', { name: 'Show Functions' }).waitFor();

@@ -328,6 +328,19 @@ export class Workbench {
     return this.page.locator('.notification-toast', { hasText: text });
   }
 
+  /** Presses a button of a notification, which goes then; one that is only just sliding in does not feel it. */
+  async press(notification: Locator, name: string): Promise<void> {
+    const button = notification.getByRole('button', { name });
+    await button.waitFor();
+    await eventually(
+      async () => {
+        await button.click({ timeout: 5000 }).catch(() => undefined);
+        return notification.waitFor({ state: 'hidden', timeout: 3000 }).then(() => true, () => false);
+      },
+      () => `the end of the notification in which ${name} is pressed`,
+    );
+  }
+
   /** In the terminal that is shown; where it wraps lines does not matter. */
   untilPrinted(text: string): Promise<void> {
     const rows = this.page.locator('.terminal-wrapper.active .xterm-rows');
