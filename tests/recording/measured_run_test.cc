@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -64,23 +65,34 @@ TEST(MeasuredRun, HasNothingToReadAndSaysHowItEnded) {
   EXPECT_EQ(missing.error().text(), "cannot run /nowhere/at/all: No such file or directory");
 }
 
+// As mincore(2) has it. All of a file that is on no disk is.
+std::size_t bytes_in_memory(const std::filesystem::path& file) {
+  const MappedFile mapped(file);
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  std::vector<unsigned char> pages((mapped.bytes().size() + page - 1) / page);
+  const bool known = ::mincore(const_cast<std::uint8_t*>(mapped.bytes().data()),
+                               mapped.bytes().size(), pages.data()) == 0;
+  EXPECT_TRUE(known);
+  return page * static_cast<std::size_t>(
+                    std::ranges::count_if(pages, [](unsigned char is) { return (is & 1) != 0; }));
+}
+
 TEST(MeasuredRun, SaysWhatADiskHadToBring) {
   const std::filesystem::path file =
       std::filesystem::path(LONGPOLE_BUILD_DIRECTORY) / fmt::format("read-{}", ::getpid());
-  constexpr std::size_t bytes = 8'000'000;
+  constexpr std::size_t bytes = 2048 * 4096;
   std::ofstream(file) << std::string(bytes, 'x');
   const Descriptor written(::open(file.c_str(), O_RDWR | O_CLOEXEC));
   ASSERT_EQ(::fsync(written.get()), 0);
   const auto read_it = [&] { return shell("cat " + file.string(), usable_cpus()); };
   const auto in_memory = read_it();
   ASSERT_EQ(::posix_fadvise(written.get(), 0, 0, POSIX_FADV_DONTNEED), 0);
+  const std::size_t left = bytes_in_memory(file);
   const auto on_disk = read_it();
   std::filesystem::remove(file);
   ASSERT_TRUE(in_memory && on_disk);
   EXPECT_LT(in_memory->read_from_disk, bytes);
-  if (on_disk->read_from_disk == 0)
-    GTEST_SKIP() << file << " is on no disk";
-  EXPECT_GE(on_disk->read_from_disk, bytes);
+  EXPECT_GE(on_disk->read_from_disk + left, bytes);
 }
 
 TEST(MeasuredRun, EndsWithUs) {
