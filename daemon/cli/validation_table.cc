@@ -155,9 +155,7 @@ std::string validation_caveats(const Validation& validation) {
   if (validation.that_read.runs > 0)
     out += fmt::format(
         "note: {} of the real runs read from a disk what others found in memory, up to {:.0f} MB; "
-        "they waited for "
-        "it: let less else "
-        "use the memory, or put the files into /dev/shm\n",
+        "they waited for it: let less else use the memory, or put the files into /dev/shm\n",
         validation.that_read.runs, static_cast<double>(validation.that_read.most_bytes) / 1e6);
   if (!not_measured.empty())
     out += fmt::format("note: this machine has fewer CPUs: {} predicted, not measured\n",
