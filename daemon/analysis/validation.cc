@@ -35,13 +35,27 @@ Interval least_and_largest(std::span<const double> values) {
 
 }  // namespace
 
+RealRun without_stolen_time(const RealRun& run) {
+  if (run.stolen.count() <= 0)
+    return run;
+  const double at_once = std::max(static_cast<double>((run.cpu_time + run.stolen).count()) /
+                                      static_cast<double>(run.elapsed.count()),
+                                  1.0);
+  RealRun out = run;
+  out.elapsed -= Nanoseconds{std::llround(static_cast<double>(run.stolen.count()) / at_once)};
+  out.elapsed = std::max(out.elapsed, Nanoseconds{1});
+  return out;
+}
+
 RealRun on_average_cpu(std::span<const RealRun> runs) {
   RealRun out{harmonic_mean(runs, &RealRun::elapsed), harmonic_mean(runs, &RealRun::cpu_time)};
   for (const RealRun& run : runs) {
     out.others += run.others;
+    out.stolen += run.stolen;
     out.read_from_disk = std::max(out.read_from_disk, run.read_from_disk);
   }
   out.others /= static_cast<std::int64_t>(runs.size());
+  out.stolen /= static_cast<std::int64_t>(runs.size());
   return out;
 }
 
@@ -133,16 +147,20 @@ Real real_speedup(std::span<const RealRun> on_one, std::span<const RealRun> on_m
   std::vector<double> cpu_time;
   std::vector<double> speedups;
   double others = 0;
+  double stolen = 0;
   for (std::size_t round = 0; round < on_many.size(); ++round) {
     elapsed.push_back(static_cast<double>(on_many[round].elapsed.count()));
     others += static_cast<double>(on_many[round].others.count());
+    stolen += static_cast<double>(on_many[round].stolen.count());
     cpu_time.push_back(static_cast<double>(on_many[round].cpu_time.count()));
     speedups.push_back(speedup(on_one[round], on_many[round]));
   }
   Real real;
   real.elapsed_ns = median(elapsed);
   real.cpu_time_ns = median(cpu_time);
-  real.others_share = others / (std::accumulate(elapsed.begin(), elapsed.end(), 0.0) * cpus);
+  const double all = std::accumulate(elapsed.begin(), elapsed.end(), 0.0) * cpus;
+  real.others_share = others / all;
+  real.stolen_share = stolen / (all + stolen);
   real.speedup = median(speedups);
   real.range = least_and_largest(speedups);
   real.confidence = median_interval(speedups);

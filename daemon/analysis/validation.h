@@ -22,8 +22,13 @@ struct RealRun {
   Nanoseconds elapsed{};
   Nanoseconds cpu_time{};
   Nanoseconds others{};              // CPU time that others took of the CPUs of the run
+  Nanoseconds stolen{};              // likewise the host of a virtual machine, for others
   std::uint64_t read_from_disk = 0;  // bytes
 };
+
+// What the run takes on CPUs from which nothing is stolen. Time is stolen only of CPUs on which something is to run, and where
+// several run at a time, each second of it holds the program up by that part: on one CPU, by all of it.
+[[nodiscard]] RealRun without_stolen_time(const RealRun& run);
 
 // Of runs of one round, each on another CPU alone: what they are on a CPU that is as fast as these are on
 // average (the harmonic mean), so that all of them together are as many times as fast. Of at least one.
@@ -86,6 +91,7 @@ struct Real {
   double elapsed_ns = 0;  // medians over the rounds
   double cpu_time_ns = 0;
   double others_share = 0;  // of the CPUs' time, over all runs with this number of CPUs
+  double stolen_share = 0;  // likewise
   double speedup = 1;
   Interval range;                      // of all rounds
   std::optional<Interval> confidence;  // of the median

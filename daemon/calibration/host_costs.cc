@@ -106,16 +106,21 @@ void keep_what_the_kernel_does(HostCosts& disturbed) {
   disturbed.packed_use = known.packed_use;
 }
 
+// What disturbs a measurement: other programs, and the host of a virtual machine.
+Nanoseconds disturbance(const std::vector<std::uint32_t>& cpus) {
+  const recording::CpuUse use = recording::cpu_use(cpus);
+  return use.busy + use.stolen - recording::own_cpu_time();
+}
+
 Expected<Calibration> measure() {
   const std::vector<std::uint32_t> cpus = recording::usable_cpus();
-  const Nanoseconds before = recording::busy_time(cpus) - recording::own_cpu_time();
+  const Nanoseconds before = disturbance(cpus);
   const auto started = std::chrono::steady_clock::now();
   const auto costs = measure_host_costs();
   if (!costs)
     return tl::unexpected(costs.error());
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - started;
-  const std::chrono::duration<double> others =
-      recording::busy_time(cpus) - recording::own_cpu_time() - before;
+  const std::chrono::duration<double> others = disturbance(cpus) - before;
   const double share = others / took / static_cast<double>(std::max<std::size_t>(cpus.size(), 1));
   Calibration calibration{*costs, std::clamp(share, 0.0, 1.0)};
   if (calibration.is_disturbed())

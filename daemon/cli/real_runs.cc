@@ -137,7 +137,8 @@ Expected<RealRuns> run_for_real(const fs::path& program, const std::vector<std::
               "beside copies of itself, which write to the same files, it ended otherwise, or had "
               "to be killed; let it write to standard output, if it can";
         }
-        each.push_back({one.elapsed, one.cpu_time, one.others, one.read_from_disk});
+        each.push_back(analysis::without_stolen_time(
+            {one.elapsed, one.cpu_time, one.others, one.stolen, one.read_from_disk}));
       }
       *run.result = analysis::on_average_cpu(each);
     }

@@ -17,6 +17,7 @@ namespace {
 constexpr double telling_error = 0.05;
 // How much of the CPUs others may take before it is worth a word.
 constexpr double telling_others = 0.02;
+constexpr double telling_stolen = 0.02;
 // How much more CPU time on many CPUs than on one is worth a word.
 constexpr double telling_cpu_time = 0.03;
 // How many times as long on one CPU as on another is worth a word.
@@ -50,6 +51,7 @@ Json json_of(const ValidationRow& row) {
           {"real_ns", row.real ? number(measured.elapsed_ns) : Json(nullptr)},
           {"real_cpu_ns", row.real ? number(measured.cpu_time_ns) : Json(nullptr)},
           {"others_share", real(measured.others_share)},
+          {"stolen_share", real(measured.stolen_share)},
           {"real_speedup", real(measured.speedup)},
           {"real_least", real(measured.range.low)},
           {"real_most", real(measured.range.high)},
@@ -95,6 +97,7 @@ std::string validation_caveats(const Validation& validation) {
   std::vector<std::uint32_t> noisy;
   double on_one_cpu_time = 0;
   double others = 0;
+  double stolen = 0;
   bool few = false;
   for (const ValidationRow& row : validation.rows) {
     if (row.plain_speedup && validation.lockstep_as_advised)
@@ -116,6 +119,7 @@ std::string validation_caveats(const Validation& validation) {
       continue;
     }
     others = std::max(others, row.real->others_share);
+    stolen = std::max(stolen, row.real->stolen_share);
     if (row.cpus == 1)
       on_one_cpu_time = row.real->cpu_time_ns;
     const auto error = row.error();
@@ -152,6 +156,12 @@ std::string validation_caveats(const Validation& validation) {
         "note: other programs took up to {} of the CPUs meanwhile; stop them for a fair "
         "comparison\n",
         percent_text(others));
+  if (stolen > telling_stolen)
+    out += fmt::format(
+        "note: the host of this virtual machine took up to {} of the CPUs' time for others; that "
+        "is "
+        "taken out of the real times\n",
+        percent_text(stolen));
   if (validation.that_read.runs > 0)
     out += fmt::format(
         "note: {} of the real runs read from a disk what others found in memory, up to {:.0f} MB; "

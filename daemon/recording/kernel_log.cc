@@ -56,7 +56,7 @@ class Reader {
 
   void read_cpu(std::span<const std::uint8_t> spool);
   void read_wakes(std::span<const std::uint8_t> spool, const Tracepoints& tracepoints);
-  KernelLog finish(std::int64_t cpu_time_ns, const KernelCosts& costs);
+  KernelLog finish(const RunTime& run, const KernelCosts& costs);
 
  private:
   [[nodiscard]] bool is_ours(const PerfRecord& record, std::int64_t time) const {
@@ -71,7 +71,7 @@ class Reader {
   void unwind_samples();
   std::uint32_t path_id(const std::vector<std::uint64_t>& path);
   void make_tasks();
-  void fill_tasks(std::int64_t cpu_time_ns, const KernelCosts& costs);
+  void fill_tasks(const RunTime& run, const KernelCosts& costs);
   Task* task_at(std::int32_t tid, std::int64_t time);
   [[nodiscard]] std::int64_t samples_in(const Interval& interval,
                                         std::vector<Sampled>::const_iterator& next) const;
@@ -337,23 +337,36 @@ std::int64_t Reader::samples_in(const Interval& interval,
   return count;
 }
 
-void Reader::fill_tasks(std::int64_t cpu_time_ns, const KernelCosts& costs) {
+void Reader::fill_tasks(const RunTime& run, const KernelCosts& costs) {
+  std::vector<StolenTime::Run> lengths;
   std::int64_t sum = 0;
-  for (const Interval& interval : intervals_)
+  for (const Interval& interval : intervals_) {
+    lengths.push_back({interval.in, interval.out});
     sum += interval.out - interval.in;
-  std::int64_t per_switch = 0;
+  }
+  const std::vector<std::int64_t> stolen = run.stolen.shared_out(lengths);
+  const auto all_stolen =
+      static_cast<double>(std::accumulate(stolen.begin(), stolen.end(), std::int64_t{0}));
+  // Of what was stolen, and of what is left of each interval without that.
+  double of_stolen = 0;
   double share = 1;
-  if (cpu_time_ns > 0 && sum > cpu_time_ns)
-    share = static_cast<double>(cpu_time_ns) / static_cast<double>(sum);
-  if (intervals_.size() >= many_intervals && cpu_time_ns > sum)
-    per_switch = std::min((cpu_time_ns - sum) / static_cast<std::int64_t>(intervals_.size()),
+  if (run.cpu_time_ns > 0 && sum > run.cpu_time_ns) {
+    const auto too_much = static_cast<double>(sum - run.cpu_time_ns);
+    of_stolen = too_much < all_stolen ? too_much / all_stolen : 1;
+    share =
+        static_cast<double>(run.cpu_time_ns) / (static_cast<double>(sum) - of_stolen * all_stolen);
+  }
+  std::int64_t per_switch = 0;
+  if (intervals_.size() >= many_intervals && run.cpu_time_ns > sum)
+    per_switch = std::min((run.cpu_time_ns - sum) / static_cast<std::int64_t>(intervals_.size()),
                           longest_switch_ns);
   const std::int64_t of_switch = intervals_.size() >= many_intervals ? costs.switch_ns : 0;
 
   Task* task_before = nullptr;
   const Interval* before = nullptr;
   auto next_sample = samples_.cbegin();
-  for (const Interval& interval : intervals_) {  // in order of thread and time
+  for (std::size_t i = 0; i < intervals_.size(); ++i) {  // in order of thread and time
+    const Interval& interval = intervals_[i];
     Task* task = task_at(interval.tid, interval.in);
     if (task == task_before && before->blocked)
       explain(task->gaps.emplace_back(
@@ -363,7 +376,8 @@ void Reader::fill_tasks(std::int64_t cpu_time_ns, const KernelCosts& costs) {
               interval.tid);
     const std::int64_t used = task->cpu.total();
     task->cpu.add(interval.in, used);
-    const auto length = static_cast<double>(interval.out - interval.in);
+    const double length = static_cast<double>(interval.out - interval.in) -
+                          of_stolen * static_cast<double>(stolen[i]);
     const std::int64_t clocked = std::llround(length * share) + per_switch;
     const std::int64_t of_samples = costs.sample_ns * samples_in(interval, next_sample);
     const std::int64_t taken_out = std::min(clocked, of_switch + of_samples);
@@ -379,7 +393,7 @@ void Reader::fill_tasks(std::int64_t cpu_time_ns, const KernelCosts& costs) {
       task->samples.push_back({sample.moment.time, path_id(sample.chain), 1});
 }
 
-KernelLog Reader::finish(std::int64_t cpu_time_ns, const KernelCosts& costs) {
+KernelLog Reader::finish(const RunTime& run, const KernelCosts& costs) {
   std::sort(births_.begin(), births_.end());
   std::sort(deaths_.begin(), deaths_.end());
   std::stable_sort(intervals_.begin(), intervals_.end(), [](const Interval& a, const Interval& b) {
@@ -392,7 +406,7 @@ KernelLog Reader::finish(std::int64_t cpu_time_ns, const KernelCosts& costs) {
                    [](const Sampled& a, const Sampled& b) { return a.moment < b.moment; });
   index_wakes();
   make_tasks();
-  fill_tasks(cpu_time_ns, costs);
+  fill_tasks(run, costs);
   for (auto& [tid, lives] : lives_)
     for (Task& task : lives)
       log_.tasks.push_back(std::move(task));
@@ -404,16 +418,15 @@ KernelLog Reader::finish(std::int64_t cpu_time_ns, const KernelCosts& costs) {
 }  // namespace
 
 KernelLog read_kernel_log(std::span<const std::span<const std::uint8_t>> spools, std::int32_t pid,
-                          std::int64_t base_ns, std::int64_t ended_ns, std::int64_t cpu_time_ns,
-                          const std::optional<WakeSpools>& wakes,
+                          const RunTime& run, const std::optional<WakeSpools>& wakes,
                           std::vector<TimedMapping> mapped_before, const KernelCosts& costs) {
-  Reader reader(pid, base_ns, ended_ns, std::move(mapped_before));
+  Reader reader(pid, run.base_ns, run.ended_ns, std::move(mapped_before));
   for (const std::span<const std::uint8_t> spool : spools)
     reader.read_cpu(spool);
   if (wakes)
     for (const std::span<const std::uint8_t> spool : wakes->spools)
       reader.read_wakes(spool, wakes->tracepoints);
-  return reader.finish(cpu_time_ns, costs);
+  return reader.finish(run, costs);
 }
 
 }  // namespace longpole::recording

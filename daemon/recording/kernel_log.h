@@ -10,6 +10,7 @@
 
 #include "recording/cpu_curve.h"
 #include "recording/merged_run.h"
+#include "recording/stolen_time.h"
 #include "recording/tracepoints.h"
 
 namespace longpole::recording {
@@ -65,6 +66,14 @@ struct KernelLog {
   bool torn = false;
 };
 
+// Of the program.
+struct RunTime {
+  std::int64_t base_ns = 0;      // where its run begins and
+  std::int64_t ended_ns = 0;     // where it was seen to have ended, by CLOCK_MONOTONIC
+  std::int64_t cpu_time_ns = 0;  // what the process clock says was used in all; 0: not known
+  StolenTime stolen{};
+};
+
 // What the kernel's writing takes of the CPU time of the thread that it writes about; nanoseconds.
 struct KernelCosts {
   std::int64_t switch_ns = 0;  // a change of threads
@@ -72,19 +81,17 @@ struct KernelCosts {
 };
 
 // `mapped_before`: what the process had mapped at `base_ns`, where it began before and the records of that are
-// not its own: a child that is followed. Nothing outside base_ns…ended_ns counts: a process id
+// not its own: a child that is followed. Nothing outside the run counts: a process id
 // may have been another program before and after.
 //
-// `spools`: one a CPU. All times in the log count from `base_ns`; `ended_ns`: when the program was
-// seen to have ended; both CLOCK_MONOTONIC. `cpu_time_ns`: what the process clock says was used in
-// all.
+// `spools`: one a CPU. All times in the log count from the beginning of the run.
 //
 // The process clock has the last word on the sum. The time of a context switch itself, 0.6 µs and
 // more, belongs to nobody's interval but stands on the threads' clocks: where it adds up (hundreds of
 // thousands of switches a second), what the process clock has more than the intervals is shared out
 // among them evenly, less `costs.switch_ns`. What it has less is time that a hypervisor or interrupts
-// took while the thread stood on its CPU: the intervals are shortened in proportion. What sampling
-// took is taken out of the interval that was sampled.
+// took while the thread stood on its CPU: intervals in which CPUs were seen to be stolen are shortened by that, and what
+// is left of it shortens all in proportion. What sampling took is taken out of the interval that was sampled.
 //
 // When was a thread that slept ready to run again? Nothing unprivileged says. If its CPU was idle
 // before it came back, or the thread before it was preempted, it was ready just then: an idle CPU
@@ -98,8 +105,7 @@ struct WakeSpools {
   std::span<const std::span<const std::uint8_t>> spools;
 };
 [[nodiscard]] KernelLog read_kernel_log(std::span<const std::span<const std::uint8_t>> spools,
-                                        std::int32_t pid, std::int64_t base_ns,
-                                        std::int64_t ended_ns, std::int64_t cpu_time_ns,
+                                        std::int32_t pid, const RunTime& run,
                                         const std::optional<WakeSpools>& wakes = std::nullopt,
                                         std::vector<TimedMapping> mapped_before = {},
                                         const KernelCosts& costs = {});

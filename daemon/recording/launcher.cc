@@ -27,6 +27,7 @@
 #include "recording/run_files.h"
 #include "recording/sample_cost.h"
 #include "recording/sample_rate.h"
+#include "recording/stolen_time.h"
 #include "recording/stopped_child.h"
 #include "recording/system.h"
 
@@ -196,6 +197,7 @@ struct Run {
   Result result;
   Descriptor lifeline;
   Signals signals;
+  std::optional<StolenTimeWatch> stolen;
   std::int64_t cpu_time_before_exec_ns = 0;
 
   Expected<void> execute();
@@ -265,6 +267,8 @@ Expected<void> Run::execute() {
   ::clock_gettime(CLOCK_REALTIME, &realtime);
   result.started_at_unix_ns = std::int64_t{realtime.tv_sec} * 1'000'000'000 + realtime.tv_nsec;
   result.clock_pairs.push_back(read_clock_pair());
+  stolen.emplace(cpus);
+  stolen->look(monotonic_ns());
   cpu_time_before_exec_ns = process_cpu_time(child->pid());
   result.started_ns = monotonic_ns();
   if (auto released = child->release(); !released) {
@@ -325,6 +329,7 @@ void Run::watch(pid_t pid, const Control& control, std::optional<PerfRings>& rin
       note_mappings();
       if (run_delays)
         run_delays->snapshot(now);
+      stolen->look(now);
       next_tick = now + tick_ns;
       recorder_seen = true;  // or never: stop looking so often
     }
@@ -359,6 +364,8 @@ void Run::watch(pid_t pid, const Control& control, std::optional<PerfRings>& rin
   }
   result.clock_pairs.push_back(read_clock_pair());
   result.ended_ns = monotonic_ns();
+  stolen->look(result.ended_ns);
+  result.stolen = stolen->take();
   result.stopped = terminator.asked();
   if (rings) {
     while (rings->drain()) {

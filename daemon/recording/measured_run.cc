@@ -188,7 +188,7 @@ Expected<MeasuredRun> run_measured(const std::filesystem::path& program,
                                    const std::vector<std::uint32_t>& cpus, Nanoseconds slice) {
   const std::string what = fmt::format("cannot run {}", program.string());
   const StopSignals signals;
-  const Nanoseconds busy_before = busy_time(cpus);
+  const CpuUse before = cpu_use(cpus);
   const auto started = start_on(cpus, slice, Group::ours, program, arguments);
   if (!started)
     return failure(what, std::strerror(started.error()));
@@ -197,7 +197,9 @@ Expected<MeasuredRun> run_measured(const std::filesystem::path& program,
   StopSignals::end_program();
   if (!run)
     return failure(what, std::strerror(run.error()));
-  run->others = std::max(Nanoseconds{}, busy_time(cpus) - busy_before - run->cpu_time);
+  const CpuUse after = cpu_use(cpus);
+  run->others = std::max(Nanoseconds{}, after.busy - before.busy - run->cpu_time);
+  run->stolen = after.stolen - before.stolen;
   return *run;
 }
 

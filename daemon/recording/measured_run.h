@@ -15,9 +15,10 @@ namespace longpole::recording {
 struct MeasuredRun {
   Nanoseconds elapsed{};   // from before it is started until it has ended
   Nanoseconds cpu_time{};  // its own and that of the children it waited for, user and kernel
-  // What everybody else, the host of a virtual machine included, took of its CPUs meanwhile; to a
+  // What everybody else took of its CPUs meanwhile, and what the host of a virtual machine did (system.h, CpuUse); to a
   // hundredth of a second a CPU.
   Nanoseconds others{};
+  Nanoseconds stolen{};
   // Bytes of files that a disk had to bring, for it and the children it waited for: getrusage(2), ru_inblock.
   std::uint64_t read_from_disk = 0;
   int exit_status = 0;  // 128 + the number of the signal that ended it
@@ -38,7 +39,7 @@ inline constexpr Nanoseconds long_slice{100'000'000};
 
 // As run_measured(), a copy on each of `cpus` at a time, of whose threads as many take turns there as on each of `as_if_on` CPUs
 // (fewer_at_once.h). One that has not ended after `patience` is killed, with what it has started: a thread that spins for what
-// another one does may keep that from the CPU. `elapsed` is rough, `others` left out.
+// another one does may keep that from the CPU. `elapsed` is rough, `others` and `stolen` are left out.
 [[nodiscard]] Expected<std::vector<MeasuredRun>> run_copies(
     const std::filesystem::path& program, const std::vector<std::string>& arguments,
     const std::vector<std::uint32_t>& cpus, std::uint32_t as_if_on, Nanoseconds patience);

@@ -229,7 +229,8 @@ void Merger::find_times() {
         std::clamp<std::int64_t>(times.born, 0, std::max<std::int64_t>(context_.end_ns, 0));
   }
   if (!input_.result.kernel_source)
-    find_portable_gaps(times_, input_.result.cpus == 1);
+    find_portable_gaps(times_, input_.result.cpus == 1,
+                       StolenTime(input_.result.stolen, input_.result.started_ns));
 }
 
 // Stamps of a second apart say how long one takes.

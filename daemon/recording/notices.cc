@@ -6,9 +6,11 @@
 #include <cerrno>
 #include <cstring>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "recording/sample_rate.h"
+#include "recording/stolen_time.h"
 
 namespace longpole::recording {
 namespace {
@@ -63,6 +65,16 @@ std::string unfollowed_text(const std::vector<std::string>& unfollowed) {
     ++named;
   }
   return text + ".";
+}
+
+// Of the program's CPUs by the host of a virtual machine, where it is more than the steps of its counter and telling.
+std::optional<std::int64_t> telling_stolen_time(const Result& result) {
+  constexpr std::int64_t least_ns = 50'000'000;
+  constexpr std::int64_t telling = 20;  // a part in so many of the run
+  const std::int64_t stolen = StolenTime(result.stolen, result.started_ns).total();
+  if (stolen < least_ns || stolen * telling < (result.ended_ns - result.started_ns) * result.cpus)
+    return std::nullopt;
+  return stolen;
 }
 
 }  // namespace
@@ -226,6 +238,14 @@ std::vector<Notice> notices_of(const MergeInput& input, const Losses& losses) {
                                    "recorded; record that one directly, or with --follow.",
                                    name_of_successor(control)),
                        std::max<std::uint64_t>(input.kernel.execs, 2) - 1});
+  if (const auto stolen = telling_stolen_time(result))
+    notices.push_back(
+        {"cpu-stolen",
+         fmt::format("The host of this virtual machine took the CPU away for {} of the run, for "
+                     "others. That is taken out of the CPU times, a tenth of a second at a time: "
+                     "what ran for less may seem longer or shorter than it is.",
+                     duration_text(*stolen)),
+         static_cast<std::uint64_t>(*stolen)});
   return notices;
 }
 

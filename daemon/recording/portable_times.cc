@@ -292,13 +292,15 @@ ThreadTimes portable_times(const RawThread& raw, MergeContext& context, std::uin
   return builder.finish();
 }
 
-void find_portable_gaps(std::vector<ThreadTimes>& threads, bool one_cpu) {
+void find_portable_gaps(std::vector<ThreadTimes>& threads, bool one_cpu, const StolenTime& stolen) {
   CpuCurve all = one_cpu ? sum_of(threads) : CpuCurve{};
   for (ThreadTimes& thread : threads) {
     if (!thread.run_delay.empty())
       take_out_run_delay(thread);
     else if (one_cpu)
       take_out_others(thread, all);
+    for (Gap& gap : thread.gaps)
+      gap.ready -= std::min(stolen.most_between(gap.from, gap.until), gap.ready - gap.from);
     std::erase_if(thread.gaps,
                   [](const Gap& gap) { return gap.ready - gap.from < shortest_portable_wait_ns; });
   }

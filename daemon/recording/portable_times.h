@@ -8,6 +8,7 @@
 
 #include "recording/clock.h"
 #include "recording/raw_chunks.h"
+#include "recording/stolen_time.h"
 #include "recording/thread_events.h"
 
 namespace longpole::recording {
@@ -42,6 +43,7 @@ class PathTable {
 // program ran. Waiting is known for a tenth of a second at a time and belongs to the times off the CPU there,
 // so only what is longer than a usual time slice counts.
 inline constexpr std::int64_t shortest_portable_wait_ns = 5'000'000;
-void find_portable_gaps(std::vector<ThreadTimes>& threads, bool one_cpu);
+// Nor does what the host of a virtual machine may have taken of the CPU meanwhile (`stolen`).
+void find_portable_gaps(std::vector<ThreadTimes>& threads, bool one_cpu, const StolenTime& stolen);
 
 }  // namespace longpole::recording

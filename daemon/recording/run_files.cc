@@ -145,6 +145,9 @@ Expected<void> write_result(const fs::path& run_directory, const Result& result)
   Json pairs = Json::array();
   for (const ClockPair& pair : result.clock_pairs)
     pairs.push_back(Json::array({pair.tsc, pair.monotonic_ns}));
+  Json stolen = Json::array();
+  for (const StolenLook& look : result.stolen)
+    stolen.push_back(Json::array({look.monotonic_ns, look.stolen_ns}));
   Json tracepoints = nullptr;
   if (const auto& t = result.tracepoints; t)
     tracepoints = Json::array({t->waking, t->woken_at, t->switching, t->flags_at});
@@ -172,7 +175,8 @@ Expected<void> write_result(const fs::path& run_directory, const Result& result)
                          {"recorded_switch_ns", result.recorded_switch_ns},
                          {"sample_ns", result.sample_ns},
                          {"tracepoints", tracepoints},
-                         {"clock_pairs", pairs}});
+                         {"clock_pairs", pairs},
+                         {"stolen", stolen}});
 }
 
 Expected<Result> read_result(const fs::path& run_directory) {
@@ -213,6 +217,8 @@ Expected<Result> read_result(const fs::path& run_directory) {
     for (const Json& pair : json.at("clock_pairs"))
       result.clock_pairs.push_back(
           {pair.at(0).get<std::uint64_t>(), pair.at(1).get<std::int64_t>()});
+    for (const Json& look : json.at("stolen"))
+      result.stolen.push_back({look.at(0).get<std::int64_t>(), look.at(1).get<std::int64_t>()});
     return result;
   });
 }

@@ -56,6 +56,14 @@ struct ClockPair {
   friend bool operator==(const ClockPair&, const ClockPair&) = default;
 };
 
+// How much of the program's CPUs the host of a virtual machine had taken for others, since it started, at a moment.
+struct StolenLook {
+  std::int64_t monotonic_ns = 0;
+  std::int64_t stolen_ns = 0;
+
+  friend bool operator==(const StolenLook&, const StolenLook&) = default;
+};
+
 struct Result {
   std::optional<Error> error;  // the program was never started
   std::int32_t pid = 0;
@@ -81,6 +89,7 @@ struct Result {
   std::int64_t sample_ns = 0;              // what a sample takes
   std::optional<Tracepoints> tracepoints;  // of the spools of wakes; none: there are none
   std::vector<ClockPair> clock_pairs;      // in order of time
+  std::vector<StolenLook> stolen;          // likewise; empty: nothing ever was
 };
 
 [[nodiscard]] Expected<void> write_request(const std::filesystem::path& run_directory,

@@ -200,9 +200,9 @@ Nanoseconds own_cpu_time() {
   return sum;
 }
 
-Nanoseconds busy_time(const std::vector<std::uint32_t>& cpus) {
+CpuUse cpu_use(const std::vector<std::uint32_t>& cpus) {
   std::istringstream in(read_special_file("/proc/stat"));
-  std::int64_t ticks = 0;
+  CpuUse use;
   for (std::string line; std::getline(in, line);) {
     std::istringstream fields(line);
     std::string name;
@@ -215,12 +215,14 @@ Nanoseconds busy_time(const std::vector<std::uint32_t>& cpus) {
     // user, nice, system, idle, iowait, irq, softirq, steal; what follows is in these already.
     constexpr int idle = 3;
     constexpr int waiting = 4;
-    constexpr int last = 7;
+    constexpr int stolen = 7;
     std::int64_t value = 0;
-    for (int field = 0; field <= last && fields >> value; ++field)
-      ticks += field == idle || field == waiting ? 0 : value;
+    for (int field = 0; field <= stolen && fields >> value; ++field) {
+      if (field != idle && field != waiting)
+        (field == stolen ? use.stolen : use.busy) += value * cpu_use_step;
+    }
   }
-  return Nanoseconds{ticks * (1'000'000'000 / ::sysconf(_SC_CLK_TCK))};
+  return use;
 }
 
 }  // namespace longpole::recording

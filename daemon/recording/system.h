@@ -115,7 +115,12 @@ struct TaskTimes {
 // CPU time of this process and of the children that it has waited for, user and kernel.
 [[nodiscard]] Nanoseconds own_cpu_time();
 
-// How long these CPUs have been used so far, by anyone (proc(5), /proc/stat); to a hundredth of a second a CPU.
-[[nodiscard]] Nanoseconds busy_time(const std::vector<std::uint32_t>& cpus);
+// How long CPUs have been used so far (proc(5), /proc/stat), all together; to a step a CPU.
+struct CpuUse {
+  Nanoseconds busy{};    // by anyone here
+  Nanoseconds stolen{};  // by the host of a virtual machine, for others
+};
+inline constexpr Nanoseconds cpu_use_step{10'000'000};
+[[nodiscard]] CpuUse cpu_use(const std::vector<std::uint32_t>& cpus);
 
 }  // namespace longpole::recording

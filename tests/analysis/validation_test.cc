@@ -97,6 +97,29 @@ TEST(Validation, HowUnevenCpusAreIsTheMedianOverTheRounds) {
   EXPECT_EQ(unevenness({}), 1);
 }
 
+// Of 100 ns on one CPU 20 were stolen. On two, of which each was in use for 90 of them, it held the program up by half of what was
+// stolen of both; and where it mostly sleeps, by all of it.
+TEST(Validation, StolenTimeIsTakenOutOfARun) {
+  const auto without = [](std::int64_t elapsed, std::int64_t cpu_time, std::int64_t stolen) {
+    RealRun out = run(elapsed, cpu_time, 0);
+    out.stolen = Nanoseconds{stolen};
+    return without_stolen_time(out).elapsed.count();
+  };
+  EXPECT_EQ(without(100, 80, 20), 80);
+  EXPECT_EQ(without(100, 140, 40), 78);
+  EXPECT_EQ(without(100, 5, 20), 80);
+  EXPECT_EQ(without(100, 80, 0), 100);
+  EXPECT_EQ(without(10, 0, 20), 1) << "the counter goes in steps";
+}
+
+TEST(Validation, SaysWhatShareOfTheCpusWasStolen) {
+  RealRun half = run(100, 100, 0);
+  half.stolen = Nanoseconds{100};
+  const std::vector<RealRun> runs{half, run(100, 100, 0)};
+  EXPECT_DOUBLE_EQ(real_speedup(runs, runs, 1).stolen_share, 1.0 / 3);
+  EXPECT_EQ(on_average_cpu(runs).stolen, Nanoseconds{50});
+}
+
 // What each of them reads every time, on however many CPUs, is its own.
 TEST(Validation, RunsReadFromADiskWhereTheyReadMoreThanOthersDo) {
   const auto reads = [](std::uint64_t bytes) {

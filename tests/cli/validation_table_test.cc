@@ -27,5 +27,15 @@ TEST(ValidationTable, SaysWhenRunsHadToReadFromADisk) {
           "3 of the real runs read from a disk what others found in memory, up to 33 MB; they"));
 }
 
+TEST(ValidationTable, SaysWhenTheHostTookCpusAway) {
+  Validation validation;
+  validation.rows.emplace_back().real.emplace();
+  EXPECT_THAT(validation_caveats(validation), Not(HasSubstr("host")));
+  validation.rows.back().real->stolen_share = 0.0831;
+  EXPECT_THAT(validation_caveats(validation),
+              HasSubstr("the host of this virtual machine took up to 8.3% of the CPUs' time for "
+                        "others; that is taken out of the real times"));
+}
+
 }  // namespace
 }  // namespace longpole::cli

@@ -74,9 +74,9 @@ class HandMadeRun {
     if (result.tracepoints)
       privileged = {*result.tracepoints, wake_spools};
     if (result.kernel_source)
-      input.kernel =
-          read_kernel_log(spools, PerfSpool::pid, 0, end_of_run, result.cpu_time_ns, privileged, {},
-                          KernelCosts{result.recorded_switch_ns, result.sample_ns});
+      input.kernel = read_kernel_log(
+          spools, PerfSpool::pid, {0, end_of_run, result.cpu_time_ns, StolenTime(result.stolen, 0)},
+          privileged, {}, KernelCosts{result.recorded_switch_ns, result.sample_ns});
     return merge_run(input);
   }
 

@@ -111,6 +111,30 @@ TEST(MergePortable, WaitingForACpuLiesWhereTheThreadWasOffIt) {
   }
 }
 
+// It did not sleep, nor did it wait for a CPU.
+TEST(MergePortable, WhatTheHostStoleOfTheCpuIsNoWait) {
+  constexpr std::int64_t ms = 1'000'000;
+  for (const std::int64_t stolen : {0 * ms, 6 * ms, 20 * ms}) {
+    HandMadeRun run;
+    run.result.kernel_source = false;
+    run.result.ended_ns = 200 * ms;
+    run.result.clock_pairs.back() = {200 * ms, 200 * ms};
+    run.result.stolen = {{0, 0}, {100 * ms, stolen}, {200 * ms, stolen}};
+    run.events.add_thread(0, 100,
+                          {clocked(call(LONGPOLE_THREAD_START, 1 * ms), 1 * ms),
+                           clocked(call(LONGPOLE_YIELD, 60 * ms), 60 * ms),
+                           clocked(call(LONGPOLE_YIELD, 90 * ms), 60 * ms),
+                           clocked(call(LONGPOLE_THREAD_END, 200 * ms), 170 * ms)});
+    const std::vector<std::string> lines = describe(*run.merge());
+    if (stolen == 0)
+      EXPECT_THAT(lines, testing::Contains("0 60000000 external cpu=0 took=30000000"));
+    else if (stolen == 6 * ms)
+      EXPECT_THAT(lines, testing::Contains("0 60000000 external cpu=0 took=14000000"));
+    else
+      EXPECT_THAT(lines, testing::Each(testing::Not(HasSubstr("external"))));
+  }
+}
+
 TEST(MergePortable, SamplesSayHowLongAThreadThatWasCutShortRan) {
   HandMadeRun run = portable_run(20'000'000);
   run.result.exit_signal = 9;

@@ -47,6 +47,25 @@ TEST(Notices, SamplesInStepWithTheTicksAreSaid) {
   EXPECT_THAT(notice_codes(*alone.merge()), Not(Contains("samples-in-step")));
 }
 
+TEST(Notices, WhatAHostStoleOfTheRunIsSaid) {
+  constexpr std::int64_t ms = 1'000'000;
+  HandMadeRun run;
+  run.result.ended_ns = 1'000 * ms;
+  run.events.add_thread(0, 100, {call(LONGPOLE_THREAD_END, 60)});
+  run.result.stolen = {{0, 500 * ms}, {1'000 * ms, 540 * ms}};
+  EXPECT_THAT(notice_codes(*run.merge()), Not(Contains("cpu-stolen")));
+  run.result.stolen.back().stolen_ns = 620 * ms;
+  const std::vector<Notice> notices = run.merge()->notices;
+  const auto notice = std::ranges::find(notices, "cpu-stolen", &Notice::code);
+  ASSERT_NE(notice, notices.end());
+  EXPECT_THAT(notice->text, testing::HasSubstr("took the CPU away for 120 ms of the run"));
+  EXPECT_EQ(notice->count, 120U * ms);
+  run.result.ended_ns = 100 * ms;
+  run.result.stolen = {{0, 500 * ms}, {100 * ms, 540 * ms}};
+  EXPECT_THAT(notice_codes(*run.merge()), Not(Contains("cpu-stolen")))
+      << "a few steps of its counter";
+}
+
 TEST(Notices, LockstepThatTookMostOfTheCpuTimeIsSaid) {
   constexpr std::uint64_t ms = 1'000'000;
   const auto codes = [](std::int64_t cpu_time_ns, std::uint32_t lockstep) {
