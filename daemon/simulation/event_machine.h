@@ -206,7 +206,7 @@ class EventMachine {
       synchronization_.out_of_events(thread);
       return false;
     }
-    state.left = own_work_.before(thread, state.events, state.event);
+    state.left = own_work_.before(thread, state.events, state.event, state.owed);
     if (has_costs_) {
       const Event& event = state.events[state.event];
       state.left += machine_.primitive_cost[static_cast<std::size_t>(event.kind)].count() *

@@ -57,8 +57,10 @@ class OwnWork {
   // The CPU time up to the event, without what the recorded run took for the switch to its thread, and for the call
   // before if that blocked or let others go on. Where it is not known which of its waker's calls let a thread go on, that
   // is taken out of its own time.
-  [[nodiscard]] std::int64_t before(std::uint32_t thread, const Event* events,
-                                    std::uint32_t index) const {
+  // `owed`: what the thread's events so far had no CPU time for, 0 at first, is taken out of the next ones, as CPU times of
+  // single events are known roughly: see the recorder's clocks. Events of a thread in order.
+  [[nodiscard]] std::int64_t before(std::uint32_t thread, const Event* events, std::uint32_t index,
+                                    std::int64_t& owed) const {
     const std::int64_t work = events[index].cpu.count();
     if (!has_costs_ || index == 0)
       return work;
@@ -71,7 +73,10 @@ class OwnWork {
       if (waited_for_a_thread(call))
         other += block_ + (releases_.ended(thread, index - 1) ? 0 : release_);
     }
-    return std::max<std::int64_t>(0, work - other);
+    owed = std::min(owed + other, most_owed_);
+    const std::int64_t taken_out = std::min(work, owed);
+    owed -= taken_out;
+    return work - taken_out;
   }
 
  private:
@@ -80,12 +85,14 @@ class OwnWork {
         block_(recorded.block.count()),
         release_(recorded.release.count()),
         has_costs_(switch_ + block_ + release_ != 0),
+        most_owed_(100 * (switch_ + block_ + release_)),
         releases_(releases) {}
 
   std::int64_t switch_;
   std::int64_t block_;
   std::int64_t release_;
   bool has_costs_;
+  std::int64_t most_owed_;
   const RecordedReleases& releases_;
 };
 

@@ -25,6 +25,7 @@ struct ThreadState {
   std::uint32_t event_count = 0;
   std::uint32_t event = nobody;  // the current one; the first comes when the thread starts
   std::int64_t left = 0;         // CPU time until its call, at the recorded speed
+  std::int64_t owed = 0;         // to be taken out of its recorded CPU times still, see OwnWork
   std::int64_t ready = 0;        // as in Stretch, of the current one
   std::int64_t start = 0;
   std::int64_t takes_up = 0;  // from here it gets on; before, its CPU switches to it

@@ -1,5 +1,6 @@
 // Switches of the recorded run: what they took is in the recorded CPU times of one CPU, and is taken out of those where
 // the machine charges what its own switches take.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <chrono>
@@ -10,6 +11,7 @@
 namespace longpole::simulation {
 namespace {
 
+using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
 // On one CPU, where a switch takes 1 ms: A computes 2 ms and yields, so does B, then both compute 2 ms again.
@@ -55,6 +57,23 @@ TEST(RecordedSwitches, AreNoneWhereAThreadWentOn) {
 TEST(RecordedSwitches, TakeNoMoreThanWasRecorded) {
   EXPECT_EQ(total("cost context-switch 1\n2 A yield cpu=2\n6 A end cpu=0.5\n", fifo(1)),
             milliseconds(2));
+}
+
+// CPU times of single events are known roughly: one that is shorter than its switch makes another one too long.
+TEST(RecordedSwitches, ThatTookMoreThanWasRecordedAreTakenOutOfWhatFollows) {
+  EXPECT_EQ(
+      total("cost context-switch 1\n2 A yield cpu=2\n6 A yield cpu=0.5\n9 A end cpu=3\n", fifo(1)),
+      milliseconds(2) + milliseconds(3) - microseconds(500));
+}
+
+// Where what a switch takes was measured too high, it does not pile up.
+TEST(RecordedSwitches, AreTakenOutOfWhatFollowsAHundredTimesAtMost) {
+  std::string text = "cost context-switch 1\n2 A yield cpu=2\n";
+  int time = 2;
+  for (int i = 0; i < 200; ++i)
+    text += fmt::format("{} A yield cpu=0\n", time += 3);
+  text += fmt::format("{} A end cpu=300\n", time + 300);
+  EXPECT_EQ(total(text, fifo(1)), milliseconds(2 + 300 - 100));
 }
 
 }  // namespace
