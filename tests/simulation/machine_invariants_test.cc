@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 
 #include "../analysis/random_program.h"
@@ -15,8 +14,6 @@ namespace longpole::simulation {
 namespace {
 
 constexpr std::uint64_t programs = 5000;
-constexpr std::array schedulers = {SchedulerKind::linux_fair, SchedulerKind::fifo,
-                                   SchedulerKind::linux_2_2, SchedulerKind::solaris};
 
 Recording program(std::uint64_t seed) {
   return with_known_condition_counts(*read_program(analysis::random_program(seed), "random"));
@@ -82,7 +79,7 @@ Nanoseconds wake_up(std::uint64_t seed) {
 TEST(Machine, KeepsTheRules) {
   for (std::uint64_t seed = 0; seed < programs; ++seed) {
     const Recording recording = seed % 3 == 2 ? spinning(program(seed)) : program(seed);
-    for (const SchedulerKind scheduler : schedulers) {
+    for (const SchedulerKind scheduler : all_schedulers) {
       for (const std::uint32_t cpus : {1U, 2U, 3U, 8U}) {
         Machine machine;
         machine.scheduler = scheduler;
@@ -148,7 +145,7 @@ TEST(Machine, IsTheIdealOneWithACpuForEachThread) {
       thread.bound_to.reset();
     const Schedule ideal = simulate_ideal(recording, nullptr);
     finished += ideal.deadlock ? 0U : 1U;
-    for (const SchedulerKind scheduler : schedulers) {
+    for (const SchedulerKind scheduler : all_schedulers) {
       Machine machine;
       machine.scheduler = scheduler;
       machine.cpus = static_cast<std::uint32_t>(recording.threads.size());
@@ -176,7 +173,7 @@ TEST(Machine, IsNeverFasterThanTheIdealOneNorThanItsCpus) {
     Nanoseconds work{};
     for (const Segment& segment : ideal.segments)
       work += segment.running ? segment.end - segment.start : Nanoseconds{};
-    for (const SchedulerKind scheduler : schedulers) {
+    for (const SchedulerKind scheduler : all_schedulers) {
       for (const std::uint32_t cpus : {1U, 2U, 3U}) {
         Machine machine;
         machine.scheduler = scheduler;
@@ -197,7 +194,7 @@ TEST(Machine, OnlySlowsDownWithCosts) {
   for (std::uint64_t seed = 0; seed < programs / 4; ++seed) {
     const Recording recording = ordered(program(seed));
     const Schedule ideal = simulate_ideal(recording);
-    for (const SchedulerKind scheduler : schedulers) {
+    for (const SchedulerKind scheduler : all_schedulers) {
       Machine machine;
       machine.scheduler = scheduler;
       machine.cpus = 3;
@@ -224,7 +221,7 @@ TEST(Machine, IsNotIdleBesideAWaitingThreadWithCostsEither) {
   for (std::uint64_t seed = 0; seed < programs; ++seed) {
     const bool spins = seed % 3 == 2;
     const Recording recording = spins ? spinning(program(seed)) : program(seed);
-    for (const SchedulerKind scheduler : schedulers) {
+    for (const SchedulerKind scheduler : all_schedulers) {
       for (const std::uint32_t cpus : {2U, 3U}) {
         Machine machine;
         machine.scheduler = scheduler;
@@ -254,7 +251,7 @@ TEST(Machine, IsNotIdleBesideAWaitingThreadWithCostsEither) {
 TEST(Machine, GivesTheSameBytesAgain) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     const Recording recording = program(seed);
-    for (const SchedulerKind scheduler : schedulers) {
+    for (const SchedulerKind scheduler : all_schedulers) {
       Machine machine;
       machine.scheduler = scheduler;
       machine.cpus = 2;

@@ -4,16 +4,13 @@
 
 #include <vector>
 
+#include "schedule_table.h"
 #include "simulation/simulate.h"
 #include "trace/event_forms.h"
 #include "trace/program_text.h"
 
 namespace longpole::simulation {
 namespace {
-
-std::string in_milliseconds(Nanoseconds time) {
-  return fmt::format("{:g}", static_cast<double>(time.count()) / 1e6);
-}
 
 std::string_view word_of(const Thread& thread, std::uint32_t event) {
   return event_form(thread.events[event].kind).word;

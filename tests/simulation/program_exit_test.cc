@@ -2,8 +2,6 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include <array>
-
 #include "../analysis/random_program.h"
 #include "machine_table.h"
 #include "schedule_rules.h"
@@ -14,9 +12,6 @@
 
 namespace longpole::simulation {
 namespace {
-
-constexpr std::array all_schedulers = {SchedulerKind::linux_fair, SchedulerKind::fifo,
-                                       SchedulerKind::linux_2_2, SchedulerKind::solaris};
 
 constexpr const char* outlived = R"(
 thread main

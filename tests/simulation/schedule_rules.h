@@ -1,11 +1,16 @@
 // What every simulated schedule must fulfil by itself, whatever the program and the machine.
 #pragma once
 
+#include <array>
 #include <string>
 
 #include "simulation/simulator.h"
 
 namespace longpole::simulation {
+
+// What the rules hold for.
+inline constexpr std::array all_schedulers = {SchedulerKind::linux_fair, SchedulerKind::fifo,
+                                              SchedulerKind::linux_2_2, SchedulerKind::solaris};
 
 // The first rule that is broken, in words; empty: none. For machines without costs, but for that
 // of waking up a CPU, and without latency, all CPUs alike:

@@ -7,13 +7,10 @@
 #include "trace/program_text.h"
 
 namespace longpole::simulation {
-namespace {
 
 std::string in_milliseconds(Nanoseconds time) {
   return fmt::format("{:g}", static_cast<double>(time.count()) / 1e6);
 }
-
-}  // namespace
 
 std::string schedule_table(const Recording& recording, const Schedule& schedule) {
   std::string table;

@@ -14,6 +14,9 @@
 
 namespace longpole::simulation {
 
+// As tables have it.
+[[nodiscard]] std::string in_milliseconds(Nanoseconds time);
+
 [[nodiscard]] std::string schedule_table(const Recording& recording, const Schedule& schedule);
 
 // Reads a program, learns its condition counts, simulates it.
