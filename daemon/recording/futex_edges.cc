@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -37,6 +38,8 @@ struct Began {
   std::int64_t time;
   std::uint32_t ordinal;
   bool at_barrier;
+  std::uint64_t object;
+  std::optional<std::int64_t> woken_at;  // its thread was on the CPU again
 };
 
 class EdgeFinder {
@@ -68,8 +71,11 @@ class EdgeFinder {
       if (kind == LONGPOLE_FRAMES)
         for (const std::uint64_t address : {record.object, other_of(record)})
           path.push_back(address);
-      if (kind == LONGPOLE_TURN)
-        return;  // within a call
+      if (kind == LONGPOLE_TURN) {  // within a call
+        if (!began.empty() && !began.back().woken_at)
+          began.back().woken_at = time_of_(record.tsc);
+        return;
+      }
       if (kind == LONGPOLE_FUTEX_WAKE) {
         futexes_[record.object].wakes.push_back({time_of_(record.tsc), thread,
                                                  static_cast<std::uint32_t>(found.wakes.size()),
@@ -81,7 +87,7 @@ class EdgeFinder {
         const bool waits = kind == LONGPOLE_FUTEX_WAIT;
         path.insert(path.begin(), record.site);
         began.push_back({kind, time_of_(record.tsc), static_cast<std::uint32_t>(found.waits.size()),
-                         waits && is_barrier_wait_(path)});
+                         waits && is_barrier_wait_(path), record.object, std::nullopt});
         path.clear();
         if (waits)
           found.waits.emplace_back();
@@ -99,6 +105,12 @@ class EdgeFinder {
                                                    record.result == EAGAIN});
       }
     });
+    // The program ended while it waited for its turn, just woken.
+    if (began.size() == 1 && began.back().kind == LONGPOLE_FUTEX_WAIT && began.back().woken_at) {
+      const Began& last = began.back();
+      futexes_[last.object].waits.push_back(
+          {last.time, *last.woken_at, thread, last.ordinal, last.at_barrier, false});
+    }
   }
 
   void pair(std::uint64_t address, Futex& futex) {

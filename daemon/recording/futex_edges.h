@@ -3,7 +3,8 @@
 // The kernel wakes those first that wait longest (futex(2), kernel/futex/waitwake.c), and says how many it woke: so
 // each of them is the one that began to wait first among those that came back later. A wait in another recorded call
 // is that call's way of waiting and none here. A wait that the kernel refused, as what it waits for had changed (EAGAIN),
-// was ended by the wake-up that came between its call and the kernel, if any did.
+// was ended by the wake-up that came between its call and the kernel, if any did. In lockstep, one whose thread waited for its
+// turn when the program ended was over before.
 //
 // Waits of std::barrier's are waits for all who come: who wakes the others is the last to come in this run, and may be another
 // one on another number of CPUs.

@@ -119,6 +119,14 @@ TEST(Futexes, WhoWasToBeWokenBeforeItSleptWaitedAsWell) {
   EXPECT_THAT(with_another, Contains(HasSubstr("2 30000 wait 1")));
 }
 
+TEST(Futexes, WhoWasWokenAndHadNoTurnAnyMoreWaitedAsWell) {
+  const RecordFields waits_for_turn = begins(LONGPOLE_TURN, 60'000, 0);
+  EXPECT_THAT(lines_of({wakes(50'000, 1)}, {{waits(10'000), waits_for_turn}}),
+              Contains("1 10000 wait 0 cpu=0 unfinished"));
+  EXPECT_THAT(lines_of({wakes(50'000, 1)}, {{waits(10'000)}}), Not(Contains(HasSubstr("wait"))))
+      << "nobody knows that it was this one";
+}
+
 TEST(Futexes, WhoWakesThoseAtABarrierIsTheLastToCome) {
   const auto lines = lines_of({wakes(50'000, 255)}, {{waits_at_barrier(10'000), goes_on(60'000)},
                                                      {waits_at_barrier(20'000), goes_on(61'000)}});
