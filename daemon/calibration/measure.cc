@@ -310,41 +310,78 @@ class SharedLocks {
   std::atomic<Turn> turn_ = ones;
 };
 
+// What a host does for other machines changes within a second, and with it what switches and wake-ups take: to twice as much, and
+// an interrupt to four times. So these are measured at several moments, and the middle one counts.
+class Moments {
+ public:
+  // `of_yield`: one that changes nothing.
+  void measure(const std::vector<std::uint32_t>& cpus, std::int64_t of_yield,
+               std::int64_t of_post) {
+    HostCosts costs;
+    stay_on({cpus.front()});
+    costs.context_switch = Switches::measure(cpus.front(), of_yield);
+    Turns::measure(cpus.front(), costs.context_switch, costs.block, costs.release);
+    if (cpus.size() > 1)
+      measure_between(cpus[0], cpus[1], of_post, costs);
+    stay_on({cpus.front()});
+    all_.push_back(costs);
+  }
+
+  void give(HostCosts& costs) const {
+    for (const auto cost :
+         {&HostCosts::context_switch, &HostCosts::block, &HostCosts::release, &HostCosts::wake_up,
+          &HostCosts::release_afar, &HostCosts::interrupt, &HostCosts::migration})
+      costs.*cost = middle(cost);
+    // Two CPUs of a virtual machine may be of one core now, whose caches both have, and of two a moment later: that of
+    // two counts, where busy CPUs mostly are.
+    costs.lock_afar = std::ranges::max(all_, {}, &HostCosts::lock_afar).lock_afar;
+  }
+
+ private:
+  static void measure_between(std::uint32_t one, std::uint32_t other, std::int64_t of_post,
+                              HostCosts& costs) {
+    costs.lock_afar = at_least_none(SharedLocks().measure(one, other));
+    // What the wait takes behind it, and the switch from who had the CPU, are no part of either.
+    const std::int64_t block_behind = costs.block.count() / 2;
+    const HandOvers::Times afar = HandOvers().measure(one, other);
+    costs.wake_up = at_least_none(afar.until_it_runs - block_behind);
+    costs.release_afar = at_least_none(afar.of_post - of_post);
+    const std::int64_t to_busy = HandOvers().measure_interrupted(one, other).until_it_runs;
+    costs.interrupt = at_least_none(to_busy - costs.context_switch.count() - block_behind);
+    costs.migration = at_least_none(measure_migration(one, other));
+  }
+
+  [[nodiscard]] Nanoseconds middle(Nanoseconds HostCosts::*cost) const {
+    std::vector<std::int64_t> times;
+    for (const HostCosts& one : all_)
+      times.push_back((one.*cost).count());
+    return Nanoseconds{median(std::move(times))};
+  }
+
+  std::vector<HostCosts> all_;
+};
+
 void measure(HostCosts& costs) {
   const std::vector<std::uint32_t> cpus = recording::usable_cpus();
   if (cpus.empty())
     return;
   stay_on({cpus.front()});
   measure_calls(costs);
+  Moments moments;
+  const auto measure_moment = [&] {
+    moments.measure(cpus, costs.call[static_cast<std::size_t>(EventKind::yield)].count(),
+                    costs.call[static_cast<std::size_t>(EventKind::semaphore_post)].count());
+  };
+  measure_moment();
   measure_threads(costs);
   costs.tick = measure_tick();
-  const auto call = [&](EventKind kind) {
-    return costs.call[static_cast<std::size_t>(kind)].count();
-  };
-  costs.context_switch = Switches::measure(cpus.front(), call(EventKind::yield));
-  Turns::measure(cpus.front(), costs.context_switch, costs.block, costs.release);
-  if (cpus.size() == 1)
-    return;
-  // Two CPUs of a virtual machine may be of one core now, whose caches both have, and of two a moment later: that of
-  // two counts, where busy CPUs mostly are.
-  std::int64_t of_lock = 0;
-  const auto measure_locks = [&] {
-    of_lock = std::max(of_lock, SharedLocks().measure(cpus[0], cpus[1]));
-  };
-  measure_locks();
-  // What the wait takes behind it, and the switch from who had the CPU, are no part of either.
-  const std::int64_t block_behind = costs.block.count() / 2;
-  const HandOvers::Times afar = HandOvers().measure(cpus[0], cpus[1]);
-  costs.wake_up = at_least_none(afar.until_it_runs - block_behind);
-  costs.release_afar = at_least_none(afar.of_post - call(EventKind::semaphore_post));
-  measure_locks();
-  const std::int64_t to_busy = HandOvers().measure_interrupted(cpus[0], cpus[1]).until_it_runs;
-  costs.interrupt = at_least_none(to_busy - costs.context_switch.count() - block_behind);
-  costs.migration = at_least_none(measure_migration(cpus[0], cpus[1]));
-  measure_locks();
-  costs.lock_afar = at_least_none(of_lock);
-  costs.idle_look = measure_idle_looks(cpus[0], cpus[1], costs.tick);
-  costs.packed_use = measure_packing(cpus[0], cpus[1]);
+  measure_moment();
+  if (cpus.size() > 1) {
+    costs.idle_look = measure_idle_looks(cpus[0], cpus[1], costs.tick);
+    costs.packed_use = measure_packing(cpus[0], cpus[1]);
+  }
+  measure_moment();
+  moments.give(costs);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Measures what calls and switches of threads take on this machine. About a second of two CPUs, and up to four
+// Measures what calls and switches of threads take on this machine. One to two seconds of two CPUs, and up to seven
 // where other programs want them.
 //
 // Calls: the fastest of many batches, of calls that wait for nobody and wake nobody. A context switch: how much
@@ -11,7 +11,7 @@
 // A lock from afar: how much longer the lock, a change of what it guards and the unlock take behind another CPU's
 // turn than behind the same one's. How often idle CPUs look: measure_idle_looks.h.
 // Whether threads are packed: measure_packing.h.
-// The middle one of many each, so that what else runs on the machine counts little.
+// The middle one of many each, so that what else runs on the machine counts little; but for calls, at three moments.
 #pragma once
 
 #include "trace/recording.h"
