@@ -96,7 +96,7 @@ std::vector<Notice> notices_of(const MergeInput& input, const Losses& losses) {
                        0});
   else if (result.lockstep != 0)
     notices.push_back(
-        {"lockstep",
+        {std::string(lockstep_code),
          fmt::format("Recorded in lockstep for {} CPUs: how long threads spin and which of them "
                      "takes what work is as there, and holds for that number.",
                      result.lockstep),

@@ -52,7 +52,7 @@ class OwnWork {
  public:
   // `releases`: the recording's; must outlive it.
   OwnWork(const Recording& recording, const RecordedReleases& releases)
-      : OwnWork(recorded_costs(recording), releases) {}
+      : OwnWork(recorded_costs(recording), recording.is_in_lockstep(), releases) {}
 
   // The CPU time up to the event, without what the recorded run took for the switch to its thread, and for the call
   // before if that blocked or let others go on. Where it is not known which of its waker's calls let a thread go on, that
@@ -67,10 +67,12 @@ class OwnWork {
     const Event& call = events[index - 1];
     const std::int64_t off_cpu = (events[index].time - call.time).count() - work;
     std::int64_t other = release_ * releases_.made_by(thread, index - 1);
-    // One that was off the CPU for longer than a switch takes was switched to.
-    if (off_cpu > switch_) {
+    // One that was off the CPU for longer than a switch takes was switched to; in lockstep, where the records have what turns
+    // took already, if it was not for its turn.
+    const bool waited = waited_for_a_thread(call);
+    if (off_cpu > switch_ && (waited || !in_lockstep_)) {
       other += switch_;
-      if (waited_for_a_thread(call))
+      if (waited)
         other += block_ + (releases_.ended(thread, index - 1) ? 0 : release_);
     }
     owed = std::min(owed + other, most_owed_);
@@ -80,11 +82,12 @@ class OwnWork {
   }
 
  private:
-  OwnWork(const HostCosts& recorded, const RecordedReleases& releases)
+  OwnWork(const HostCosts& recorded, bool in_lockstep, const RecordedReleases& releases)
       : switch_(recorded.context_switch.count()),
         block_(recorded.block.count()),
         release_(recorded.release.count()),
         has_costs_(switch_ + block_ + release_ != 0),
+        in_lockstep_(in_lockstep),
         most_owed_(100 * (switch_ + block_ + release_)),
         releases_(releases) {}
 
@@ -92,6 +95,7 @@ class OwnWork {
   std::int64_t block_;
   std::int64_t release_;
   bool has_costs_;
+  bool in_lockstep_;
   std::int64_t most_owed_;
   const RecordedReleases& releases_;
 };

@@ -12,10 +12,12 @@
 // number of events is the number of recorded calls, and there is one segment (Paper VI) per event.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "trace/error.h"
@@ -274,6 +276,9 @@ struct RunInfo {
   friend bool operator==(const RunInfo&, const RunInfo&) = default;
 };
 
+// Of a notice: its threads had the CPU in turns, as if each of so many CPUs ran one (`longpole record --lockstep`).
+inline constexpr std::string_view lockstep_code = "lockstep";
+
 struct Recording {
   RunInfo run{};
   std::vector<Notice> notices{};
@@ -285,6 +290,9 @@ struct Recording {
   std::vector<Object> objects{};
   std::vector<Thread> threads{};
 
+  [[nodiscard]] bool is_in_lockstep() const {
+    return std::ranges::find(notices, lockstep_code, &Notice::code) != notices.end();
+  }
   [[nodiscard]] std::size_t event_count() const {
     std::size_t n = 0;
     for (const Thread& t : threads)

@@ -59,6 +59,12 @@ TEST(RecordedSwitches, TakeNoMoreThanWasRecorded) {
             milliseconds(2));
 }
 
+// What turns took is in the records, and taken out already.
+TEST(RecordedSwitches, AreNoneWhereAThreadHadItsTurnInLockstep) {
+  EXPECT_EQ(total("notice lockstep 2 \"Recorded in lockstep.\"" + std::string(by_turns), fifo(1)),
+            milliseconds(2 + 2 + 3 + 3) + 3 * milliseconds(1));
+}
+
 // CPU times of single events are known roughly: one that is shorter than its switch makes another one too long.
 TEST(RecordedSwitches, ThatTookMoreThanWasRecordedAreTakenOutOfWhatFollows) {
   EXPECT_EQ(
