@@ -31,7 +31,8 @@ struct Release {
   const void* object;
   std::uint64_t clock;
   std::uint64_t stamp;
-  unsigned waiters;
+  unsigned waiters;   // in the kernel
+  unsigned awaiting;  // in await_release()
 };
 constexpr unsigned kReleases = 1024;
 Release releases[kReleases];
@@ -108,19 +109,21 @@ std::uint64_t enter() {
 class WayBack {
  public:
   explicit WayBack(Participant& self) : self_(self) {}
-  ~WayBack() {
-    if (const std::uint64_t left_at = std::exchange(self_.left_at, 0); left_at != 0) {
-      const std::uint64_t cost = little_time(left_at, stamp());
-      self_.cost += cost;
-      self_.cpu_since += cost;
-    }
-  }
+  ~WayBack();
   WayBack(const WayBack&) = delete;
   WayBack& operator=(const WayBack&) = delete;
 
  private:
   Participant& self_;
 };
+
+WayBack::~WayBack() {
+  if (const std::uint64_t left_at = std::exchange(self_.left_at, 0); left_at != 0) {
+    const std::uint64_t cost = little_time(left_at, stamp());
+    self_.cost += cost;
+    self_.cpu_since += cost;
+  }
+}
 
 // Until when the thread has the turn, unless it waits before.
 void begin_stint(Participant& self) {
@@ -171,7 +174,9 @@ void shorten_stint(Participant& holder, const Participant& ready) {
 }
 
 void record_turn(unsigned flags, std::uint64_t cost, std::uint64_t cpu_time) {
-  write_record(stamp(), LONGPOLE_TURN, flags, cost, 0, cpu_time, 0);
+  const std::uint64_t now = stamp();
+  write_record(now, LONGPOLE_TURN, flags, cost, 0, cpu_time, 0);
+  thread_log.last_stamp = thread_log.last_reading = now;
 }
 
 // Takes the turn from a thread that sleeps or has gone.
@@ -220,6 +225,34 @@ void watch(Watch& before) {
   }
 }
 
+std::uint64_t clock_after_wait(const Participant& self, std::uint64_t cpu_time);
+
+// With OrderLocked. From outside, at `clock`.
+void let_in(Participant& one, std::uint64_t clock) {
+  one.clock = clock;
+  one.objects[0] = one.objects[1] = nullptr;
+  admit(one);
+  if (order.holder == nullptr) {
+    pass_on();
+  } else {
+    shorten_stint(*order.holder, one);
+  }
+}
+
+void stop_awaiting(Participant& one) {
+  one.awaits = false;
+  --release_of(one.objects[0]).awaiting;
+}
+
+// Whoever released it may not be in step.
+void look_for_oneself(Participant& self) {
+  const OrderLocked locked;
+  if (self.awaits) {
+    stop_awaiting(self);
+    let_in(self, clock_after_wait(self, thread_cpu_time()));
+  }
+}
+
 void wait_for_turn(Participant& self) {
   constexpr timespec kPatience{0, 20'000'000};
   Watch seen;
@@ -228,6 +261,7 @@ void wait_for_turn(Participant& self) {
     if (resolved_next.syscall(SYS_futex, &self.may_run, FUTEX_WAIT_PRIVATE, 0, &kPatience) != 0 &&
         errno == ETIMEDOUT) {
       watch(seen);
+      look_for_oneself(self);
     }
   }
   __atomic_store_n(&self.may_run, 0, __ATOMIC_RELAXED);
@@ -277,19 +311,43 @@ void come_back(Participant& self, std::uint64_t begin) {
     if (self.state == State::kLost) {
       --order.lost;
     }
-    self.clock = clock_after_wait(self, begin);
     count_waiters(self, 0u - 1u);
-    self.objects[0] = self.objects[1] = nullptr;
-    admit(self);
-    if (order.holder == nullptr) {
-      pass_on();
-    } else {
-      shorten_stint(*order.holder, self);
-    }
+    let_in(self, clock_after_wait(self, begin));
   }
   record_turn(LONGPOLE_BEGINS, 0, begin);
   wait_for_turn(self);
   go_on(self, begin);
+}
+
+// Of those that await its release, the one that has for longest, a little later than a thread that goes on.
+void let_one_in(Participant& self, const void* object) {
+  constexpr std::uint64_t kWakeUp = 5'000;
+  const WayBack back(self);
+  const std::uint64_t begin = enter();
+  const SignalsBlocked blocked;
+  {
+    const OrderLocked locked;
+    if (self.state == State::kOn) {
+      account(self, begin);
+    }
+    Participant* first = nullptr;
+    for (unsigned i = 0; participant_at(i) != nullptr; ++i) {
+      Participant& one = *participant_at(i);
+      if (one.awaits && one.objects[0] == object &&
+          (first == nullptr || one.began < first->began)) {
+        first = &one;
+      }
+    }
+    if (first != nullptr) {
+      stop_awaiting(*first);
+      let_in(*first, std::max(first->clock, self.clock + kWakeUp));
+    }
+  }
+  const Reading left = read_cpu_time();
+  self.cost += left.cpu_time - begin;
+  self.cpu_since = left.cpu_time;
+  self.left_at = left.stamp;
+  self.stamp_since = stamp();
 }
 
 // The thread has the turn, if it did not lose it.
@@ -446,8 +504,12 @@ void release(longpole_kind kind, const void* object) {
     return;
   }
   note_release(object, clock_now(self));
-  if (kind == LONGPOLE_CREATE || release_of(object).waiters != 0) {
+  const Release& released = release_of(object);
+  if (kind == LONGPOLE_CREATE || released.waiters != 0) {
     self.let_in = true;
+  }
+  if (released.awaiting != 0) {
+    let_one_in(self, object);
   }
 }
 
@@ -500,6 +562,34 @@ void step_in() {
   const std::uint64_t begin = enter();
   const SignalsBlocked blocked;
   come_back(*self, begin);
+}
+
+bool await_release(const void* object) {
+  if (participant == nullptr) {
+    return false;
+  }
+  Participant& self = *participant;
+  const WayBack back(self);
+  const std::uint64_t begin = enter();
+  const SignalsBlocked blocked;
+  {
+    const OrderLocked locked;
+    if (self.state != State::kOutside) {
+      return false;
+    }
+    count_waiters(self, 0u - 1u);
+    Release& release = release_of(object);
+    if (release.object == object && release.stamp >= self.began) {
+      let_in(self, clock_after_wait(self, begin));
+    } else {
+      self.awaits = true;
+      ++release.awaiting;
+    }
+  }
+  record_turn(LONGPOLE_BEGINS, 0, begin);
+  wait_for_turn(self);
+  go_on(self, begin);
+  return in_lockstep();
 }
 
 void spin_on(const void* object) {

@@ -49,6 +49,11 @@ void release(longpole_kind kind, const void* object);
 void step_out(longpole_kind kind, const void* object, const void* given_up);
 void step_in();
 
+// Between step_out() and step_in(), in place of a wait in the kernel, which would give what is released to the thread that is woken
+// at once; on several CPUs others are sooner. True: `object` was released, or may have been, and it is the thread's turn
+// to try; step_out() again before it waits again. False: the thread is not in step, and waits as ever.
+bool await_release(const void* object);
+
 // Gives the turn away until the spin lock is released, or nobody else can go on.
 void spin_on(const void* object);
 void end_spinning_on(const void* object);

@@ -33,6 +33,7 @@ struct Participant {
   std::uint32_t may_run;    // futex; read without the lock
   std::uint64_t switch_at;  // stamp from which on to look who is behind; read without the lock
   bool let_in;              // it released something that others wait for; its thread's own
+  bool awaits;              // outside, until objects[0] is released: await_release()
   State state;
   bool armed;
   bool has_timer;

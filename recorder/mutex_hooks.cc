@@ -13,15 +13,33 @@ inline int acquire_mutex(const Call& call, pthread_mutex_t* mutex, Wait wait) {
       call, [mutex] { return attempts.mutex(mutex); }, wait);
 }
 
+// Others answer a thread that waits otherwise than one that tries, or the kernel does something for their owners meanwhile.
+bool can_be_tried_again(const pthread_mutex_t* mutex) {
+  constexpr int kKinds = 127;
+  const int kind = mutex->__data.__kind & kKinds;
+  return attempts.mutex == resolved_next.pthread_mutex_trylock &&
+         (kind == PTHREAD_MUTEX_TIMED_NP || kind == PTHREAD_MUTEX_RECURSIVE_NP ||
+          kind == PTHREAD_MUTEX_ADAPTIVE_NP);
+}
+
+int wait_for_mutex(pthread_mutex_t* mutex) {
+  while (in_lockstep() && can_be_tried_again(mutex) && lockstep::await_release(mutex)) {
+    if (const int result = attempts.mutex(mutex); result != EBUSY) {
+      return result;
+    }
+    lockstep::step_out(LONGPOLE_MUTEX_LOCK, mutex, nullptr);
+  }
+  return resolved_next.pthread_mutex_lock(mutex);
+}
+
 }  // namespace
 
 LONGPOLE_HOOK int pthread_mutex_lock(pthread_mutex_t* mutex) noexcept {
   if (!recording()) [[unlikely]] {
     return next().pthread_mutex_lock(mutex);
   }
-  return acquire_mutex<&record_acquired_inline>(
-      {LONGPOLE_MUTEX_LOCK, mutex, LONGPOLE_SITE()}, mutex,
-      [mutex] { return resolved_next.pthread_mutex_lock(mutex); });
+  return acquire_mutex<&record_acquired_inline>({LONGPOLE_MUTEX_LOCK, mutex, LONGPOLE_SITE()},
+                                                mutex, [mutex] { return wait_for_mutex(mutex); });
 }
 
 LONGPOLE_HOOK int pthread_mutex_trylock(pthread_mutex_t* mutex) noexcept {

@@ -49,6 +49,10 @@ struct MachineCosts {
 };
 
 class OwnWork {
+  static constexpr bool is_of_mutex(EventKind kind) {
+    return kind == EventKind::mutex_lock || kind == EventKind::mutex_unlock;
+  }
+
  public:
   // `releases`: the recording's; must outlive it.
   OwnWork(const Recording& recording, const RecordedReleases& releases)
@@ -66,10 +70,11 @@ class OwnWork {
       return work;
     const Event& call = events[index - 1];
     const std::int64_t off_cpu = (events[index].time - call.time).count() - work;
-    std::int64_t other = release_ * releases_.made_by(thread, index - 1);
-    // One that was off the CPU for longer than a switch takes was switched to; in lockstep, where the records have what turns
-    // took already, if it was not for its turn.
-    const bool waited = waited_for_a_thread(call);
+    // In lockstep the records have what turns took already, and nobody waits for a mutex in the kernel.
+    const bool was_turn = in_lockstep_ && is_of_mutex(call.kind);
+    std::int64_t other = was_turn ? 0 : release_ * releases_.made_by(thread, index - 1);
+    // One that was off the CPU for longer than a switch takes was switched to.
+    const bool waited = waited_for_a_thread(call) && !was_turn;
     if (off_cpu > switch_ && (waited || !in_lockstep_)) {
       other += switch_;
       if (waited)

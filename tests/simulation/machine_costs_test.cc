@@ -217,6 +217,24 @@ TEST(RecordedWaits, TakeWhatTheMachineSays) {
   EXPECT_EQ(total(one_waits_for_the_other, machine), milliseconds(8));
 }
 
+// B waits for A, 1 ms of blocking, which A lets go on, 0.5 ms; in lockstep neither is in the CPU times.
+TEST(RecordedWaits, ForAMutexTookNothingInLockstep) {
+  const std::string text = R"(
+cost block 1
+cost release 0.5
+1 A lock M cpu=1
+2 B lock M cpu=1 took=3 from A
+4 A unlock M cpu=2
+6 A end cpu=2
+8 B unlock M cpu=2
+8 B end cpu=0
+)";
+  Machine machine = fifo(2);
+  machine.block_cost = machine.release_cost = Nanoseconds{};
+  EXPECT_EQ(total("notice lockstep 2 \"In lockstep.\"" + text, machine), milliseconds(5));
+  EXPECT_EQ(total(text, machine), microseconds(4'500));
+}
+
 // Recorded on one CPU, B takes a lock that A had, and computes on.
 constexpr const char* one_locks_behind_the_other = R"(
 cost lock-afar 1
