@@ -10,6 +10,7 @@
 
 #include "chunk.h"
 #include "lockstep_order.h"
+#include "lockstep_overhead.h"
 #include "lockstep_ticks.h"
 #include "next_definition.h"
 #include "own_signals.h"
@@ -33,6 +34,8 @@ struct Release {
   std::uint64_t stamp;
   unsigned waiters;   // in the kernel
   unsigned awaiting;  // in await_release()
+  bool
+      given_up;  // by waits for conditions, inside of which nobody sees when: no longer to be awaited
 };
 constexpr unsigned kReleases = 1024;
 Release releases[kReleases];
@@ -76,53 +79,6 @@ std::uint64_t cpu_time_of(pid_t thread) {
              ? static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000u +
                    static_cast<std::uint64_t>(time.tv_nsec)
              : 0;
-}
-
-// The thread's CPU time, and when it was that.
-struct Reading {
-  std::uint64_t cpu_time;
-  std::uint64_t stamp;
-};
-
-Reading read_cpu_time() {
-  const std::uint64_t before = stamp();
-  const std::uint64_t cpu_time = thread_cpu_time();
-  return {cpu_time, before + (stamp() - before) / 2};
-}
-
-// CPU time between two such moments with little in between. Measured each time: on a core that others use, too, it is twice as
-// much as on one by itself. One who lost the CPU meanwhile has had the usual.
-std::uint64_t little_time(std::uint64_t from, std::uint64_t until) {
-  constexpr std::uint64_t kLongest = 5'000;
-  const std::uint64_t time = nanoseconds_of(until - from);
-  return time < kLongest ? time : cost_around_readings() / 2;
-}
-
-// From here on the thread sees to turns. Its CPU time.
-std::uint64_t enter() {
-  const std::uint64_t entered = stamp();
-  const Reading reading = read_cpu_time();
-  return reading.cpu_time - std::min(little_time(entered, reading.stamp), reading.cpu_time);
-}
-
-// Goes last, when signals are let through again.
-class WayBack {
- public:
-  explicit WayBack(Participant& self) : self_(self) {}
-  ~WayBack();
-  WayBack(const WayBack&) = delete;
-  WayBack& operator=(const WayBack&) = delete;
-
- private:
-  Participant& self_;
-};
-
-WayBack::~WayBack() {
-  if (const std::uint64_t left_at = std::exchange(self_.left_at, 0); left_at != 0) {
-    const std::uint64_t cost = little_time(left_at, stamp());
-    self_.cost += cost;
-    self_.cpu_since += cost;
-  }
 }
 
 // Until when the thread has the turn, unless it waits before.
@@ -319,6 +275,28 @@ void come_back(Participant& self, std::uint64_t begin) {
   go_on(self, begin);
 }
 
+// The one that has waited for longest; null: there is none.
+Participant* first_awaiting(const void* object) {
+  Participant* first = nullptr;
+  for (unsigned i = 0; participant_at(i) != nullptr; ++i) {
+    Participant& one = *participant_at(i);
+    if (one.awaits && one.objects[0] == object && (first == nullptr || one.began < first->began)) {
+      first = &one;
+    }
+  }
+  return first;
+}
+
+// Those that await it are to wait in the kernel.
+void give_up(const void* object, std::uint64_t clock) {
+  note_release(object, clock);
+  release_of(object).given_up = true;
+  while (Participant* one = first_awaiting(object)) {
+    stop_awaiting(*one);
+    let_in(*one, std::max(one->clock, clock));
+  }
+}
+
 // Of those that await its release, the one that has for longest, a little later than a thread that goes on.
 void let_one_in(Participant& self, const void* object) {
   constexpr std::uint64_t kWakeUp = 5'000;
@@ -330,15 +308,7 @@ void let_one_in(Participant& self, const void* object) {
     if (self.state == State::kOn) {
       account(self, begin);
     }
-    Participant* first = nullptr;
-    for (unsigned i = 0; participant_at(i) != nullptr; ++i) {
-      Participant& one = *participant_at(i);
-      if (one.awaits && one.objects[0] == object &&
-          (first == nullptr || one.began < first->began)) {
-        first = &one;
-      }
-    }
-    if (first != nullptr) {
+    if (Participant* first = first_awaiting(object); first != nullptr) {
       stop_awaiting(*first);
       let_in(*first, std::max(first->clock, self.clock + kWakeUp));
     }
@@ -447,6 +417,7 @@ void begin_thread(std::uint32_t number) {
     participant->cost = std::exchange(cost_of_preparation, 0);
     participant->began = stamp();
   }
+  const WayBack back(*participant);
   come_back(*participant, begin);
 }
 
@@ -538,7 +509,7 @@ void step_out(longpole_kind kind, const void* object, const void* given_up) {
       note_release(object, self.clock);  // whoever comes last releases the others
     }
     if (given_up != nullptr) {
-      note_release(given_up, self.clock);
+      give_up(given_up, self.clock);
     }
     self.state = State::kOutside;
     self.switch_at = 0;
@@ -577,8 +548,11 @@ bool await_release(const void* object) {
     if (self.state != State::kOutside) {
       return false;
     }
-    count_waiters(self, 0u - 1u);
     Release& release = release_of(object);
+    if (release.given_up) {
+      return false;
+    }
+    count_waiters(self, 0u - 1u);
     if (release.object == object && release.stamp >= self.began) {
       let_in(self, clock_after_wait(self, begin));
     } else {

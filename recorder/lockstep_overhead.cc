@@ -1,0 +1,41 @@
+#include "lockstep_overhead.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "lockstep_ticks.h"
+#include "thread_log.h"
+
+namespace longpole::recorder::lockstep {
+namespace {
+
+// Between two stamps with little in between. One who lost the CPU meanwhile has had the usual.
+std::uint64_t little_time(std::uint64_t from, std::uint64_t until) {
+  constexpr std::uint64_t kLongest = 5'000;
+  const std::uint64_t time = nanoseconds_of(until - from);
+  return time < kLongest ? time : cost_around_readings() / 2;
+}
+
+}  // namespace
+
+Reading read_cpu_time() {
+  const std::uint64_t before = stamp();
+  const std::uint64_t cpu_time = thread_cpu_time();
+  return {cpu_time, before + (stamp() - before) / 2};
+}
+
+std::uint64_t enter() {
+  const std::uint64_t entered = stamp();
+  const Reading reading = read_cpu_time();
+  return reading.cpu_time - std::min(little_time(entered, reading.stamp), reading.cpu_time);
+}
+
+WayBack::~WayBack() {
+  if (const std::uint64_t left_at = std::exchange(self_.left_at, 0); left_at != 0) {
+    const std::uint64_t cost = little_time(left_at, stamp());
+    self_.cost += cost;
+    self_.cpu_since += cost;
+  }
+}
+
+}  // namespace longpole::recorder::lockstep
