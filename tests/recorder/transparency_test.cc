@@ -122,8 +122,9 @@ INSTANTIATE_TEST_SUITE_P(
         Specimen{"signal_handlers"}, Specimen{"signal_waits"}, Specimen{"signals_taken_late"},
         Specimen{"small_default_stacks"}, Specimen{"small_stacks"}, Specimen{"spin_locks"},
         Specimen{"synchronized"}, Specimen{"standard_threads"}, Specimen{"thread_attributes"},
-        Specimen{"thread_local_destructors"}, Specimen{"threads"}, Specimen{"unwinding"},
-        Specimen{"vforks"}, Specimen{"preloads", {}, std::nullopt, "preloaded.so"}),
+        Specimen{"thread_local_destructors"}, Specimen{"threads"}, Specimen{"turns_at_a_condition"},
+        Specimen{"unwinding"}, Specimen{"vforks"},
+        Specimen{"preloads", {}, std::nullopt, "preloaded.so"}),
     [](const auto& tested) { return name_of(tested.param); });
 
 }  // namespace
