@@ -34,8 +34,8 @@ struct Release {
   std::uint64_t stamp;
   unsigned waiters;   // in the kernel
   unsigned awaiting;  // in await_release()
-  bool
-      given_up;  // by waits for conditions, inside of which nobody sees when: no longer to be awaited
+  // By waits for conditions, inside of which nobody sees when: not to be awaited any more.
+  bool given_up;
 };
 constexpr unsigned kReleases = 1024;
 Release releases[kReleases];
@@ -132,6 +132,7 @@ void shorten_stint(Participant& holder, const Participant& ready) {
 void record_turn(unsigned flags, std::uint64_t cost, std::uint64_t cpu_time) {
   const std::uint64_t now = stamp();
   write_record(now, LONGPOLE_TURN, flags, cost, 0, cpu_time, 0);
+  // So that the next record does not read the clock, which would be no cost of turns.
   thread_log.last_stamp = thread_log.last_reading = now;
 }
 
@@ -229,12 +230,9 @@ void go_on(Participant& self, std::uint64_t begin) {
     const OrderLocked locked;
     begin_stint(self);
   }
-  const Reading left = read_cpu_time();
-  self.cost += left.cpu_time - begin;
-  record_turn(LONGPOLE_RETURNS, self.cost, left.cpu_time);
+  const std::uint64_t cpu_time = leave(self, begin);
+  record_turn(LONGPOLE_RETURNS, self.cost, cpu_time);
   self.cost = 0;
-  self.cpu_since = left.cpu_time;
-  self.left_at = left.stamp;
   self.stamp_since = stamp();
 }
 
@@ -300,23 +298,18 @@ void give_up(const void* object, std::uint64_t clock) {
 // Of those that await its release, the one that has for longest, a little later than a thread that goes on.
 void let_one_in(Participant& self, const void* object) {
   constexpr std::uint64_t kWakeUp = 5'000;
-  const WayBack back(self);
-  const std::uint64_t begin = enter();
-  const SignalsBlocked blocked;
+  const AtTurns at_turns(self);
   {
     const OrderLocked locked;
     if (self.state == State::kOn) {
-      account(self, begin);
+      account(self, at_turns.begin);
     }
     if (Participant* first = first_awaiting(object); first != nullptr) {
       stop_awaiting(*first);
       let_in(*first, std::max(first->clock, self.clock + kWakeUp));
     }
   }
-  const Reading left = read_cpu_time();
-  self.cost += left.cpu_time - begin;
-  self.cpu_since = left.cpu_time;
-  self.left_at = left.stamp;
+  leave(self, at_turns.begin);
   self.stamp_since = stamp();
 }
 
@@ -452,10 +445,8 @@ void take_turn() {
       (stamp() < __atomic_load_n(&self->switch_at, __ATOMIC_RELAXED) && !self->let_in)) {
     return;
   }
-  const WayBack back(*self);
-  const std::uint64_t begin = enter();
-  const SignalsBlocked blocked;
-  look(*self, begin, false);
+  const AtTurns at_turns(*self);
+  look(*self, at_turns.begin, false);
 }
 
 void release(longpole_kind kind, const void* object) {
@@ -464,10 +455,8 @@ void release(longpole_kind kind, const void* object) {
   }
   Participant& self = *participant;
   if (kind == LONGPOLE_YIELD && order.first_queued != nullptr) {
-    const WayBack back(self);
-    const std::uint64_t begin = enter();
-    const SignalsBlocked blocked;
-    look(self, begin, true);
+    const AtTurns at_turns(self);
+    look(self, at_turns.begin, true);
   } else {
     take_turn();
   }
@@ -489,15 +478,13 @@ void step_out(longpole_kind kind, const void* object, const void* given_up) {
     return;
   }
   Participant& self = *participant;
-  const WayBack back(self);
-  const std::uint64_t begin = enter();
-  const SignalsBlocked blocked;
+  const AtTurns at_turns(self);
   {
     const OrderLocked locked;
     if (self.state != State::kOn) {
       return;
     }
-    account(self, begin);
+    account(self, at_turns.begin);
     const bool sleeps = kind == LONGPOLE_SLEEP;
     self.asleep_for = sleeps ? reinterpret_cast<std::uintptr_t>(object) : 0;
     const bool names_none = sleeps || kind == LONGPOLE_IO || kind == LONGPOLE_SIGNAL_WAIT;
@@ -518,10 +505,7 @@ void step_out(longpole_kind kind, const void* object, const void* given_up) {
     remove(self);
     pass_on();
   }
-  const Reading left = read_cpu_time();
-  self.cpu_since = left.cpu_time;
-  self.cost += left.cpu_time - begin;
-  self.left_at = left.stamp;
+  leave(self, at_turns.begin);
 }
 
 void step_in() {
@@ -529,10 +513,8 @@ void step_in() {
   if (self == nullptr || (self->state != State::kOutside && self->state != State::kLost)) {
     return;
   }
-  const WayBack back(*self);
-  const std::uint64_t begin = enter();
-  const SignalsBlocked blocked;
-  come_back(*self, begin);
+  const AtTurns at_turns(*self);
+  come_back(*self, at_turns.begin);
 }
 
 bool await_release(const void* object) {
@@ -540,9 +522,7 @@ bool await_release(const void* object) {
     return false;
   }
   Participant& self = *participant;
-  const WayBack back(self);
-  const std::uint64_t begin = enter();
-  const SignalsBlocked blocked;
+  const AtTurns at_turns(self);
   {
     const OrderLocked locked;
     if (self.state != State::kOutside) {
@@ -554,15 +534,15 @@ bool await_release(const void* object) {
     }
     count_waiters(self, 0u - 1u);
     if (release.object == object && release.stamp >= self.began) {
-      let_in(self, clock_after_wait(self, begin));
+      let_in(self, clock_after_wait(self, at_turns.begin));
     } else {
       self.awaits = true;
       ++release.awaiting;
     }
   }
-  record_turn(LONGPOLE_BEGINS, 0, begin);
+  record_turn(LONGPOLE_BEGINS, 0, at_turns.begin);
   wait_for_turn(self);
-  go_on(self, begin);
+  go_on(self, at_turns.begin);
   return in_lockstep();
 }
 
@@ -572,25 +552,23 @@ void spin_on(const void* object) {
     return;
   }
   Participant& self = *participant;
-  const WayBack back(self);
-  const std::uint64_t begin = enter();
-  const SignalsBlocked blocked;
+  const AtTurns at_turns(self);
   if (self.state != State::kOn) {
-    come_back(self, begin);
+    come_back(self, at_turns.begin);
     return;
   }
-  record_turn(LONGPOLE_BEGINS, 0, begin);
+  record_turn(LONGPOLE_BEGINS, 0, at_turns.begin);
   {
     const OrderLocked locked;
     if (self.state == State::kOn) {
-      account(self, begin);
+      account(self, at_turns.begin);
       self.spins_on = object;
       no_tick(self);
       pass_on();
     }
   }
   wait_for_turn(self);
-  go_on(self, begin);
+  go_on(self, at_turns.begin);
 }
 
 void end_spinning_on(const void* object) {

@@ -52,8 +52,8 @@ struct Participant {
   std::uint64_t asleep_for;
   // CPU time that turns have cost, not yet in a record.
   std::uint64_t cost;
-  std::uint64_t
-      left_at;  // stamp of cpu_since, where its thread is still on the way back to the program; 0: it is not
+  // Stamp of cpu_since, where its thread is still on the way back to the program; 0: it is not.
+  std::uint64_t left_at;
 };
 
 struct Order {

@@ -9,6 +9,18 @@
 namespace longpole::recorder::lockstep {
 namespace {
 
+// The thread's CPU time, and the stamp of when it was that.
+struct Reading {
+  std::uint64_t cpu_time;
+  std::uint64_t stamp;
+};
+
+Reading read_cpu_time() {
+  const std::uint64_t before = stamp();
+  const std::uint64_t cpu_time = thread_cpu_time();
+  return {cpu_time, before + (stamp() - before) / 2};
+}
+
 // Between two stamps with little in between. One who lost the CPU meanwhile has had the usual.
 std::uint64_t little_time(std::uint64_t from, std::uint64_t until) {
   constexpr std::uint64_t kLongest = 5'000;
@@ -17,12 +29,6 @@ std::uint64_t little_time(std::uint64_t from, std::uint64_t until) {
 }
 
 }  // namespace
-
-Reading read_cpu_time() {
-  const std::uint64_t before = stamp();
-  const std::uint64_t cpu_time = thread_cpu_time();
-  return {cpu_time, before + (stamp() - before) / 2};
-}
 
 std::uint64_t enter() {
   const std::uint64_t entered = stamp();
@@ -36,6 +42,14 @@ WayBack::~WayBack() {
     self_.cost += cost;
     self_.cpu_since += cost;
   }
+}
+
+std::uint64_t leave(Participant& self, std::uint64_t begin) {
+  const Reading left = read_cpu_time();
+  self.cost += left.cpu_time - begin;
+  self.cpu_since = left.cpu_time;
+  self.left_at = left.stamp;
+  return left.cpu_time;
 }
 
 }  // namespace longpole::recorder::lockstep

@@ -1,7 +1,7 @@
 // What seeing to turns takes of a thread's CPU time, from where it comes in to where it goes on with the program's own. For
 // lockstep.cc alone.
 //
-//   program │ enter(): stamp, CPU clock │ … turns … │ read_cpu_time(), the record │ signals let through, ~WayBack: stamp │ program
+//   program │ AtTurns: stamp, CPU clock │ … turns … │ leave(): CPU clock │ ~AtTurns: signals let through, stamp │ program
 //
 // What lies outside the two readings of the clock is measured by stamps, each time: on a core that others use, too, it is twice
 // as much as on one by itself. In nanoseconds. Async-signal-safe.
@@ -9,21 +9,13 @@
 
 #include <cstdint>
 
+#include "chunk.h"
 #include "lockstep_order.h"
 
 namespace longpole::recorder::lockstep {
 
-// The thread's CPU time, and the stamp of when it was that.
-struct Reading {
-  std::uint64_t cpu_time;
-  std::uint64_t stamp;
-};
-Reading read_cpu_time();
-
-// The thread's CPU time as it comes in.
-std::uint64_t enter();
-
-// Goes last, when signals are let through again: what has passed since Participant::left_at, where that is set, is cost.
+// Of the way back, which goes last, when signals are let through again: what has passed since Participant::left_at, where that
+// is set, is cost.
 class WayBack {
  public:
   explicit WayBack(Participant& self) : self_(self) {}
@@ -34,5 +26,23 @@ class WayBack {
  private:
   Participant& self_;
 };
+
+// The thread's CPU time as it comes in.
+std::uint64_t enter();
+
+// While it sees to turns no signal interrupts it.
+class AtTurns : WayBack {
+ public:
+  explicit AtTurns(Participant& self) : WayBack(self), begin(enter()) {}
+
+  const std::uint64_t begin;  // CPU time
+
+ private:
+  const SignalsBlocked blocked_;
+};
+
+// What the thread has done since `begin`, its CPU time then, is cost, and what it does from here on is its own but for the way
+// back. Its CPU time.
+std::uint64_t leave(Participant& self, std::uint64_t begin);
 
 }  // namespace longpole::recorder::lockstep

@@ -323,7 +323,6 @@ class Moments {
     Turns::measure(cpus.front(), costs.context_switch, costs.block, costs.release);
     if (cpus.size() > 1)
       measure_between(cpus[0], cpus[1], of_post, costs);
-    stay_on({cpus.front()});
     all_.push_back(costs);
   }
 
@@ -367,19 +366,19 @@ void measure(HostCosts& costs) {
     return;
   stay_on({cpus.front()});
   measure_calls(costs);
+  measure_threads(costs);
+  costs.tick = measure_tick();
   Moments moments;
   const auto measure_moment = [&] {
     moments.measure(cpus, costs.call[static_cast<std::size_t>(EventKind::yield)].count(),
                     costs.call[static_cast<std::size_t>(EventKind::semaphore_post)].count());
   };
   measure_moment();
-  measure_threads(costs);
-  costs.tick = measure_tick();
-  measure_moment();
-  if (cpus.size() > 1) {
+  if (cpus.size() > 1)
     costs.idle_look = measure_idle_looks(cpus[0], cpus[1], costs.tick);
+  measure_moment();
+  if (cpus.size() > 1)
     costs.packed_use = measure_packing(cpus[0], cpus[1]);
-  }
   measure_moment();
   moments.give(costs);
 }

@@ -11,9 +11,11 @@ StolenTimeWatch::StolenTimeWatch(std::vector<std::uint32_t> cpus)
     : cpus_(std::move(cpus)), may_be_stolen_(cpu_use(cpus_).stolen.count() > 0) {}
 
 void StolenTimeWatch::look(std::int64_t now_ns) {
-  if (!may_be_stolen_)
-    return;
-  const StolenLook now{now_ns, cpu_use(cpus_).stolen.count()};
+  if (may_be_stolen_)
+    note({now_ns, cpu_use(cpus_).stolen.count()});
+}
+
+void StolenTimeWatch::note(const StolenLook& now) {
   if (!looks_.empty() && looks_.back().stolen_ns == now.stolen_ns) {
     last_ = now;
     return;

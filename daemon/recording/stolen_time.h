@@ -19,6 +19,8 @@ class StolenTimeWatch {
 
   // `now_ns`: CLOCK_MONOTONIC, ascending.
   void look(std::int64_t now_ns);
+  // What such a look saw.
+  void note(const StolenLook& now);
 
   // The looks before and after each change, in order of time.
   [[nodiscard]] std::vector<StolenLook> take();

@@ -70,7 +70,8 @@ class OwnWork {
       return work;
     const Event& call = events[index - 1];
     const std::int64_t off_cpu = (events[index].time - call.time).count() - work;
-    // In lockstep the records have what turns took already, and nobody waits for a mutex in the kernel.
+    // In lockstep the records have what turns took already, and who waits for a mutex waits for its turn, where no wait for a
+    // condition gives that up.
     const bool was_turn = in_lockstep_ && is_of_mutex(call.kind);
     std::int64_t other = was_turn ? 0 : release_ * releases_.made_by(thread, index - 1);
     // One that was off the CPU for longer than a switch takes was switched to.

@@ -50,5 +50,15 @@ TEST(StolenTime, IsNeverMoreThanWhatRan) {
   EXPECT_THAT(forty_in_the_second_tenth().shared_out(runs), ElementsAre(10 * ms, 20 * ms));
 }
 
+TEST(StolenTimeWatch, KeepsTheLooksBeforeAndAfterEachChange) {
+  StolenTimeWatch watch({});
+  for (const StolenLook& look :
+       {StolenLook{0, 7}, {1, 7}, {2, 7}, {3, 9}, {4, 10}, {5, 10}, {6, 10}})
+    watch.note(look);
+  EXPECT_THAT(watch.take(), ElementsAre(StolenLook{0, 7}, StolenLook{2, 7}, StolenLook{3, 9},
+                                        StolenLook{4, 10}, StolenLook{6, 10}));
+  EXPECT_THAT(watch.take(), testing::IsEmpty());
+}
+
 }  // namespace
 }  // namespace longpole::recording
