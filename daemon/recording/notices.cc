@@ -241,8 +241,8 @@ std::vector<Notice> notices_of(const MergeInput& input, const Losses& losses) {
   if (const auto stolen = telling_stolen_time(result))
     notices.push_back(
         {"cpu-stolen",
-         fmt::format("The host of this virtual machine took the CPU away for {} of the run, for "
-                     "others. That is taken out of the CPU times, a tenth of a second at a time: "
+         fmt::format("The host of this virtual machine gave the CPU to others for {} of the run. "
+                     "That is taken out of the CPU times, a tenth of a second at a time: "
                      "what ran for less may seem longer or shorter than it is.",
                      duration_text(*stolen)),
          static_cast<std::uint64_t>(*stolen)});

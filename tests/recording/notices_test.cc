@@ -58,7 +58,7 @@ TEST(Notices, WhatAHostStoleOfTheRunIsSaid) {
   const std::vector<Notice> notices = run.merge()->notices;
   const auto notice = std::ranges::find(notices, "cpu-stolen", &Notice::code);
   ASSERT_NE(notice, notices.end());
-  EXPECT_THAT(notice->text, testing::HasSubstr("took the CPU away for 120 ms of the run"));
+  EXPECT_THAT(notice->text, testing::HasSubstr("gave the CPU to others for 120 ms of the run"));
   EXPECT_EQ(notice->count, 120U * ms);
   run.result.ended_ns = 100 * ms;
   run.result.stolen = {{0, 500 * ms}, {100 * ms, 540 * ms}};
