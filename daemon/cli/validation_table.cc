@@ -159,8 +159,7 @@ std::string validation_caveats(const Validation& validation) {
   if (stolen > telling_stolen)
     out += fmt::format(
         "note: the host of this virtual machine took up to {} of the CPUs' time for others; that "
-        "is "
-        "taken out of the real times\n",
+        "is taken out of the real times\n",
         percent_text(stolen));
   if (validation.that_read.runs > 0)
     out += fmt::format(

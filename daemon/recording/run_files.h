@@ -56,7 +56,7 @@ struct ClockPair {
   friend bool operator==(const ClockPair&, const ClockPair&) = default;
 };
 
-// How much of the program's CPUs the host of a virtual machine had taken for others, since it started, at a moment.
+// How much time of the program's CPUs the host of a virtual machine had given to others at a moment, since the machine started.
 struct StolenLook {
   std::int64_t monotonic_ns = 0;
   std::int64_t stolen_ns = 0;

@@ -47,7 +47,8 @@ class StolenTime {
   // In all.
   [[nodiscard]] std::int64_t total() const;
 
-  // The most that can have been stolen between the two: what was between the looks around them, and the counter's step, if it moved.
+  // The most that can have been stolen between the two: what was between the looks around them, and the counter's step, if it
+  // moved.
   [[nodiscard]] std::int64_t most_between(std::int64_t from, std::int64_t until) const;
 
   // Of each of these runs, how much of it was stolen, if between two looks it was shared out evenly over those that ran, and
