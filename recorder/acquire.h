@@ -17,9 +17,11 @@ inline int acquire(const Call& call, Attempt attempt, Wait wait) {
     kRecordAcquired(call, result);
     return result;
   }
-  record_begins(call);
+  const Call waits =
+      call;  // in memory here alone: what is known of a call that need not wait stays in registers
+  record_begins(waits);
   result = wait();
-  record_returns(call, result);
+  record_returns(waits, result);
   return result;
 }
 

@@ -10,6 +10,7 @@
 #include <initializer_list>
 
 #include "encode_records.h"
+#include "measured_costs.h"
 #include "plain_memory.h"
 #include "process.h"
 
@@ -231,6 +232,11 @@ struct Scratch {
 
 Scratch* make_scratch() {
   return static_cast<Scratch*>(map_memory(sizeof(Scratch)));
+}
+
+void* memory_of(Scratch* scratch) {
+  static_assert(sizeof(Scratch::chunk) >= kBytesToMeasureIn);
+  return scratch->chunk;
 }
 
 Emptied empty_chunk(longpole_chunk* chunk, Scratch* scratch) {

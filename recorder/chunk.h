@@ -44,6 +44,7 @@ void unmap_memory(void* memory, std::size_t bytes);  // null is allowed
 // Room to encode a chunk in, for one thread.
 struct Scratch;
 Scratch* make_scratch();
+void* memory_of(Scratch* scratch);  // for whatever comes before the next chunk is emptied
 
 enum class Emptied : std::uint8_t {
   kYes,

@@ -19,28 +19,24 @@ namespace longpole::recorder {
 
 namespace {
 
-// A chunk whose records nobody reads, while it lives.
-class ScratchChunk {
+// A page whose records nobody reads, instead of those of the calling thread while it lives. In the memory it lies where records
+// are written twice.
+class ScratchPage {
  public:
-  ScratchChunk()
-      : memory_(
-            mmap(nullptr, kReserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {}
-  ~ScratchChunk() {
-    thread_log.next_slot = 0;
-    thread_log.again_mask = 0;
-    if (is_there()) {
-      munmap(memory_, kReserved);
-    }
-  }
-  ScratchChunk(const ScratchChunk&) = delete;
-  ScratchChunk& operator=(const ScratchChunk&) = delete;
+  explicit ScratchPage(void* memory)
+      : page_(((reinterpret_cast<std::uintptr_t>(memory) - LONGPOLE_AGAIN_BYTES + kPlaceInChunk) &
+               ~kPlaceInChunk) +
+              LONGPOLE_AGAIN_BYTES) {}
+  ~ScratchPage() { thread_log = log_; }
+  ScratchPage(const ScratchPage&) = delete;
+  ScratchPage& operator=(const ScratchPage&) = delete;
 
-  bool is_there() const { return memory_ != MAP_FAILED; }
-
-  // In which page of the chunk the next record goes first.
-  void begin_at(std::uintptr_t page) const {
-    const auto memory = reinterpret_cast<std::uintptr_t>(memory_);
-    thread_log.next_slot = ((memory + kPlaceInChunk) & ~kPlaceInChunk) + page + kFirstSlot;
+  template <typename Work>
+  std::int64_t ns_of(const Work& work) const {
+    thread_log.next_slot = page_ + kFirstSlot;
+    const std::int64_t before = monotonic_now();
+    work();
+    return monotonic_now() - before;
   }
 
   // Of works that make `count` times the same each, and fit into a page of the chunk; picoseconds for one. The fastest of
@@ -53,7 +49,7 @@ class ScratchChunk {
     best.fill(INT64_MAX);
     for (int batch = 0; batch < kBatches; ++batch) {
       auto* least = best.data();
-      (keep_least(*least++, works), ...);
+      ((*least = smaller(*least, ns_of(works)), ++least), ...);
     }
     std::array<double, sizeof...(Works)> each;
     for (std::size_t i = 0; i < best.size(); ++i) {
@@ -63,17 +59,10 @@ class ScratchChunk {
   }
 
  private:
-  template <typename Work>
-  void keep_least(std::int64_t& least, Work& work) const {
-    begin_at(0);
-    const std::int64_t before = monotonic_now();
-    work();
-    const std::int64_t elapsed = monotonic_now() - before;
-    least = elapsed < least ? elapsed : least;
-  }
+  static std::int64_t smaller(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
 
-  static constexpr std::size_t kReserved = 2 * kChunkBytes;
-  void* memory_;
+  ThreadLog log_ = thread_log;
+  std::uintptr_t page_;
 };
 
 std::uint64_t at_least_nothing(double ps) {
@@ -81,6 +70,8 @@ std::uint64_t at_least_nothing(double ps) {
 }
 
 constexpr std::uint64_t kRecords = 96;
+
+constexpr std::uint64_t kGoldenRatio = 0x9e3779b97f4a7c15u;
 
 // What recording adds to calls that acquire and release as all others do: by an instruction that the processor waits
 // for. A mutex would do without as long as there is one thread.
@@ -91,6 +82,35 @@ void post_and_take(Post post, Take take) {
   for (std::uint64_t i = 0; i < kRecords / 2; ++i) {
     post(&semaphore);
     take(&semaphore);
+  }
+}
+
+// Pairs of calls with nothing between them, as in a short critical section, and work behind each: a processor that need not
+// read the time makes the calls while it is still at the work. Written twice, the records of all fit into a page.
+constexpr std::uint64_t kCallsBesideWork = 48;
+static_assert(kCallsBesideWork * 2 * sizeof(longpole_record) <=
+              (LONGPOLE_AGAIN_MASK & -LONGPOLE_AGAIN_MASK) - kFirstSlot);
+
+// Some 0.1 us: each step needs the one before. Of whole numbers: the program may have asked for a signal where others are not
+// exact.
+volatile std::uint64_t work_done;
+void work() {
+  constexpr int kSteps = 80;
+  std::uint64_t result = work_done;
+  for (int i = 0; i < kSteps; ++i) {
+    result = (result ^ kGoldenRatio) * kGoldenRatio;
+  }
+  work_done = result;
+}
+
+template <typename Post, typename Take>
+void post_and_take_beside_work(Post post, Take take) {
+  sem_t semaphore;
+  resolved_next.sem_init(&semaphore, 0, 0);
+  for (std::uint64_t i = 0; i < kCallsBesideWork / 2; ++i) {
+    post(&semaphore);
+    take(&semaphore);
+    work();
   }
 }
 
@@ -120,10 +140,9 @@ void post_by_the_kernel(Post post, Wait wait) {
 // Entering the kernel, the processor waits for what was begun, and comes back to code that it must fetch anew: there a
 // record hides behind nothing, and a second one adds the least of what the first does. Of both records together, less
 // what the daemon takes out for them by what writing them again adds.
-std::uint64_t cost_beside_kernel(const ScratchChunk& scratch, double of_first) {
+std::uint64_t cost_beside_kernel(const ScratchPage& scratch, double of_first) {
   const auto hooked = [] { post_by_the_kernel(&longpole_post, &longpole_wait); };
-  const auto twice_hooked = [&scratch, hooked] {
-    scratch.begin_at(LONGPOLE_AGAIN_BYTES);
+  const auto twice_hooked = [hooked] {
     thread_log.again_mask = LONGPOLE_AGAIN_MASK;
     hooked();
     thread_log.again_mask = 0;
@@ -133,13 +152,31 @@ std::uint64_t cost_beside_kernel(const ScratchChunk& scratch, double of_first) {
   return at_least_nothing(once - alone - of_first * (twice - once));
 }
 
-}  // namespace
-
-void measure_costs(longpole_control& control) {
-  const ScratchChunk scratch;
-  if (!scratch.is_there()) {
-    return;
+// Of a record between work and calls, more than what the daemon takes out for it by what writing it again adds. The first of
+// two batches shows the processor the code. Where it did something else meanwhile they say nothing.
+void measure_exposed_cost(longpole_control& control, const ScratchPage& scratch) {
+  const auto cost_ps = static_cast<std::int64_t>(control.cost_ps);
+  const auto beside_a_call_ps = static_cast<std::int64_t>(control.cost_ps - control.hidden_ps);
+  const auto hooked = [] { post_and_take_beside_work(&longpole_post, &longpole_trywait); };
+  std::int64_t more_ps = 0;
+  for (int batch = 0; batch < 2; ++batch) {
+    const std::int64_t alone = scratch.ns_of(
+        [] { post_and_take_beside_work(resolved_next.sem_post, resolved_next.sem_trywait); });
+    const std::int64_t once = scratch.ns_of(hooked);
+    thread_log.again_mask = LONGPOLE_AGAIN_MASK;
+    const std::int64_t twice = scratch.ns_of(hooked);
+    thread_log.again_mask = 0;
+    const std::int64_t of_first = (twice - once) * beside_a_call_ps / cost_ps;
+    more_ps = (once - alone - of_first) * 1000 / std::int64_t{kCallsBesideWork};
   }
+  const std::int64_t most_ps = 4 * cost_ps;
+  if (more_ps < most_ps && more_ps > -most_ps) {
+    __atomic_fetch_add(&control.exposed_ps, more_ps, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&control.exposed_times, 1, __ATOMIC_RELAXED);
+  }
+}
+
+void measure_costs(longpole_control& control, const ScratchPage& scratch) {
   const auto record_alone = [] {
     for (std::uint64_t i = 0; i < kRecords; ++i) {
       record(stamp_of_acquisition(), {LONGPOLE_SEMAPHORE_WAIT, &thread_log, &thread_log}, 0, 0);
@@ -152,6 +189,10 @@ void measure_costs(longpole_control& control) {
   const std::uint64_t beside_a_call = at_least_nothing(with - without);
   control.hidden_ps = beside_a_call < control.cost_ps ? control.cost_ps - beside_a_call : 0;
   if (control.cost_ps != 0) {
+    constexpr int kTimes = 9;
+    for (int i = 0; i < kTimes; ++i) {
+      measure_exposed_cost(control, scratch);
+    }
     const double of_first = static_cast<double>(control.cost_ps - control.hidden_ps) /
                             static_cast<double>(control.cost_ps);
     control.kernel_entry_cost_ps = cost_beside_kernel(scratch, of_first);
@@ -181,6 +222,24 @@ void measure_costs(longpole_control& control) {
   if (control.function_depth != 0) {
     control.function_cost_ps =
         at_least_nothing(scratch.ps_each(kRecords, [] { enter_and_leave(kRecords / 2); })[0]);
+  }
+}
+
+}  // namespace
+
+void measure_costs(longpole_control& control) {
+  void* const memory =
+      mmap(nullptr, kBytesToMeasureIn, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) {
+    return;
+  }
+  measure_costs(control, ScratchPage(memory));
+  munmap(memory, kBytesToMeasureIn);
+}
+
+void measure_exposed_cost_again(longpole_control& control, void* memory) {
+  if (control.cost_ps != 0) {
+    measure_exposed_cost(control, ScratchPage(memory));
   }
 }
 

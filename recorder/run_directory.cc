@@ -193,6 +193,8 @@ longpole_control* claim_directory_of_child(longpole_beginning beginning) {
   control->max_units = first.max_units;
   control->cost_ps = first.cost_ps;
   control->hidden_ps = first.hidden_ps;
+  control->exposed_ps = first.exposed_ps;
+  control->exposed_times = first.exposed_times;
   control->wait_cost_ps = first.wait_cost_ps;
   control->interruptible_cost_ps = first.interruptible_cost_ps;
   control->kernel_entry_cost_ps = first.kernel_entry_cost_ps;

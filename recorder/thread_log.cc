@@ -8,6 +8,7 @@
 
 #include "chunk.h"
 #include "function_hooks.h"
+#include "measured_costs.h"
 #include "next_definition.h"
 #include "openmp_hooks.h"
 #include "sampling.h"
@@ -19,6 +20,9 @@ __thread ThreadLog thread_log;
 namespace {
 
 pthread_key_t end_key;
+
+// That a program which does little but call is a thousandth longer for it.
+constexpr std::uint32_t kChunksPerMeasurement = 32;
 
 std::uintptr_t first_slot(const longpole_chunk* chunk) {
   return reinterpret_cast<std::uintptr_t>(chunk) + kFirstSlot;
@@ -108,6 +112,9 @@ bool make_room() {
   }
   if (const Emptied emptied = empty_chunk(full, log.scratch); emptied != Emptied::kNo) {
     if (emptied == Emptied::kYes) {
+      if (full->sequence % kChunksPerMeasurement == 0 && !in_lockstep()) {
+        measure_exposed_cost_again(control(), memory_of(log.scratch));
+      }
       use_chunk(full);
     }
     return emptied == Emptied::kYes;

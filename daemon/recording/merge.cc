@@ -32,6 +32,13 @@ std::int64_t computed_by(const std::vector<MergedThread>& threads) {
   return sum;
 }
 
+// Of what a processor's noise alone makes less than nothing, nothing.
+std::uint64_t mean_exposed_ps(const longpole_control& control) {
+  return control.exposed_ps <= 0 || control.exposed_times == 0
+             ? 0
+             : static_cast<std::uint64_t>(control.exposed_ps) / control.exposed_times;
+}
+
 class Merger {
  public:
   explicit Merger(const MergeInput& input);
@@ -78,7 +85,8 @@ Merger::Merger(const MergeInput& input)
                .base_ns = input.result.started_ns,
                .end_ns = input.result.ended_ns - input.result.started_ns,
                .costs = RecordCosts(input.control.cost_ps,
-                                    std::min(input.control.hidden_ps, input.control.cost_ps)),
+                                    std::min(input.control.hidden_ps, input.control.cost_ps),
+                                    mean_exposed_ps(input.control)),
                .function_cost_ps = input.control.function_cost_ps,
                .wait_cost_ps = input.control.wait_cost_ps,
                .interruptible_cost_ps = input.control.interruptible_cost_ps,

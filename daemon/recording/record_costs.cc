@@ -2,18 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 #include <span>
 
 namespace longpole::recording {
 namespace {
 
-// Enough for a hundredth of a stretch that varies by all of itself.
-constexpr std::size_t most_stretches = 1U << 14U;
 constexpr std::size_t fewest_stretches = 64;
 constexpr double known_to = 0.1;  // of the cost in an empty loop, by the standard error
 // What is behind the change of chunks finds the processor's caches full of the chunk.
 constexpr std::size_t records_in_cold_cache = 256;
+// As many, on either side of those that are written twice, as the page that has them has room for.
+constexpr std::size_t records_beside =
+    (LONGPOLE_PAGE_BYTES - LONGPOLE_FIRST_SLOT) / sizeof(longpole_record);
 
 struct Mean {
   double value = 0;
@@ -40,28 +40,8 @@ Mean middle_mean(std::vector<std::uint64_t>& stretches) {
 class RecordCosts::Survey {
  public:
   void add(const RawThread& thread) {
-    for (const RawChunk& chunk : thread.chunks) {
-      std::size_t number = 0;
-      std::optional<longpole_record> before;
-      bool twice = false;
-      for_each_record(chunk, [&](const longpole_record& record) {
-        ++number;
-        if (LONGPOLE_KIND(record.kind_and_flags) == LONGPOLE_AGAIN) {
-          twice = true;
-          return;
-        }
-        if (before && may_be_written_twice(record) && number > records_in_cold_cache) {
-          Stretches& here = stretches_[{before->site, record.site}];
-          std::vector<std::uint64_t>& known = twice ? here.twice : here.once;
-          if (known.size() < most_stretches && record.tsc > before->tsc)
-            known.push_back(record.tsc - before->tsc);
-        }
-        before.reset();
-        if (may_be_written_twice(record))
-          before = record;
-        twice = false;
-      });
-    }
+    for (const RawChunk& chunk : thread.chunks)
+      add(chunk);
   }
 
   void conclude(RecordCosts& costs, double ps_per_stamp) {
@@ -78,7 +58,8 @@ class RecordCosts::Survey {
       if (error > known_to * in_empty_loop)
         continue;
       const double of_second = (with.value - without.value) * ps_per_stamp;
-      costs.measured_[places] = std::llround(of_second * of_first);
+      costs.measured_[places] = {.once = std::llround(of_second * of_first) + costs.exposed_ps_,
+                                 .again = std::llround(of_second)};
     }
   }
 
@@ -87,6 +68,48 @@ class RecordCosts::Survey {
     std::vector<std::uint64_t> once;
     std::vector<std::uint64_t> twice;
   };
+  struct Found {
+    Places places;
+    std::uint64_t length;
+    std::size_t number;  // of its last record in the chunk
+    bool twice;
+  };
+
+  // Those near what is written twice alone: a processor's speed is not the same throughout a run.
+  void add(const RawChunk& chunk) {
+    std::size_t number = 0;
+    std::size_t first_again = 0;
+    std::size_t last_again = 0;
+    longpole_record before{};
+    bool is_before_plain = false;
+    bool twice = false;
+    found_.clear();
+    for_each_record(chunk, [&](const longpole_record& record) {
+      ++number;
+      if (LONGPOLE_KIND(record.kind_and_flags) == LONGPOLE_AGAIN) {
+        twice = true;
+        first_again = first_again == 0 ? number : first_again;
+        last_again = number;
+        return;
+      }
+      const bool is_plain = may_be_written_twice(record);
+      if (is_before_plain && is_plain && number > records_in_cold_cache && record.tsc > before.tsc)
+        found_.push_back({{before.site, record.site}, record.tsc - before.tsc, number, twice});
+      before = record;
+      is_before_plain = is_plain;
+      twice = false;
+    });
+    if (first_again == 0)
+      return;
+    for (const Found& found : found_) {
+      if (found.number + records_beside < first_again || found.number > last_again + records_beside)
+        continue;
+      Stretches& here = stretches_[found.places];
+      (found.twice ? here.twice : here.once).push_back(found.length);
+    }
+  }
+
+  std::vector<Found> found_;  // in a chunk
 
   std::unordered_map<Places, Stretches, Hash> stretches_;
 };
@@ -101,9 +124,10 @@ RecordCosts RecordCosts::measure(const std::vector<RawThread>& threads,
   return costs;
 }
 
-std::int64_t RecordCosts::of(std::uint64_t site, std::uint64_t next_site) const {
+RecordCosts::Cost RecordCosts::of(std::uint64_t site, std::uint64_t next_site) const {
   const auto found = measured_.find({site, next_site});
-  return found == measured_.end() ? unmeasured() : found->second;
+  return found == measured_.end() ? Cost{unmeasured() + exposed_ps_, in_empty_loop_ps_}
+                                  : found->second;
 }
 
 }  // namespace longpole::recording

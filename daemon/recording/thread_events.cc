@@ -150,9 +150,12 @@ void ThreadBuilder::add_cost(const longpole_record& record) {
     return;
   }
   const bool is_plain = may_be_written_twice(record);
-  const std::int64_t cost = plain_site_ && is_plain ? context_.costs.of(*plain_site_, record.site)
-                                                    : context_.costs.unmeasured();
-  cost_ps_ += written_twice_ ? 2 * cost : cost;
+  if (plain_site_ && is_plain) {
+    const RecordCosts::Cost cost = context_.costs.of(*plain_site_, record.site);
+    cost_ps_ += cost.once + (written_twice_ ? cost.again : 0);
+  } else {
+    cost_ps_ += context_.costs.unmeasured() * (written_twice_ ? 2 : 1);
+  }
   written_twice_ = false;
   plain_site_.reset();
   if (is_plain)

@@ -327,6 +327,16 @@ TEST(Recording, IsRefusedToAnotherVersionAndToASecondProcess) {
   std::filesystem::resize_file(truncated.path() / "control", sizeof(longpole_control));
 }
 
+TEST(Recording, MeasuresWhatARecordCostsBesideWorkAgainWhileTheProgramRuns) {
+  const auto times_for = [](const char* locks) {
+    RunDirectory directory;
+    run_recorded({"many_locks", {locks}}, directory);
+    return directory.control().exposed_times;
+  };
+  EXPECT_THAT(times_for("10"), testing::AllOf(testing::Gt(0U), testing::Le(9U)));
+  EXPECT_GT(times_for("400000"), 9U);
+}
+
 TEST(Recording, SaysWhatARecordCostsAndWhenItBegan) {
   RunDirectory directory;
   run_recorded({"many_locks", {"10"}}, directory);

@@ -58,7 +58,7 @@
 #define LONGPOLE_STATIC_ASSERT _Static_assert
 #endif
 
-#define LONGPOLE_RAW_VERSION 18u
+#define LONGPOLE_RAW_VERSION 19u
 #define LONGPOLE_CONTROL_MAGIC 0x6c72746e6f63706cull /* "lpcontrl" */
 #define LONGPOLE_PAGE_BYTES (4u * 1024u)             /* what of it is mapped is made of */
 #define LONGPOLE_FIRST_SLOT 256u  /* where the records in each page of a mapped chunk begin */
@@ -142,6 +142,11 @@ struct longpole_control {
   uint64_t runtime_end; /* what locks it uses itself is its own business; 0: there is none */
   uint64_t hidden_ps;   /* set by the recorder: of cost_ps, what a call beside the record hides: the
                            processor waits for that anyway */
+  /* Atomic; likewise: what a record adds besides where a program works between its calls, and writing it again does not: the
+   * processor was still at that work when it made such a call, and is no more. The sum, and of how many times that it was
+   * measured, at the start and while the program ran. */
+  int64_t exposed_ps;
+  uint64_t exposed_times;
   uint64_t wait_cost_ps; /* likewise: measured cost of both records of a call that waits, before and
                             behind an entry to the kernel, with the thread clock that is read for them
                             where that is the source */
@@ -375,6 +380,6 @@ LONGPOLE_STATIC_ASSERT(sizeof(struct longpole_record) == 32, "a record is half a
 LONGPOLE_STATIC_ASSERT(LONGPOLE_FIRST_SLOT % sizeof(struct longpole_record) == 0 &&
                            sizeof(struct longpole_chunk) % sizeof(struct longpole_record) == 0,
                        "the header takes the place of whole records");
-LONGPOLE_STATIC_ASSERT(sizeof(struct longpole_control) == 456, "both sides agree on the control");
+LONGPOLE_STATIC_ASSERT(sizeof(struct longpole_control) == 472, "both sides agree on the control");
 
 #endif
