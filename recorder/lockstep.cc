@@ -358,7 +358,7 @@ void on_tick(bool in_system_call) {
     return;
   }
   const WayBack back(*self);
-  const std::uint64_t cpu_time = enter();
+  const std::uint64_t cpu_time = cpu_time_at(stamp());
   if (self->state == State::kLost) {
     if (in_system_call) {
       self->lost_at = cpu_time;
@@ -576,8 +576,8 @@ void end_spinning_on(const void* object) {
     return;
   }
   Participant& self = *participant;
-  const std::uint64_t begin = thread_cpu_time();
   const SignalsBlocked blocked;
+  const std::uint64_t begin = thread_cpu_time();
   const OrderLocked locked;
   const std::uint64_t now = clock_now(self);
   bool found = false;

@@ -30,8 +30,7 @@ std::uint64_t little_time(std::uint64_t from, std::uint64_t until) {
 
 }  // namespace
 
-std::uint64_t enter() {
-  const std::uint64_t entered = stamp();
+std::uint64_t cpu_time_at(std::uint64_t entered) {
   const Reading reading = read_cpu_time();
   return reading.cpu_time - std::min(little_time(entered, reading.stamp), reading.cpu_time);
 }

@@ -1,7 +1,7 @@
 // What seeing to turns takes of a thread's CPU time, from where it comes in to where it goes on with the program's own. For
 // lockstep.cc alone.
 //
-//   program │ AtTurns: stamp, CPU clock │ … turns … │ leave(): CPU clock │ ~AtTurns: signals let through, stamp │ program
+//   program │ AtTurns: stamp, signals blocked, CPU clock │ … turns … │ leave(): CPU clock │ ~AtTurns: signals let through, stamp │ program
 //
 // What lies outside the two readings of the clock is measured by stamps, each time: on a core that others use, too, it is twice
 // as much as on one by itself. In nanoseconds. Async-signal-safe.
@@ -11,6 +11,7 @@
 
 #include "chunk.h"
 #include "lockstep_order.h"
+#include "thread_log.h"
 
 namespace longpole::recorder::lockstep {
 
@@ -27,18 +28,22 @@ class WayBack {
   Participant& self_;
 };
 
-// The thread's CPU time as it comes in.
-std::uint64_t enter();
+// The thread's CPU time at that stamp, shortly before.
+std::uint64_t cpu_time_at(std::uint64_t entered);
 
-// While it sees to turns no signal interrupts it.
+// While it sees to turns no signal interrupts it, that of sampling least of all: in libc's reading of the clock, a sample would be
+// the program's.
 class AtTurns : WayBack {
  public:
-  explicit AtTurns(Participant& self) : WayBack(self), begin(enter()) {}
-
-  const std::uint64_t begin;  // CPU time
+  explicit AtTurns(Participant& self) : AtTurns(self, stamp()) {}
 
  private:
+  AtTurns(Participant& self, std::uint64_t entered) : WayBack(self), begin(cpu_time_at(entered)) {}
+
   const SignalsBlocked blocked_;
+
+ public:
+  const std::uint64_t begin;  // CPU time
 };
 
 // What the thread has done since `begin`, its CPU time then, is cost, and what it does from here on is its own but for the way

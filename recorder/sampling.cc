@@ -124,10 +124,12 @@ void on_sample(int /*signal*/, siginfo_t* info, void* context) {
   const std::uintptr_t stack_pointer = registers.sp;
   const std::uintptr_t frame_pointer = registers.regs[29];
 #endif
+  const bool is_own = thread_log.asks_for_time;
   // Ticks that came while the signal could not be delivered.
   const auto stands_for = static_cast<std::uint64_t>(info->si_overrun) + 1;
-  write_record(stamp(), LONGPOLE_SAMPLE, 0, instruction, stands_for,
-               caller_of(stack_pointer, frame_pointer) & kOtherMask, 0);
+  write_record(stamp(), LONGPOLE_SAMPLE, 0,
+               is_own ? reinterpret_cast<std::uintptr_t>(&on_sample) : instruction, stands_for,
+               is_own ? 0 : caller_of(stack_pointer, frame_pointer) & kOtherMask, 0);
   errno = errno_before;
 }
 

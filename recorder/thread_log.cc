@@ -222,7 +222,10 @@ longpole_record* record_releasing(const Call& call) {
 std::uint64_t thread_cpu_time_if_lost_cpu(std::uint64_t tsc) {
   ThreadLog& log = thread_log;
   rusage used;
-  const bool known = !in_lockstep() && getrusage(RUSAGE_THREAD, &used) == 0;
+  const bool known = !in_lockstep() && [&used] {
+    const AsksForTime asks;
+    return getrusage(RUSAGE_THREAD, &used) == 0;
+  }();
   const std::uint64_t turns =
       known ? 1 + static_cast<std::uint64_t>(used.ru_nvcsw + used.ru_nivcsw) : 0;
   if (known && turns == log.turns && tsc - log.last_clock < LONGPOLE_LATEST_CLOCK) {

@@ -53,6 +53,7 @@ struct ThreadLog {
   std::uint32_t number;
   State state;
   bool waits_in_runtime;  // of OpenMP, by yielding for instance: see openmp_hooks.cc
+  bool asks_for_time;     // from libc, see AsksForTime
   // LONGPOLE_AGAIN_MASK in a chunk in which some records are written twice, else 0.
   std::uintptr_t again_mask;
   // Under the thread clock: of the last record, of the last that has the CPU time or says that it is not needed, and of
@@ -125,7 +126,24 @@ inline std::uint64_t stamp_after_acquisition() {
   return stamp();
 }
 
+// While it lives a sample is recording's own, though it falls into libc.
+class AsksForTime {
+ public:
+  AsksForTime() { say(true); }
+  ~AsksForTime() { say(false); }
+  AsksForTime(const AsksForTime&) = delete;
+  AsksForTime& operator=(const AsksForTime&) = delete;
+
+ private:
+  static void say(bool asks) {
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    thread_log.asks_for_time = asks;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  }
+};
+
 inline std::uint64_t thread_cpu_time() {
+  const AsksForTime asks;
   timespec time;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
   return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000u +

@@ -160,6 +160,28 @@ TEST(LockstepRecording, HasNothingOfWhatAChildOfVforkDoes) {
   expect_nothing_of_children(*recorded.recording);
 }
 
+// Each turn asks the clock twice, which falls into libc: a third of all samples would.
+TEST(LockstepRecording, HasNothingOfItsOwnReadingOfTheClock) {
+  Options options = options_for(recorder_specimen("turns_at_a_condition"));
+  options.lockstep = 2;
+  options.rate_hz = 1000;
+  const Recorded recorded = record(options);
+  ASSERT_TRUE(recorded.recording.has_value()) << recorded.recording.error().text();
+  const Recording& recording = *recorded.recording;
+  double all = 0;
+  double of_clock = 0;
+  for (const Profile& profile : recording.profiles)
+    for (const ProfileEntry& entry : profile.entries) {
+      const Stack& innermost = recording.stacks[entry.stack.index()];
+      all += entry.samples;
+      if (recording.functions[innermost.function.index()].name.find("clock_gettime") !=
+          std::string::npos)
+        of_clock += entry.samples;
+    }
+  EXPECT_GT(all, 20);
+  EXPECT_LT(of_clock, all / 20);
+}
+
 // How often it looked on one CPU says nothing of others.
 TEST_P(WholeRecording, KnowsWhatAThreadLookedForAgainAndAgain) {
   const Recording recording = recorded(specimen("polling"));
