@@ -72,7 +72,7 @@ std::string function_name(const char* symbol) {
   // glibc's own name for a function of its own, when it calls it.
   if (name.compare(0, 5, "__GI_") == 0 && name.size() > 5)
     name.erase(0, 5);
-  return demangled(name);
+  return name.empty() ? symbol : demangled(name);
 }
 
 bool is_openmp_runtime(const std::string& path) {

@@ -7,7 +7,7 @@ namespace longpole::symbols {
 
 // The name of a function: "_ZN5queue4pushEi" → "queue::push(int)". Symbol versions ("@GLIBC_2.34")
 // and the suffixes of clones (".cold", ".constprop.0", ".part.1") go: a function that the compiler
-// split in two is one function to its author.
+// split in two is one function to its author. Where nothing is left, the symbol as it is.
 [[nodiscard]] std::string function_name(const char* symbol);
 
 // Whether a library, by its path, is the runtime of OpenMP: of LLVM, of GCC or of Intel's compilers; of GCC alone.

@@ -420,6 +420,8 @@ TEST(Names, AreThoseThatPeopleWrote) {
   EXPECT_EQ(function_name("pthread_create@@GLIBC_2.34"), "pthread_create");
   EXPECT_EQ(function_name("__GI_strtol"), "strtol");
   EXPECT_EQ(function_name("main.worker"), "main.worker");
+  EXPECT_EQ(function_name("@GLIBC_2.34"), "@GLIBC_2.34");
+  EXPECT_EQ(function_name(".cold"), ".cold");
   EXPECT_EQ(function_name("_Znonsense"), "_Znonsense");
   EXPECT_EQ(function_name("_RNvMs0_NtCs6_5alloc6stringNtB5_6String3new"),
             "<alloc::string::String>::new");
