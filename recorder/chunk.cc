@@ -10,7 +10,6 @@
 #include <initializer_list>
 
 #include "encode_records.h"
-#include "measured_costs.h"
 #include "plain_memory.h"
 #include "process.h"
 
@@ -226,7 +225,7 @@ longpole_chunk* make_chunk(std::uint32_t thread, std::uint32_t sequence, std::ui
 }
 
 struct Scratch {
-  alignas(longpole_chunk) unsigned char chunk[LONGPOLE_LARGEST_CHUNK];
+  alignas(longpole_chunk) unsigned char chunk[kScratchBytes];
   EncodingPlaces places;
 };
 
@@ -235,7 +234,6 @@ Scratch* make_scratch() {
 }
 
 void* memory_of(Scratch* scratch) {
-  static_assert(sizeof(Scratch::chunk) >= kBytesToMeasureIn);
   return scratch->chunk;
 }
 

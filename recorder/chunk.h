@@ -45,6 +45,7 @@ void unmap_memory(void* memory, std::size_t bytes);  // null is allowed
 struct Scratch;
 Scratch* make_scratch();
 void* memory_of(Scratch* scratch);  // for whatever comes before the next chunk is emptied
+inline constexpr std::size_t kScratchBytes = LONGPOLE_LARGEST_CHUNK;
 
 enum class Emptied : std::uint8_t {
   kYes,

@@ -576,8 +576,9 @@ void end_spinning_on(const void* object) {
     return;
   }
   Participant& self = *participant;
+  const std::uint64_t entered = stamp();
   const SignalsBlocked blocked;
-  const std::uint64_t begin = thread_cpu_time();
+  const std::uint64_t begin = cpu_time_at(entered);
   const OrderLocked locked;
   const std::uint64_t now = clock_now(self);
   bool found = false;

@@ -31,18 +31,15 @@ class WayBack {
 // The thread's CPU time at that stamp, shortly before.
 std::uint64_t cpu_time_at(std::uint64_t entered);
 
-// While it sees to turns no signal interrupts it, that of sampling least of all: in libc's reading of the clock, a sample would be
-// the program's.
+// At a call: while it sees to turns no signal interrupts it, that of sampling least of all, whose sample would be the program's if
+// it fell into libc's reading of the clock.
 class AtTurns : WayBack {
- public:
-  explicit AtTurns(Participant& self) : AtTurns(self, stamp()) {}
-
- private:
-  AtTurns(Participant& self, std::uint64_t entered) : WayBack(self), begin(cpu_time_at(entered)) {}
-
+  const std::uint64_t entered_ = stamp();
   const SignalsBlocked blocked_;
 
  public:
+  explicit AtTurns(Participant& self) : WayBack(self), begin(cpu_time_at(entered_)) {}
+
   const std::uint64_t begin;  // CPU time
 };
 

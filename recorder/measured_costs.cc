@@ -91,27 +91,27 @@ constexpr std::uint64_t kCallsBesideWork = 48;
 static_assert(kCallsBesideWork * 2 * sizeof(longpole_record) <=
               (LONGPOLE_AGAIN_MASK & -LONGPOLE_AGAIN_MASK) - kFirstSlot);
 
-// Some 0.1 us: each step needs the one before. Of whole numbers: the program may have asked for a signal where others are not
-// exact.
-volatile std::uint64_t work_done;
-void work() {
+// Some 0.1 us: each step needs the one before, and the first of them the work before. Of whole numbers: the program may have
+// asked for a signal where others are not exact.
+std::uint64_t work(std::uint64_t result) {
   constexpr int kSteps = 80;
-  std::uint64_t result = work_done;
   for (int i = 0; i < kSteps; ++i) {
     result = (result ^ kGoldenRatio) * kGoldenRatio;
   }
-  work_done = result;
+  return result;
 }
 
 template <typename Post, typename Take>
 void post_and_take_beside_work(Post post, Take take) {
   sem_t semaphore;
   resolved_next.sem_init(&semaphore, 0, 0);
+  std::uint64_t result = stamp();
   for (std::uint64_t i = 0; i < kCallsBesideWork / 2; ++i) {
     post(&semaphore);
     take(&semaphore);
-    work();
+    result = work(result);
   }
+  __asm__ volatile("" : : "r"(result));
 }
 
 // Few, as each goes to the kernel and back. Each has two records, that are written twice where that is done.
@@ -169,7 +169,7 @@ void measure_exposed_cost(longpole_control& control, const ScratchPage& scratch)
     const std::int64_t of_first = (twice - once) * beside_a_call_ps / cost_ps;
     more_ps = (once - alone - of_first) * 1000 / std::int64_t{kCallsBesideWork};
   }
-  const std::int64_t most_ps = 4 * cost_ps;
+  const std::int64_t most_ps = LONGPOLE_MOST_EXPOSED * cost_ps;
   if (more_ps < most_ps && more_ps > -most_ps) {
     __atomic_fetch_add(&control.exposed_ps, more_ps, __ATOMIC_RELAXED);
     __atomic_fetch_add(&control.exposed_times, 1, __ATOMIC_RELAXED);
@@ -238,7 +238,7 @@ void measure_costs(longpole_control& control) {
 }
 
 void measure_exposed_cost_again(longpole_control& control, void* memory) {
-  if (control.cost_ps != 0) {
+  if (control.cost_ps != 0 && semaphores_are_of_libc) {
     measure_exposed_cost(control, ScratchPage(memory));
   }
 }

@@ -15,7 +15,8 @@ namespace longpole::recorder {
 void measure_costs(longpole_control& control);
 
 // The one of them that changes with how far the processor is ahead, once more in the midst of the program. The signals of the
-// calling thread must be blocked, and nothing of what it measures may wait for a turn. What was in the memory is lost.
+// calling thread must be blocked, and nothing of what it measures may wait for a turn. What was in the memory is lost. Nothing where
+// semaphores are another library's, which might lock what its caller here has locked.
 void measure_exposed_cost_again(longpole_control& control, void* memory);
 inline constexpr std::size_t kBytesToMeasureIn = kChunkBytes + kPageBytes;
 

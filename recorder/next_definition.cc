@@ -14,6 +14,7 @@ namespace longpole::recorder {
 NextDefinitions resolved_next;
 Attempts attempts;
 bool vfork_is_of_libc = false;
+bool semaphores_are_of_libc = false;
 bool next_definitions_are_resolved = false;
 
 namespace {
@@ -200,7 +201,11 @@ void choose_attempts(const Search& search) {
   attempts.semaphore = semaphore ? resolved_next.sem_trywait : &always_taken;
   const bool mtx = LONGPOLE_FOUND_IN(mtx_trylock) == LONGPOLE_FOUND_IN(mtx_lock);
   // Which nobody else has a definition of.
-  vfork_is_of_libc = LONGPOLE_FOUND_IN(vfork) == LONGPOLE_FOUND_IN(get_nprocs);
+  const auto libc = LONGPOLE_FOUND_IN(get_nprocs);
+  vfork_is_of_libc = LONGPOLE_FOUND_IN(vfork) == libc;
+  semaphores_are_of_libc = LONGPOLE_FOUND_IN(sem_init) == libc &&
+                           LONGPOLE_FOUND_IN(sem_post) == libc &&
+                           LONGPOLE_FOUND_IN(sem_trywait) == libc;
   attempts.mtx = mtx ? resolved_next.mtx_trylock : &always_thrd_busy;
 }
 

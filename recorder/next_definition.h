@@ -280,6 +280,8 @@ struct Attempts {
 extern NextDefinitions resolved_next;
 extern Attempts attempts;
 extern bool vfork_is_of_libc;
+// All of what a semaphore is made, posted and tried by.
+extern bool semaphores_are_of_libc;
 extern bool next_definitions_are_resolved;
 
 // False while there are no threads to record: before glibc 2.34, libpthread may come later.

@@ -193,8 +193,12 @@ longpole_control* claim_directory_of_child(longpole_beginning beginning) {
   control->max_units = first.max_units;
   control->cost_ps = first.cost_ps;
   control->hidden_ps = first.hidden_ps;
-  control->exposed_ps = first.exposed_ps;
-  control->exposed_times = first.exposed_times;
+  // With the weight of one measurement, for there may be thousands. While others add to it: the two need not belong together.
+  const auto times =
+      static_cast<std::int64_t>(__atomic_load_n(&first.exposed_times, __ATOMIC_RELAXED));
+  control->exposed_ps =
+      times > 0 ? __atomic_load_n(&first.exposed_ps, __ATOMIC_RELAXED) / times : 0;
+  control->exposed_times = times > 0 ? 1 : 0;
   control->wait_cost_ps = first.wait_cost_ps;
   control->interruptible_cost_ps = first.interruptible_cost_ps;
   control->kernel_entry_cost_ps = first.kernel_entry_cost_ps;

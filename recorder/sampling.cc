@@ -124,7 +124,7 @@ void on_sample(int /*signal*/, siginfo_t* info, void* context) {
   const std::uintptr_t stack_pointer = registers.sp;
   const std::uintptr_t frame_pointer = registers.regs[29];
 #endif
-  const bool is_own = thread_log.asks_for_time;
+  const bool is_own = AsksForTime::at(stack_pointer);
   // Ticks that came while the signal could not be delivered.
   const auto stands_for = static_cast<std::uint64_t>(info->si_overrun) + 1;
   write_record(stamp(), LONGPOLE_SAMPLE, 0,

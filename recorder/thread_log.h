@@ -53,7 +53,6 @@ struct ThreadLog {
   std::uint32_t number;
   State state;
   bool waits_in_runtime;  // of OpenMP, by yielding for instance: see openmp_hooks.cc
-  bool asks_for_time;     // from libc, see AsksForTime
   // LONGPOLE_AGAIN_MASK in a chunk in which some records are written twice, else 0.
   std::uintptr_t again_mask;
   // Under the thread clock: of the last record, of the last that has the CPU time or says that it is not needed, and of
@@ -63,6 +62,7 @@ struct ThreadLog {
   std::uint64_t last_clock;
   std::uint64_t turns;  // that the thread has had a CPU, as of last_reading; 0: not known
   YieldsInARow yields;
+  std::uintptr_t asks_from;  // see AsksForTime; 0: it does not
 };
 
 extern __thread ThreadLog thread_log __attribute__((tls_model("initial-exec")));
@@ -126,20 +126,28 @@ inline std::uint64_t stamp_after_acquisition() {
   return stamp();
 }
 
-// While it lives a sample is recording's own, though it falls into libc.
+// While it lives a sample right below it on the stack is recording's own, though it falls into libc: none of a handler of the
+// program that interrupts it, or after one that jumped away.
 class AsksForTime {
  public:
-  AsksForTime() { say(true); }
-  ~AsksForTime() { say(false); }
+  AsksForTime() { say(reinterpret_cast<std::uintptr_t>(this)); }
+  ~AsksForTime() { say(before_); }
   AsksForTime(const AsksForTime&) = delete;
   AsksForTime& operator=(const AsksForTime&) = delete;
 
+  static bool at(std::uintptr_t stack_pointer) {
+    constexpr std::uintptr_t kMostOfLibc = 512;
+    return thread_log.asks_from - stack_pointer < kMostOfLibc;
+  }
+
  private:
-  static void say(bool asks) {
+  static void say(std::uintptr_t from) {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    thread_log.asks_for_time = asks;
+    thread_log.asks_from = from;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
   }
+
+  std::uintptr_t before_ = thread_log.asks_from;
 };
 
 inline std::uint64_t thread_cpu_time() {

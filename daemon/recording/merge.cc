@@ -32,11 +32,16 @@ std::int64_t computed_by(const std::vector<MergedThread>& threads) {
   return sum;
 }
 
-// Of what a processor's noise alone makes less than nothing, nothing.
-std::uint64_t mean_exposed_ps(const longpole_control& control) {
-  return control.exposed_ps <= 0 || control.exposed_times == 0
-             ? 0
-             : static_cast<std::uint64_t>(control.exposed_ps) / control.exposed_times;
+// What the control says, which may have been damaged, within what can be.
+RecordCosts costs_of(const longpole_control& control) {
+  constexpr std::uint64_t longest_ps = 1'000'000'000;
+  const std::uint64_t cost_ps = std::min(control.cost_ps, longest_ps);
+  const std::uint64_t exposed_ps =
+      control.exposed_ps <= 0 || control.exposed_times == 0
+          ? 0
+          : static_cast<std::uint64_t>(control.exposed_ps) / control.exposed_times;
+  return RecordCosts(cost_ps, std::min(control.hidden_ps, cost_ps),
+                     std::min(exposed_ps, LONGPOLE_MOST_EXPOSED * cost_ps));
 }
 
 class Merger {
@@ -84,9 +89,7 @@ Merger::Merger(const MergeInput& input)
                }()),
                .base_ns = input.result.started_ns,
                .end_ns = input.result.ended_ns - input.result.started_ns,
-               .costs = RecordCosts(input.control.cost_ps,
-                                    std::min(input.control.hidden_ps, input.control.cost_ps),
-                                    mean_exposed_ps(input.control)),
+               .costs = costs_of(input.control),
                .function_cost_ps = input.control.function_cost_ps,
                .wait_cost_ps = input.control.wait_cost_ps,
                .interruptible_cost_ps = input.control.interruptible_cost_ps,

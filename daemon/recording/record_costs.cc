@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::size_t fewest_stretches = 64;
 constexpr double known_to = 0.1;  // of the cost in an empty loop, by the standard error
-// What is behind the change of chunks finds the processor's caches full of the chunk.
-constexpr std::size_t records_in_cold_cache = 256;
+// Of the chunks in which records are written twice so many at most, all over the run.
+constexpr std::size_t most_chunks = 4096;
 // As many, on either side of those that are written twice, as the page that has them has room for.
 constexpr std::size_t records_beside =
     (LONGPOLE_PAGE_BYTES - LONGPOLE_FIRST_SLOT) / sizeof(longpole_record);
@@ -39,6 +39,10 @@ Mean middle_mean(std::vector<std::uint64_t>& stretches) {
 
 class RecordCosts::Survey {
  public:
+  // Of so many chunks in all.
+  explicit Survey(std::size_t chunks)
+      : every_(1 + chunks / LONGPOLE_CHUNKS_PER_AGAIN / most_chunks) {}
+
   void add(const RawThread& thread) {
     for (const RawChunk& chunk : thread.chunks)
       add(chunk);
@@ -48,7 +52,7 @@ class RecordCosts::Survey {
     if (costs.in_empty_loop_ps_ == 0)
       return;  // nobody measured it, for want of memory
     const auto in_empty_loop = static_cast<double>(costs.in_empty_loop_ps_);
-    const double of_first = static_cast<double>(costs.unmeasured()) / in_empty_loop;
+    const double of_first = static_cast<double>(costs.beside_no_call().once) / in_empty_loop;
     for (auto& [places, here] : stretches_) {
       if (here.once.size() < fewest_stretches || here.twice.size() < fewest_stretches)
         continue;
@@ -93,13 +97,13 @@ class RecordCosts::Survey {
         return;
       }
       const bool is_plain = may_be_written_twice(record);
-      if (is_before_plain && is_plain && number > records_in_cold_cache && record.tsc > before.tsc)
+      if (is_before_plain && is_plain && record.tsc > before.tsc)
         found_.push_back({{before.site, record.site}, record.tsc - before.tsc, number, twice});
       before = record;
       is_before_plain = is_plain;
       twice = false;
     });
-    if (first_again == 0)
+    if (first_again == 0 || seen_++ % every_ != 0)
       return;
     for (const Found& found : found_) {
       if (found.number + records_beside < first_again || found.number > last_again + records_beside)
@@ -109,15 +113,19 @@ class RecordCosts::Survey {
     }
   }
 
+  std::size_t every_;
+  std::size_t seen_ = 0;      // chunks in which records are written twice
   std::vector<Found> found_;  // in a chunk
-
   std::unordered_map<Places, Stretches, Hash> stretches_;
 };
 
 RecordCosts RecordCosts::measure(const std::vector<RawThread>& threads,
                                  const RecordCosts& unmeasured, double ps_per_stamp) {
   RecordCosts costs = unmeasured;
-  Survey survey;
+  std::size_t chunks = 0;
+  for (const RawThread& thread : threads)
+    chunks += thread.chunks.size();
+  Survey survey(chunks);
   for (const RawThread& thread : threads)
     survey.add(thread);
   survey.conclude(costs, ps_per_stamp);
@@ -126,7 +134,7 @@ RecordCosts RecordCosts::measure(const std::vector<RawThread>& threads,
 
 RecordCosts::Cost RecordCosts::of(std::uint64_t site, std::uint64_t next_site) const {
   const auto found = measured_.find({site, next_site});
-  return found == measured_.end() ? Cost{unmeasured() + exposed_ps_, in_empty_loop_ps_}
+  return found == measured_.end() ? Cost{beside_no_call().once + exposed_ps_, in_empty_loop_ps_}
                                   : found->second;
 }
 

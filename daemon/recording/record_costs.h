@@ -41,8 +41,10 @@ class RecordCosts {
   };
   // Sites as in longpole_record.
   [[nodiscard]] Cost of(std::uint64_t site, std::uint64_t next_site) const;
-  // Of what is written beside no such call.
-  [[nodiscard]] std::int64_t unmeasured() const { return in_empty_loop_ps_ - hidden_ps_; }
+  // Where the call before or behind is none of those that are written twice.
+  [[nodiscard]] Cost beside_no_call() const {
+    return {in_empty_loop_ps_ - hidden_ps_, in_empty_loop_ps_};
+  }
 
  private:
   struct Places {

@@ -150,12 +150,10 @@ void ThreadBuilder::add_cost(const longpole_record& record) {
     return;
   }
   const bool is_plain = may_be_written_twice(record);
-  if (plain_site_ && is_plain) {
-    const RecordCosts::Cost cost = context_.costs.of(*plain_site_, record.site);
-    cost_ps_ += cost.once + (written_twice_ ? cost.again : 0);
-  } else {
-    cost_ps_ += context_.costs.unmeasured() * (written_twice_ ? 2 : 1);
-  }
+  const RecordCosts::Cost cost = plain_site_ && is_plain
+                                     ? context_.costs.of(*plain_site_, record.site)
+                                     : context_.costs.beside_no_call();
+  cost_ps_ += cost.once + (written_twice_ ? cost.again : 0);
   written_twice_ = false;
   plain_site_.reset();
   if (is_plain)
@@ -252,7 +250,7 @@ void ThreadBuilder::take_out_overhead(std::int64_t begin) {
 // What waits for a spin lock gives all its CPU time away, see forget_spinning().
 void ThreadBuilder::take_out_turn(const longpole_record& record) {
   constexpr std::uint64_t longest_ns = 10'000'000'000;
-  cost_ps_ += context_.costs.unmeasured();
+  cost_ps_ += context_.costs.beside_no_call().once;
   if ((LONGPOLE_FLAGS(record.kind_and_flags) & LONGPOLE_RETURNS) != 0 &&
       (pending_.empty() || !burns_cpu_while_it_waits(pending_.back().kind)))
     cost_ps_ += static_cast<std::int64_t>(std::min(record.object, longest_ns)) * 1000;

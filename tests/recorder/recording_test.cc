@@ -328,13 +328,19 @@ TEST(Recording, IsRefusedToAnotherVersionAndToASecondProcess) {
 }
 
 TEST(Recording, MeasuresWhatARecordCostsBesideWorkAgainWhileTheProgramRuns) {
-  const auto times_for = [](const char* locks) {
+  const auto times_for = [](const char* locks, longpole_cpu_clock clock, std::uint32_t lockstep) {
     RunDirectory directory;
+    directory.control().cpu_clock = clock;
+    directory.control().lockstep_cpus = lockstep;
     run_recorded({"many_locks", {locks}}, directory);
     return directory.control().exposed_times;
   };
-  EXPECT_THAT(times_for("10"), testing::AllOf(testing::Gt(0U), testing::Le(9U)));
-  EXPECT_GT(times_for("400000"), 9U);
+  constexpr std::uint64_t at_the_start = 9;
+  EXPECT_THAT(times_for("10", LONGPOLE_CPU_CLOCK_KERNEL, 0),
+              testing::AllOf(testing::Gt(0U), testing::Le(at_the_start)));
+  EXPECT_GT(times_for("1000000", LONGPOLE_CPU_CLOCK_KERNEL, 0), at_the_start);
+  EXPECT_GT(times_for("1000000", LONGPOLE_CPU_CLOCK_THREAD, 0), at_the_start);
+  EXPECT_LE(times_for("1000000", LONGPOLE_CPU_CLOCK_THREAD, 2), at_the_start) << "in lockstep";
 }
 
 TEST(Recording, SaysWhatARecordCostsAndWhenItBegan) {

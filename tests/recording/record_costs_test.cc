@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <limits>
+
 #include "hand_made_run.h"
 
 namespace longpole::recording {
@@ -67,7 +69,7 @@ TEST(RecordCosts, AreMoreByWhatAFirstRecordKeepsTheProcessorFromDoingAtOnce) {
   EXPECT_EQ(costs.of(lock_site, lock_site),
             (RecordCosts::Cost{.once = 15'000 + 3000, .again = in_empty_loop_ps}))
       << "never seen";
-  EXPECT_EQ(costs.unmeasured(), 15'000) << "beside no other call";
+  EXPECT_EQ(costs.beside_no_call(), (RecordCosts::Cost{.once = 15'000, .again = in_empty_loop_ps}));
 }
 
 TEST(RecordCosts, AStretchFarFromWhatIsWrittenTwiceSaysNothing) {
@@ -114,6 +116,28 @@ TEST(RecordCosts, AStretchInWhichTheThreadWaitedSaysNothing) {
   EXPECT_EQ(costs.of(lock_site, unlock_site).once, 7000);
   EXPECT_EQ(costs.of(lock_site, wait_site).once, in_empty_loop_ps);
   EXPECT_EQ(costs.of(wait_site, unlock_site).once, in_empty_loop_ps);
+}
+
+// Of calls a microsecond apart, of which each takes a tenth of one to record beside no other.
+std::vector<std::string> with_exposed(std::int64_t sum_ps, std::uint64_t times) {
+  HandMadeRun run;
+  run.control.cost_ps = 100'000;
+  run.control.exposed_ps = sum_ps;
+  run.control.exposed_times = times;
+  run.spool.exit(9000, 100);
+  run.events.add_thread(0, 100,
+                        {call(LONGPOLE_MUTEX_LOCK, 1000, lock_address),
+                         call(LONGPOLE_MUTEX_UNLOCK, 2000, lock_address)});
+  return describe(*run.merge());
+}
+
+TEST(RecordCosts, WhatIsExposedIsTheMeanOfAllTimesThatItWasMeasured) {
+  EXPECT_THAT(with_exposed(90'000, 3), testing::Contains("0 2000 unlock 0 cpu=870"));
+  EXPECT_THAT(with_exposed(90'000, 0), testing::Contains("0 2000 unlock 0 cpu=900"));
+  EXPECT_THAT(with_exposed(-90'000, 3), testing::Contains("0 2000 unlock 0 cpu=900"));
+  EXPECT_THAT(with_exposed(std::numeric_limits<std::int64_t>::max(), 1),
+              testing::Contains("0 2000 unlock 0 cpu=500"))
+      << "no more than four times as much";
 }
 
 TEST(RecordCosts, WhatWasWrittenTwiceIsTakenOutTwice) {

@@ -304,9 +304,13 @@ enum longpole_kind {
                                  port of the other end, and from bit 16 on the address, 32 bits,
                                  that both have. As of a channel, no CPU time */
   LONGPOLE_AGAIN = 48 /* the record before was written once more, here, and means nothing else: what
-                                 that adds to the time until the next one is what a record costs between
-                                 this program's own instructions */
+                                 that adds to the time until the next one is what a second record costs
+                                 between this program's own instructions, and a first one but for what
+                                 the control says of it */
 };
+
+/* So many times what a record costs by itself is the most that it may cost besides between work and calls. */
+#define LONGPOLE_MOST_EXPOSED 4
 
 /* Of a mapped chunk, the bytes in which the records of calls that do not wait are each followed by AGAIN: in a thread's second
  * chunk and each so many behind it, as a program that does little but call would be 5% longer if it were in all. In the middle:
