@@ -298,7 +298,10 @@ std::string Symbolizer::stand_in_name(const MergedObject& object, const std::str
 }
 
 void Symbolizer::name_objects() {
-  std::set<std::pair<ObjectKind, std::string>> taken;
+  using KindAndName = std::pair<ObjectKind, std::string>;
+  std::set<KindAndName> taken;
+  // The last one of each: of the futures of tasks there may be a million.
+  std::map<KindAndName, std::uint32_t> ordinals;
   for (std::size_t i = 0; i < recording_.objects.size(); ++i) {
     Object& object = recording_.objects[i];
     std::string base = variables_[i] ? *variables_[i] : place_name(user_sites_[i]);
@@ -307,8 +310,12 @@ void Symbolizer::name_objects() {
     if (base.empty())
       base = "unnamed";
     object.name = base;
-    for (int ordinal = 2; !taken.emplace(object.kind, object.name).second; ++ordinal)
-      object.name = fmt::format("{}#{}", base, ordinal);
+    if (taken.emplace(object.kind, base).second)
+      continue;
+    std::uint32_t& ordinal = ordinals.try_emplace({object.kind, base}, 1).first->second;
+    do {
+      object.name = fmt::format("{}#{}", base, ++ordinal);
+    } while (!taken.emplace(object.kind, object.name).second);
   }
 }
 
