@@ -17,8 +17,8 @@ inline int acquire(const Call& call, Attempt attempt, Wait wait) {
     kRecordAcquired(call, result);
     return result;
   }
-  const Call waits =
-      call;  // in memory here alone: what is known of a call that need not wait stays in registers
+  // In memory here alone: what is known of a call that need not wait stays in registers.
+  const Call waits = call;
   record_begins(waits);
   result = wait();
   record_returns(waits, result);

@@ -65,13 +65,21 @@ class ScratchPage {
   std::uintptr_t page_;
 };
 
+// The work, each of whose records is written once more.
+template <typename Work>
+auto written_twice(Work work) {
+  return [work] {
+    thread_log.again_mask = LONGPOLE_AGAIN_MASK;
+    work();
+    thread_log.again_mask = 0;
+  };
+}
+
 std::uint64_t at_least_nothing(double ps) {
   return ps > 0 ? static_cast<std::uint64_t>(ps) : 0;
 }
 
 constexpr std::uint64_t kRecords = 96;
-
-constexpr std::uint64_t kGoldenRatio = 0x9e3779b97f4a7c15u;
 
 // What recording adds to calls that acquire and release as all others do: by an instruction that the processor waits
 // for. A mutex would do without as long as there is one thread.
@@ -95,8 +103,9 @@ static_assert(kCallsBesideWork * 2 * sizeof(longpole_record) <=
 // asked for a signal where others are not exact.
 std::uint64_t work(std::uint64_t result) {
   constexpr int kSteps = 80;
+  constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15u;
   for (int i = 0; i < kSteps; ++i) {
-    result = (result ^ kGoldenRatio) * kGoldenRatio;
+    result = (result ^ kOdd) * kOdd;
   }
   return result;
 }
@@ -142,13 +151,8 @@ void post_by_the_kernel(Post post, Wait wait) {
 // what the daemon takes out for them by what writing them again adds.
 std::uint64_t cost_beside_kernel(const ScratchPage& scratch, double of_first) {
   const auto hooked = [] { post_by_the_kernel(&longpole_post, &longpole_wait); };
-  const auto twice_hooked = [hooked] {
-    thread_log.again_mask = LONGPOLE_AGAIN_MASK;
-    hooked();
-    thread_log.again_mask = 0;
-  };
   const auto bare = [] { post_by_the_kernel(resolved_next.sem_post, resolved_next.sem_wait); };
-  const auto [alone, once, twice] = scratch.ps_each(kEntries, bare, hooked, twice_hooked);
+  const auto [alone, once, twice] = scratch.ps_each(kEntries, bare, hooked, written_twice(hooked));
   return at_least_nothing(once - alone - of_first * (twice - once));
 }
 
@@ -157,15 +161,15 @@ std::uint64_t cost_beside_kernel(const ScratchPage& scratch, double of_first) {
 void measure_exposed_cost(longpole_control& control, const ScratchPage& scratch) {
   const auto cost_ps = static_cast<std::int64_t>(control.cost_ps);
   const auto beside_a_call_ps = static_cast<std::int64_t>(control.cost_ps - control.hidden_ps);
+  const auto bare = [] {
+    post_and_take_beside_work(resolved_next.sem_post, resolved_next.sem_trywait);
+  };
   const auto hooked = [] { post_and_take_beside_work(&longpole_post, &longpole_trywait); };
   std::int64_t more_ps = 0;
   for (int batch = 0; batch < 2; ++batch) {
-    const std::int64_t alone = scratch.ns_of(
-        [] { post_and_take_beside_work(resolved_next.sem_post, resolved_next.sem_trywait); });
+    const std::int64_t alone = scratch.ns_of(bare);
     const std::int64_t once = scratch.ns_of(hooked);
-    thread_log.again_mask = LONGPOLE_AGAIN_MASK;
-    const std::int64_t twice = scratch.ns_of(hooked);
-    thread_log.again_mask = 0;
+    const std::int64_t twice = scratch.ns_of(written_twice(hooked));
     const std::int64_t of_first = (twice - once) * beside_a_call_ps / cost_ps;
     more_ps = (once - alone - of_first) * 1000 / std::int64_t{kCallsBesideWork};
   }

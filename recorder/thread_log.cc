@@ -23,6 +23,7 @@ pthread_key_t end_key;
 
 // It takes 20 us or so: a program that makes ten million calls a second is two thousandths longer for it.
 constexpr std::uint32_t kChunksPerMeasurement = 128;
+static_assert(kScratchBytes >= kBytesToMeasureIn);
 
 std::uintptr_t first_slot(const longpole_chunk* chunk) {
   return reinterpret_cast<std::uintptr_t>(chunk) + kFirstSlot;
@@ -113,7 +114,6 @@ bool make_room() {
   if (const Emptied emptied = empty_chunk(full, log.scratch); emptied != Emptied::kNo) {
     if (emptied == Emptied::kYes) {
       if (full->sequence % kChunksPerMeasurement == 0 && !in_lockstep()) {
-        static_assert(kScratchBytes >= kBytesToMeasureIn);
         measure_exposed_cost_again(control(), memory_of(log.scratch));
       }
       use_chunk(full);

@@ -120,8 +120,8 @@ struct CpuUse {
   Nanoseconds busy{};    // by anyone here
   Nanoseconds stolen{};  // by the host of a virtual machine, for others
 };
-inline constexpr Nanoseconds cpu_use_step{
-    10'000'000};  // 1 s / USER_HZ, which is 100 but on alpha and ia64
+// 1 s / USER_HZ, which is 100 but on alpha and ia64.
+inline constexpr Nanoseconds cpu_use_step{10'000'000};
 [[nodiscard]] CpuUse cpu_use(const std::vector<std::uint32_t>& cpus);
 
 }  // namespace longpole::recording
