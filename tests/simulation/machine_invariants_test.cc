@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <cctype>
 #include <chrono>
 
 #include "../analysis/random_program.h"
@@ -76,24 +77,35 @@ Nanoseconds wake_up(std::uint64_t seed) {
   return seed % 4 == 1 ? std::chrono::microseconds(3) : std::chrono::milliseconds(20);
 }
 
-TEST(Machine, KeepsTheRules) {
+// What takes longest is a test for each, so that they run beside each other.
+class EveryScheduler : public testing::TestWithParam<SchedulerKind> {};
+
+std::string name_of_test(const testing::TestParamInfo<SchedulerKind>& scheduler) {
+  std::string name(name_of(scheduler.param));
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); },
+      '_');
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Machine, EveryScheduler, testing::ValuesIn(all_schedulers), name_of_test);
+
+TEST_P(EveryScheduler, KeepsTheRules) {
   for (std::uint64_t seed = 0; seed < programs; ++seed) {
     const Recording recording = seed % 3 == 2 ? spinning(program(seed)) : program(seed);
-    for (const SchedulerKind scheduler : all_schedulers) {
-      for (const std::uint32_t cpus : {1U, 2U, 3U, 8U}) {
-        Machine machine;
-        machine.scheduler = scheduler;
-        machine.cpus = cpus;
-        if (seed % 2 == 1)
-          machine.wake_up = wake_up(seed);
-        if (seed % 10 == 1)
-          machine.interrupt = std::chrono::microseconds(seed % 20 == 1 ? 2 : 5000);
-        if (seed % 6 == 1)
-          machine.packed_use = std::chrono::milliseconds(700);
-        const SimulatedRun run = run_on(recording, machine);
-        ASSERT_EQ(broken_rule(recording, machine, run), "")
-            << fmt::format("seed {}, {}, {} CPUs", seed, name_of(scheduler), cpus);
-      }
+    for (const std::uint32_t cpus : {1U, 2U, 3U, 8U}) {
+      Machine machine;
+      machine.scheduler = GetParam();
+      machine.cpus = cpus;
+      if (seed % 2 == 1)
+        machine.wake_up = wake_up(seed);
+      if (seed % 10 == 1)
+        machine.interrupt = std::chrono::microseconds(seed % 20 == 1 ? 2 : 5000);
+      if (seed % 6 == 1)
+        machine.packed_use = std::chrono::milliseconds(700);
+      const SimulatedRun run = run_on(recording, machine);
+      ASSERT_EQ(broken_rule(recording, machine, run), "")
+          << fmt::format("seed {}, {}, {} CPUs", seed, name_of(GetParam()), cpus);
     }
   }
 }
@@ -165,7 +177,7 @@ TEST(Machine, IsTheIdealOneWithACpuForEachThread) {
 }
 
 // Not where threads race for locks: whoever comes later there may let the whole program end sooner.
-TEST(Machine, IsNeverFasterThanTheIdealOneNorThanItsCpus) {
+TEST_P(EveryScheduler, IsNeverFasterThanTheIdealOneNorThanItsCpus) {
   for (std::uint64_t seed = 0; seed < programs; ++seed) {
     const Recording recording = ordered(program(seed));
     ASSERT_TRUE(is_ordered(recording));
@@ -173,18 +185,16 @@ TEST(Machine, IsNeverFasterThanTheIdealOneNorThanItsCpus) {
     Nanoseconds work{};
     for (const Segment& segment : ideal.segments)
       work += segment.running ? segment.end - segment.start : Nanoseconds{};
-    for (const SchedulerKind scheduler : all_schedulers) {
-      for (const std::uint32_t cpus : {1U, 2U, 3U}) {
-        Machine machine;
-        machine.scheduler = scheduler;
-        machine.cpus = cpus;
-        const SimulatedRun run = run_on(recording, machine);
-        const std::string where =
-            fmt::format("seed {}, {}, {} CPUs", seed, name_of(scheduler), cpus);
-        ASSERT_EQ(run.end.deadlock.has_value(), ideal.deadlock.has_value()) << where;
-        ASSERT_GE(run.end.total, ideal.total) << where;
-        ASSERT_GE(run.end.total * cpus, work) << where;
-      }
+    for (const std::uint32_t cpus : {1U, 2U, 3U}) {
+      Machine machine;
+      machine.scheduler = GetParam();
+      machine.cpus = cpus;
+      const SimulatedRun run = run_on(recording, machine);
+      const std::string where =
+          fmt::format("seed {}, {}, {} CPUs", seed, name_of(GetParam()), cpus);
+      ASSERT_EQ(run.end.deadlock.has_value(), ideal.deadlock.has_value()) << where;
+      ASSERT_GE(run.end.total, ideal.total) << where;
+      ASSERT_GE(run.end.total * cpus, work) << where;
     }
   }
 }
@@ -217,33 +227,31 @@ TEST(Machine, OnlySlowsDownWithCosts) {
   }
 }
 
-TEST(Machine, IsNotIdleBesideAWaitingThreadWithCostsEither) {
+TEST_P(EveryScheduler, IsNotIdleBesideAWaitingThreadWithCostsEither) {
   for (std::uint64_t seed = 0; seed < programs; ++seed) {
     const bool spins = seed % 3 == 2;
     const Recording recording = spins ? spinning(program(seed)) : program(seed);
-    for (const SchedulerKind scheduler : all_schedulers) {
-      for (const std::uint32_t cpus : {2U, 3U}) {
-        Machine machine;
-        machine.scheduler = scheduler;
-        machine.cpus = cpus;
-        machine.speeds.assign(cpus, 1000);
-        machine.speeds.back() = 700;
-        // Who spins keeps its CPU until the signal has come, but no longer counts as running.
-        if (!spins)
-          machine.latency = std::chrono::milliseconds(2);
-        machine.switch_cost = std::chrono::microseconds(20);
-        machine.migration_cost = std::chrono::microseconds(50);
-        machine.wake_up = wake_up(seed);
-        machine.interrupt = std::chrono::microseconds(40);
-        machine.block_cost = std::chrono::microseconds(300);
-        machine.release_cost = std::chrono::microseconds(20);
-        machine.release_afar_cost = std::chrono::microseconds(100);
-        machine.lock_afar_cost = std::chrono::microseconds(60);
-        machine.primitive_cost.fill(std::chrono::microseconds(30));
-        const SimulatedRun run = run_on(recording, machine);
-        ASSERT_EQ(idle_beside_waiting(recording, machine, run), "")
-            << fmt::format("seed {}, {}, {} CPUs", seed, name_of(scheduler), cpus);
-      }
+    for (const std::uint32_t cpus : {2U, 3U}) {
+      Machine machine;
+      machine.scheduler = GetParam();
+      machine.cpus = cpus;
+      machine.speeds.assign(cpus, 1000);
+      machine.speeds.back() = 700;
+      // Who spins keeps its CPU until the signal has come, but no longer counts as running.
+      if (!spins)
+        machine.latency = std::chrono::milliseconds(2);
+      machine.switch_cost = std::chrono::microseconds(20);
+      machine.migration_cost = std::chrono::microseconds(50);
+      machine.wake_up = wake_up(seed);
+      machine.interrupt = std::chrono::microseconds(40);
+      machine.block_cost = std::chrono::microseconds(300);
+      machine.release_cost = std::chrono::microseconds(20);
+      machine.release_afar_cost = std::chrono::microseconds(100);
+      machine.lock_afar_cost = std::chrono::microseconds(60);
+      machine.primitive_cost.fill(std::chrono::microseconds(30));
+      const SimulatedRun run = run_on(recording, machine);
+      ASSERT_EQ(idle_beside_waiting(recording, machine, run), "")
+          << fmt::format("seed {}, {}, {} CPUs", seed, name_of(GetParam()), cpus);
     }
   }
 }
