@@ -83,8 +83,8 @@ class EveryScheduler : public testing::TestWithParam<SchedulerKind> {};
 std::string name_of_test(const testing::TestParamInfo<SchedulerKind>& scheduler) {
   std::string name(name_of(scheduler.param));
   std::replace_if(
-      name.begin(), name.end(), [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); },
-      '_');
+      name.begin(), name.end(),
+      [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
   return name;
 }
 
