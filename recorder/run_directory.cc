@@ -147,7 +147,9 @@ longpole_control* claim_run_directory(const char* directory) {
   if (control == nullptr) {
     return nullptr;
   }
-  if (control->magic == LONGPOLE_CONTROL_MAGIC && control->version == LONGPOLE_RAW_VERSION) {
+  if (control->magic == LONGPOLE_CONTROL_MAGIC && control->version != LONGPOLE_RAW_VERSION) {
+    control->version = LONGPOLE_RAW_VERSION;  // for a sentence about it
+  } else if (control->magic == LONGPOLE_CONTROL_MAGIC) {
     first_control = control;
     std::int32_t unclaimed = 0;
     if (__atomic_compare_exchange_n(&control->pid, &unclaimed, getpid(), false, __ATOMIC_ACQ_REL,

@@ -401,10 +401,17 @@ void Merger::fill_run_info() {
 }
 
 Expected<MergedRun> Merger::merge() {
+  const std::string what = fmt::format(
+      "cannot record {}", input_.command.empty() ? "the program" : input_.command.front());
+  if (input_.control.version != LONGPOLE_RAW_VERSION)
+    return failure(
+        what,
+        fmt::format(
+            "the recorder writes version {} of its records, and this longpole reads version {}",
+            input_.control.version, LONGPOLE_RAW_VERSION),
+        "install both anew, from one build");
   if (input_.control.pid == 0 || raw_.threads.empty())
-    return failure(fmt::format("cannot record {}",
-                               input_.command.empty() ? "the program" : input_.command.front()),
-                   "the recorder was not loaded into it",
+    return failure(what, "the recorder was not loaded into it",
                    "does it start another program, clear LD_PRELOAD or use a C library other than "
                    "glibc? Record the program that does the work directly");
   if (!context_.clock.usable())

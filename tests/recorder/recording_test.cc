@@ -314,6 +314,7 @@ TEST(Recording, IsRefusedToAnotherVersionAndToASecondProcess) {
   RunDirectory newer;
   newer.control().version = LONGPOLE_RAW_VERSION + 1;
   EXPECT_TRUE(is_silent(newer));
+  EXPECT_EQ(newer.control().version, LONGPOLE_RAW_VERSION);
   RunDirectory foreign;
   foreign.control().magic = 0;
   EXPECT_TRUE(is_silent(foreign));

@@ -47,6 +47,7 @@ inline std::vector<std::string> describe(const MergedRun& run) {
 class HandMadeRun {
  public:
   HandMadeRun() {
+    control.version = LONGPOLE_RAW_VERSION;
     control.pid = PerfSpool::pid;
     control.start = {0, 0};
     control.sample_hz = 1000;

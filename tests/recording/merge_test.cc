@@ -427,6 +427,8 @@ TEST(Merge, ARecorderThatNeverSpokeIsAFailureWithAReason) {
   ASSERT_FALSE(merged.has_value());
   EXPECT_EQ(merged.error().kind, ErrorKind::failure);
   EXPECT_THAT(merged.error().text(), HasSubstr("the recorder was not loaded into it"));
+  run.control.version = LONGPOLE_RAW_VERSION + 1;
+  EXPECT_THAT(run.merge().error().text(), HasSubstr("the recorder writes version"));
 }
 
 }  // namespace

@@ -106,8 +106,9 @@ struct longpole_clock_pair {
 };
 
 struct longpole_control {
+  /* In every version these two come first. */
   uint64_t magic;       /* set by the launcher */
-  uint32_t version;     /* set by the launcher; the recorder stays silent when it is not its own */
+  uint32_t version;     /* likewise; a recorder of another one puts its own here and stays silent */
   uint32_t cpu_clock;   /* enum longpole_cpu_clock, set by the launcher */
   uint32_t sample_hz;   /* samples per second of CPU time under the thread clock; 0: none */
   uint32_t told_cpus;   /* the CPU count to tell the program; 0: the truth */
