@@ -16,6 +16,7 @@ namespace {
 constexpr std::size_t most_events_to_copy = 4'000'000;
 constexpr double telling_share = 0.005;
 constexpr double most_share_untold = 0.05;
+constexpr double doubtful_cost = 1.0 / 3;
 constexpr std::uint64_t fewest_samples = 100;
 constexpr double fewest_expected = 20;
 constexpr double telling_part = 0.5;     // of the samples to be expected
@@ -188,7 +189,7 @@ Expected<Interval> Confidence::of_speedup(const Computer& computer, const ModelC
       return tl::unexpected(without.error());
     shift({*without});
   }
-  const double left_in = recording_share(*recording_);
+  const double left_in = recording_share(*recording_) * doubtful_cost;
   shift({predicted * (1 - left_in), predicted * (1 + left_in)});
   if (is_machine) {
     const double cpu_time = simulation::cpu_time_on(recording_->run, computer.machine.cpus);

@@ -6,8 +6,10 @@
 //   and wake-ups take                               one CPU, too
 //   how often CPUs that fall idle look for a        simulated again as if that had never helped before the
 //   thread, which depends on what the machine did   run, and as if it always had (linux alone)
-//   what recording cost                             the least that a record takes is taken out; as much
-//                                                   again may be left in, of the time on many CPUs alone
+//   what recording cost                             a third of what was taken out may be left in, or was
+//                                                   the program's, of the time on many CPUs alone: of
+//                                                   programs that do little but call, CPU times were seen
+//                                                   to be off by up to a fifth of it
 //   waits for nobody known (external_wait)          simulated again with none
 //   CPU time that changes with the number of CPUs   where real runs on 1 and on P CPUs say so (thesis,
 //                                                   Paper III section 4.3): the prediction compensated

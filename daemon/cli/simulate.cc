@@ -319,7 +319,7 @@ void add_simulate(CLI::App& app, Chosen& chosen) {
       "from–to: where the speed-up lies if waits, switches and wake-ups take anything from nothing "
       "to twice\n"
       "what was measured, CPUs that fall idle had learnt to look for a thread never or each time,\n"
-      "recording cost up to twice as much, and waits for nobody known may be gone. That threads\n"
+      "recording cost a third less or more, and waits for nobody known may be gone. That threads\n"
       "compute faster or slower on more CPUs, because of caches, only `longpole validate` can "
       "tell.\n\n"
       "A program that deadlocks has no completion time: its threads and what they wait for are\n"

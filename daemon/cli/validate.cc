@@ -380,7 +380,7 @@ void add_validate(CLI::App& app, Chosen& chosen) {
       "from–to: the prediction if waits, switches and wake-ups took anything from nothing to "
       "twice\n"
       "what was measured, CPUs that fall idle had learnt to look for a thread never or each time,\n"
-      "recording up to twice as much, waits for nobody known nothing, computing more or less by "
+      "recording a third less or more, waits for nobody known nothing, computing more or less by "
       "as\n"
       "much as the CPU time of the real runs differs, and the recorded run were as far from the\n"
       "usual one as any of the real ones would be if they took the same CPU time. What these\n"

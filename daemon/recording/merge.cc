@@ -385,13 +385,12 @@ void Merger::fill_run_info() {
   run.exit_status = result.exit_status;
   run.exit_signal = result.exit_signal;
   std::int64_t events = 0;
-  for (const MergedThread& thread : run_.threads)
+  std::int64_t taken_out_ns = input_.kernel.taken_out_ns;
+  for (const MergedThread& thread : run_.threads) {
     events += static_cast<std::int64_t>(thread.events.size());
-  // Events come with changes of threads, which are recorded, too.
-  const std::int64_t of_switches_ps =
-      events > 0 ? input_.kernel.taken_out_ns * 1000 / events : std::int64_t{0};
-  run.cost_per_event = Nanoseconds{
-      (static_cast<std::int64_t>(input_.control.cost_ps) + of_switches_ps + 500) / 1000};
+    taken_out_ns += thread.recording_ns;
+  }
+  run.cost_per_event = Nanoseconds{events > 0 ? (taken_out_ns + events / 2) / events : 0};
   run.sample_hz = result.sample_hz;
   run.complete = !result.stopped && !result.exit_signal && input_.ending == Ending::seen &&
                  input_.control.stop_reason == LONGPOLE_STOP_NONE;

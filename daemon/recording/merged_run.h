@@ -39,6 +39,7 @@ struct MergedThread {
   std::vector<Event> events;          // without site and profile
   std::vector<std::uint32_t> sites;   // of each event: index into MergedRun::sites, or no_site
   std::vector<MergedSample> samples;  // in order of event
+  std::int64_t recording_ns = 0;      // CPU time that was taken out, by what a record costs
 };
 
 // What a semaphore is that is no object of the program.

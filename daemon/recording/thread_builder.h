@@ -57,6 +57,7 @@ class ThreadBuilder {
   void visit_function(const longpole_record& record, bool enters);
   void leave_functions(std::size_t depth);
   void add_cost(const longpole_record& record);
+  void add_measured_cost(std::int64_t cost_ns);
   void take_out_overhead(std::int64_t begin);
   void take_out_turn(const longpole_record& record);
   void begin_call(const longpole_record& record, const CallForm& form, std::int64_t time);
@@ -108,7 +109,8 @@ class ThreadBuilder {
   bool ends_program_ = false;                  // its end is that of the program, by exit()
   std::int64_t free_from_;                     // outside recorded calls from here on
   std::int64_t cpu_so_far_ = 0;
-  std::int64_t cost_ps_ = 0;  // of the records since the last event, not yet taken out
+  std::int64_t cost_ps_ = 0;           // of the records since the last event, not yet taken out
+  std::int64_t measured_cost_ps_ = 0;  // of all records, what was measured each time
   std::optional<std::uint64_t> plain_site_;  // of the record before, where it may be written twice,
   bool written_twice_ = false;               // and was
   bool entered_kernel_ = false;              // the call of the record before

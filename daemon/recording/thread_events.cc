@@ -16,6 +16,7 @@ Nanoseconds ThreadBuilder::cpu_until(std::int64_t time) {
   cpu_so_far_ = cpu;
   const std::int64_t cost = std::min(cost_ps_ / 1000, used);
   cost_ps_ -= cost * 1000;
+  thread_.recording_ns += cost;
   return Nanoseconds{used - cost};
 }
 
@@ -244,7 +245,12 @@ void ThreadBuilder::take_out_overhead(std::int64_t begin) {
   emit_unrecorded(begin);
   while (next_gap_ < times_.gaps.size() && times_.gaps[next_gap_].from < last_time_)
     ++next_gap_;
-  cost_ps_ += (times_.cpu.at(last_time_) - times_.cpu.at(std::min(begin, last_time_))) * 1000;
+  add_measured_cost(times_.cpu.at(last_time_) - times_.cpu.at(std::min(begin, last_time_)));
+}
+
+void ThreadBuilder::add_measured_cost(std::int64_t cost_ns) {
+  cost_ps_ += cost_ns * 1000;
+  measured_cost_ps_ += cost_ns * 1000;
 }
 
 // What waits for a spin lock gives all its CPU time away, see forget_spinning().
@@ -253,7 +259,7 @@ void ThreadBuilder::take_out_turn(const longpole_record& record) {
   cost_ps_ += context_.costs.beside_no_call().once;
   if ((LONGPOLE_FLAGS(record.kind_and_flags) & LONGPOLE_RETURNS) != 0 &&
       (pending_.empty() || !burns_cpu_while_it_waits(pending_.back().kind)))
-    cost_ps_ += static_cast<std::int64_t>(std::min(record.object, longest_ns)) * 1000;
+    add_measured_cost(static_cast<std::int64_t>(std::min(record.object, longest_ns)));
 }
 
 // Those that more than so many others surround.
@@ -391,6 +397,7 @@ MergedThread ThreadBuilder::finish() {
   // What the thread still did on its way out belongs to its last stretch.
   end.duration = Nanoseconds{};
   end.cpu += cpu_until(std::max({last_time_, times_.died, context_.end_ns}));
+  thread_.recording_ns = std::max<std::int64_t>(thread_.recording_ns - measured_cost_ps_ / 1000, 0);
   if (ends_program_) {
     Event exit = std::exchange(end, {.time = end.time, .kind = EventKind::thread_end});
     exit.kind = EventKind::program_exit;

@@ -264,7 +264,9 @@ struct RunInfo {
   std::uint32_t machine_cpus = 1;       // CPUs of the machine that recorded
   std::optional<int> exit_status{};     // of the program; none when a signal ended it
   std::optional<int> exit_signal{};
-  // Measured cost of recording one event and what comes with it, taken out of `cpu`.
+  // By the number of events, what was taken out of `cpu` as the cost of recording them, changes
+  // of threads and samples. Not in it: what was measured each time, of turns in lockstep and of
+  // the recorder's start.
   Nanoseconds cost_per_event{};
   std::uint64_t samples = 0;
   std::uint32_t sample_hz = 0;  // as it was set, of CPU time; 0: not known, or none were taken

@@ -158,6 +158,27 @@ TEST(Merge, TheCostOfAnEventHasThatOfTheChangesOfThreadsThatComeWithIt) {
               20 + 1001 * 30.0 / static_cast<double>(events), 1);
 }
 
+// Not in it: what was measured each time.
+TEST(Merge, TheCostOfAnEventIsWhatWasTakenOutOfTheProgramsTime) {
+  HandMadeRun run;
+  run.control.cost_ps = 20'000;
+  run.control.exposed_ps = 30'000;
+  run.control.exposed_times = 3;
+  run.spool.exit(5000, 100);
+  run.events.add_thread(0, 100,
+                        {{LONGPOLE_OVERHEAD, 400, 250},
+                         call(LONGPOLE_MUTEX_LOCK, 1000, lock_address),
+                         call(LONGPOLE_MUTEX_UNLOCK, 2000, lock_address),
+                         call(LONGPOLE_MUTEX_LOCK, 3000, lock_address),
+                         call(LONGPOLE_MUTEX_UNLOCK, 4000, lock_address),
+                         call(LONGPOLE_THREAD_END, 5000)});
+  const MergedRun merged = *run.merge();
+  ASSERT_EQ(merged.threads[0].events.size(), 5);
+  const std::int64_t taken_out = 20 + 3 * 30 + 20;
+  EXPECT_EQ(merged.threads[0].recording_ns, taken_out);
+  EXPECT_EQ(merged.run.cost_per_event, Nanoseconds{taken_out / 5});
+}
+
 TEST(Merge, ThreadsAreJoinedByTheirHandleAlsoWhenItIsUsedAgain) {
   HandMadeRun run;
   run.spool.fork(100, 101, 100);
