@@ -200,10 +200,13 @@ Expected<Interval> Confidence::of_speedup(const Computer& computer, const ModelC
   return out;
 }
 
+// A speed-up is a ratio: half as much is as far away as twice as much.
 Interval with_doubt(Interval interval, double predicted, Interval otherwise) {
-  return {
-      predicted - std::hypot(predicted - interval.low, std::max(predicted - otherwise.low, 0.0)),
-      predicted + std::hypot(interval.high - predicted, std::max(otherwise.high - predicted, 0.0))};
+  const auto distance = [](double from, double to) { return std::max(std::log(to / from), 0.0); };
+  return {predicted * std::exp(-std::hypot(distance(interval.low, predicted),
+                                           distance(otherwise.low, predicted))),
+          predicted * std::exp(std::hypot(distance(predicted, interval.high),
+                                          distance(predicted, otherwise.high)))};
 }
 
 Interval with_caches_kept(Interval interval, double predicted, double share) {

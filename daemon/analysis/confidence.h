@@ -67,7 +67,7 @@ class Confidence {
 };
 
 // `interval` of a speed-up that is `predicted`, and one thing more that can be wrong: with that alone it would lie
-// between the ends of `otherwise`.
+// between the ends of `otherwise`. All above 0.
 [[nodiscard]] Interval with_doubt(Interval interval, double predicted, Interval otherwise);
 
 // `share`: of the CPU time on one CPU, that goes into loading caches anew after switches. On enough CPUs

@@ -175,14 +175,15 @@ TEST(Confidence, CpusThatFallIdleMayHaveLearntToLookOrNotTo) {
            forecaster.on(computer, {})->total_ns;
   };
   const Found shown = found(recording);
-  const double never = speedup(0, 1) - shown.predicted;
-  const double always = speedup(1024, 1) - shown.predicted;
-  const double at_once = speedup(128, 0) - shown.predicted;
-  const double late = speedup(128, 2) - shown.predicted;
+  const auto distance = [&](double other) { return std::log(other / shown.predicted); };
+  const double never = distance(speedup(0, 1));
+  const double always = distance(speedup(1024, 1));
+  const double at_once = distance(speedup(128, 0));
+  const double late = distance(speedup(128, 2));
   ASSERT_NE(never, always);
-  EXPECT_NEAR(shown.predicted - shown.interval.low,
+  EXPECT_NEAR(-distance(shown.interval.low),
               std::hypot(std::min({never, always, 0.0}), std::min({at_once, late, 0.0})), 1e-9);
-  EXPECT_NEAR(shown.interval.high - shown.predicted,
+  EXPECT_NEAR(distance(shown.interval.high),
               std::hypot(std::max({never, always, 0.0}), std::max({at_once, late, 0.0})), 1e-9);
 }
 
@@ -223,23 +224,34 @@ TEST(Confidence, TheSlowestCpuIsCompensatedAsFarAsItCanBe) {
   EXPECT_DOUBLE_EQ(forecaster.compensated_total(computer, {}, 1e9, 3).value(), 1e9);
 }
 
-// 3, 4 and 5.
+// 3, 4 and 5: so many tenths of the way to e times as much, or to one e-th.
+double twice_e_to(double tenths) {
+  return 2 * std::exp(tenths / 10);
+}
+
 TEST(Confidence, IndependentDoubtsAddUpAsSquaresDo) {
-  const Interval first = with_doubt({2, 2}, 2, {1.7, 2.3});
-  EXPECT_DOUBLE_EQ(first.low, 1.7);
-  EXPECT_DOUBLE_EQ(first.high, 2.3);
-  const Interval both = with_doubt(first, 2, {1.6, 2.4});
-  EXPECT_DOUBLE_EQ(both.low, 1.5);
-  EXPECT_DOUBLE_EQ(both.high, 2.5);
+  const Interval first = with_doubt({2, 2}, 2, {twice_e_to(-3), twice_e_to(3)});
+  EXPECT_DOUBLE_EQ(first.low, twice_e_to(-3));
+  EXPECT_DOUBLE_EQ(first.high, twice_e_to(3));
+  const Interval both = with_doubt(first, 2, {twice_e_to(-4), twice_e_to(4)});
+  EXPECT_DOUBLE_EQ(both.low, twice_e_to(-5));
+  EXPECT_DOUBLE_EQ(both.high, twice_e_to(5));
+}
+
+TEST(Confidence, DoubtsLeaveASpeedUpAboveNothing) {
+  const Interval both = with_doubt({0.5, 2}, 2, {0.25, 2});
+  EXPECT_GT(both.low, 0);
+  EXPECT_LT(both.low, 0.25);
 }
 
 TEST(Confidence, ADoubtToOneSideLeavesTheOtherEnd) {
-  const Interval slower = with_doubt({1.7, 2.3}, 2, {1.6, 1.8});
-  EXPECT_DOUBLE_EQ(slower.low, 1.5);
-  EXPECT_DOUBLE_EQ(slower.high, 2.3);
-  const Interval faster = with_doubt({1.7, 2.3}, 2, {2.1, 2.4});
-  EXPECT_DOUBLE_EQ(faster.low, 1.7);
-  EXPECT_DOUBLE_EQ(faster.high, 2.5);
+  const Interval interval{twice_e_to(-3), twice_e_to(3)};
+  const Interval slower = with_doubt(interval, 2, {twice_e_to(-4), 1.8});
+  EXPECT_DOUBLE_EQ(slower.low, twice_e_to(-5));
+  EXPECT_DOUBLE_EQ(slower.high, twice_e_to(3));
+  const Interval faster = with_doubt(interval, 2, {2.1, twice_e_to(4)});
+  EXPECT_DOUBLE_EQ(faster.low, twice_e_to(-3));
+  EXPECT_DOUBLE_EQ(faster.high, twice_e_to(5));
 }
 
 TEST(Confidence, CachesThatAreKeptStretchTheUpperEnd) {
