@@ -73,8 +73,8 @@ class Reader {
   void make_tasks();
   void fill_tasks(const RunTime& run, const KernelCosts& costs);
   Task* task_at(std::int32_t tid, std::int64_t time);
-  [[nodiscard]] std::int64_t samples_in(const Interval& interval,
-                                        std::vector<Sampled>::const_iterator& next) const;
+  [[nodiscard]] std::int64_t cost_of_samples(const Interval& interval, const KernelCosts& costs,
+                                             std::vector<Sampled>::const_iterator& next) const;
 
   std::int32_t pid_;
   std::int64_t base_;
@@ -328,13 +328,13 @@ void Reader::index_wakes() {
 }
 
 // Both are in order of thread and time.
-std::int64_t Reader::samples_in(const Interval& interval,
-                                std::vector<Sampled>::const_iterator& next) const {
-  std::int64_t count = 0;
+std::int64_t Reader::cost_of_samples(const Interval& interval, const KernelCosts& costs,
+                                     std::vector<Sampled>::const_iterator& next) const {
+  std::int64_t cost = 0;
   for (; next != samples_.end() && next->moment <= Moment{interval.tid, interval.out}; ++next)
-    if (next->what == What::sample && next->moment >= Moment{interval.tid, interval.in})
-      ++count;
-  return count;
+    if (next->moment >= Moment{interval.tid, interval.in})
+      cost += next->what == What::sample ? costs.sample_ns : costs.tracepoint_ns;
+  return cost;
 }
 
 void Reader::fill_tasks(const RunTime& run, const KernelCosts& costs) {
@@ -379,7 +379,7 @@ void Reader::fill_tasks(const RunTime& run, const KernelCosts& costs) {
     const double length = static_cast<double>(interval.out - interval.in) -
                           of_stolen * static_cast<double>(stolen[i]);
     const std::int64_t clocked = std::llround(length * share) + per_switch;
-    const std::int64_t of_samples = costs.sample_ns * samples_in(interval, next_sample);
+    const std::int64_t of_samples = cost_of_samples(interval, costs, next_sample);
     const std::int64_t taken_out = std::min(clocked, of_switch + of_samples);
     log_.taken_out_ns += taken_out;
     task->cpu.add(interval.out, used + clocked - taken_out);

@@ -76,8 +76,9 @@ struct RunTime {
 
 // What the kernel's writing takes of the CPU time of the thread that it writes about; nanoseconds.
 struct KernelCosts {
-  std::int64_t switch_ns = 0;  // a change of threads
-  std::int64_t sample_ns = 0;  // a sample, interrupt included
+  std::int64_t switch_ns = 0;      // a change of threads
+  std::int64_t sample_ns = 0;      // a sample, interrupt included
+  std::int64_t tracepoint_ns = 0;  // that it goes to sleep, or wakes another
 };
 
 // `mapped_before`: what the process had mapped at `base_ns`, where it began before and the records of that are
@@ -91,7 +92,7 @@ struct KernelCosts {
 // thousands of switches a second), what the process clock has more than the intervals is shared out
 // among them evenly, less `costs.switch_ns`. What it has less is time that a hypervisor or interrupts
 // took while the thread stood on its CPU: intervals in which CPUs were seen to be stolen are shortened by that, and what
-// is left of it shortens all in proportion. What sampling took is taken out of the interval that was sampled.
+// is left of it shortens all in proportion. What samples and tracepoints took is taken out of the interval that they are of.
 //
 // When was a thread that slept ready to run again? Nothing unprivileged says. If its CPU was idle
 // before it came back, or the thread before it was preempted, it was ready just then: an idle CPU

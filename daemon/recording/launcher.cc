@@ -244,8 +244,10 @@ Expected<void> Run::execute() {
     const std::uint32_t rate_hz = request.rate_hz != 0
                                       ? request.rate_hz
                                       : affordable_rate_hz(result.sample_ns, result.ticks_hz);
-    result.recorded_switch_ns =
-        cost_of_recorded_switch(cpus.front(), rate_hz, tracepoints, directory);
+    const CostsOfSwitches costs =
+        costs_of_recorded_switches(cpus.front(), rate_hz, tracepoints, directory);
+    result.recorded_switch_ns = costs.switch_ns;
+    result.tracepoint_ns = costs.tracepoint_ns;
     auto opened = PerfRings::open(child->pid(), cpus, rate_hz, directory);
     if (opened) {
       rings = std::move(*opened);

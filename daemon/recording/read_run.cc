@@ -117,12 +117,12 @@ Expected<Recording> read_process(Source source, const std::function<void()>& sym
       wake_bytes.push_back(wake_spools.emplace_back(directory / wakes_file(cpu)).bytes());
     wakes = {*result.tracepoints, wake_bytes};
   }
-  input.kernel =
-      read_kernel_log(spool_bytes, result.pid,
-                      {result.started_ns, result.ended_ns, result.cpu_time_ns,
-                       StolenTime(result.stolen, result.started_ns)},
-                      wakes, source.child ? mapped_at_start(maps) : std::vector<TimedMapping>{},
-                      KernelCosts{result.recorded_switch_ns, result.sample_ns});
+  input.kernel = read_kernel_log(
+      spool_bytes, result.pid,
+      {result.started_ns, result.ended_ns, result.cpu_time_ns,
+       StolenTime(result.stolen, result.started_ns)},
+      wakes, source.child ? mapped_at_start(maps) : std::vector<TimedMapping>{},
+      KernelCosts{result.recorded_switch_ns, result.sample_ns, result.tracepoint_ns});
   if (input.ending == Ending::unseen && !input.kernel.tasks.empty()) {
     std::int64_t died = 0;
     for (const Task& task : input.kernel.tasks)

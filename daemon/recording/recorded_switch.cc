@@ -1,6 +1,8 @@
 #include "recording/recorded_switch.h"
 
 #include <fcntl.h>
+#include <sched.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,6 +20,20 @@ namespace {
 
 constexpr Batches switch_batches{.of_each = 16, .longest_ns = 30'000'000};
 constexpr int round_trips = 40;  // of a batch, each of two changes
+
+enum class Change : char { by_yields, by_sleeps };
+
+struct Changes {
+  std::int64_t time_ns = 0;  // one takes, of many
+  std::int64_t sleeps =
+      0;  // in all: who is woken may take the CPU from its waker, who then finds what it would wait for
+};
+
+std::int64_t sleeps_so_far() {
+  rusage used{};
+  ::getrusage(RUSAGE_SELF, &used);
+  return used.ru_nvcsw;
+}
 
 struct Pipe {
   Pipe() {
@@ -42,13 +58,13 @@ bool say(const Pipe& pipe, const Value& value) {
   return ::write(pipe.in.get(), &value, sizeof value) == sizeof value;
 }
 
-// A child on the CPUs of this process, with a child of its own that answers a byte with a byte, until this object goes.
-// Events that it has before it is first asked, the other one has as well, as the threads of a program have.
+// A child on the CPUs of this process, with a child of its own that takes turns with it, until this object goes. Events
+// that it has before it is first asked, the other one has as well, as the threads of a program have.
 class Pair {
  public:
   Pair() : pid_(::fork()) {
     if (pid_ != 0) {
-      times_.in.reset();
+      made_.in.reset();
       return;
     }
     asked_.in.reset();
@@ -65,16 +81,22 @@ class Pair {
 
   [[nodiscard]] pid_t pid() const { return pid_; }
 
-  // How long a change of threads takes, of many; none when there is nobody to make one.
-  [[nodiscard]] std::optional<std::int64_t> time_of_switch() const {
-    std::int64_t time = 0;
-    if (pid_ <= 0 || !say(asked_, char{}) || !hear(times_, time) || time <= 0)
+  // None when there is nobody to make one.
+  [[nodiscard]] std::optional<Changes> make(Change change) const {
+    Changes made;
+    if (pid_ <= 0 || !say(asked_, change) || !hear(made_, made) || made.time_ns <= 0)
       return std::nullopt;
-    return time;
+    return made;
   }
 
  private:
-  // A process that does so until `there` is closed; below 0: there is none.
+  // Both yield as often; two more changes come of the beginning and the end.
+  static void yield_often() {
+    for (int i = 1; i < round_trips; ++i)
+      ::sched_yield();
+  }
+
+  // A process that does so, and says how often it has slept, until `there` is closed; below 0: there is none.
   static pid_t answer(Pipe& there, Pipe& back) {
     const pid_t partner = ::fork();
     if (partner != 0) {
@@ -82,25 +104,52 @@ class Pair {
       return partner;
     }
     there.in.reset();
-    char byte = 0;
-    while (hear(there, byte) && say(back, byte)) {
+    Change change{};
+    while (hear(there, change)) {
+      if (change == Change::by_yields)
+        yield_often();
+      if (!say(back, sleeps_so_far()))
+        break;
     }
     ::_exit(0);
+  }
+
+  // How often the partner had slept by then; none: it is gone.
+  static std::optional<std::int64_t> make_batch(Change change, const Pipe& there,
+                                                const Pipe& back) {
+    std::int64_t slept = 0;
+    if (change == Change::by_yields) {
+      if (!say(there, change))
+        return std::nullopt;
+      yield_often();
+      if (!hear(back, slept))
+        return std::nullopt;
+      return slept;
+    }
+    for (int i = 0; i < round_trips; ++i)
+      if (!say(there, change) || !hear(back, slept))
+        return std::nullopt;
+    return slept;
   }
 
   void make_batches() const {
     Pipe there;
     Pipe back;
-    char byte = 0;
+    Change change{};
     pid_t partner = 0;
-    while (hear(asked_, byte)) {
+    std::int64_t slept_before = 0;
+    while (hear(asked_, change)) {
       if (partner == 0)
         partner = answer(there, back);
+      const std::int64_t own_before = sleeps_so_far();
       const std::int64_t before = monotonic_ns();
-      bool answers = partner > 0;
-      for (int i = 0; i < round_trips && answers; ++i)
-        answers = say(there, byte) && hear(back, byte);
-      if (!say(times_, answers ? (monotonic_ns() - before) / (2 * round_trips) : 0))
+      const auto slept = partner > 0 ? make_batch(change, there, back) : std::nullopt;
+      Changes made;
+      if (slept)
+        made = {(monotonic_ns() - before) / (2 * round_trips),
+                sleeps_so_far() - own_before + *slept - slept_before};
+      slept_before = slept.value_or(slept_before);
+      if (!say(made_, made))
         break;
     }
     there.in.reset();
@@ -109,7 +158,7 @@ class Pair {
   }
 
   Pipe asked_;
-  Pipe times_;
+  Pipe made_;
   pid_t pid_;
 };
 
@@ -128,23 +177,44 @@ std::int64_t middle_difference(const std::vector<BatchTimes>& times) {
 
 }  // namespace
 
-std::int64_t cost_of_recorded_switch(std::uint32_t cpu, std::uint32_t rate_hz,
-                                     const std::optional<Tracepoints>& tracepoints,
-                                     const std::filesystem::path& directory) {
+CostsOfSwitches costs_of_recorded_switches(std::uint32_t cpu, std::uint32_t rate_hz,
+                                           const std::optional<Tracepoints>& tracepoints,
+                                           const std::filesystem::path& directory) {
   const OnOneCpu here(cpu);
   // Where events are off, the kernel still looks at them at each change: without means that there were never any.
   const Pair without;
   const Pair with;
   auto events = PerfRings::open(with.pid(), {cpu}, rate_hz, directory);
   if (!events)
-    return 0;
+    return {};
   if (tracepoints && !events->add_tracepoints(with.pid(), *tracepoints, directory))
-    return 0;
+    return {};
   events->record_at_once(true);
-  const std::vector<BatchTimes> times = alternate_batches(
-      switch_batches, [&] { return without.time_of_switch(); },
-      [&] { return with.time_of_switch(); });
-  return std::max<std::int64_t>(middle_difference(times), 0);
+  std::int64_t sleeps = 0;
+  const auto made_by = [&](const Pair& pair, Change change) -> std::optional<std::int64_t> {
+    const auto made = pair.make(change);
+    if (!made)
+      return std::nullopt;
+    sleeps += made->sleeps;
+    return made->time_ns;
+  };
+  const auto batches_of = [&](Change change) {
+    return alternate_batches(
+        switch_batches, [&] { return made_by(without, change); },
+        [&] { return made_by(with, change); });
+  };
+  CostsOfSwitches costs;
+  costs.switch_ns = std::max<std::int64_t>(middle_difference(batches_of(Change::by_yields)), 0);
+  if (!tracepoints)
+    return costs;
+  // One that sleeps is a record of that, and one of its being woken, more.
+  sleeps = 0;
+  const std::vector<BatchTimes> times = batches_of(Change::by_sleeps);
+  const auto changes = static_cast<std::int64_t>(times.size()) * 2 * (2 * round_trips);
+  if (sleeps > 0)
+    costs.tracepoint_ns = std::max<std::int64_t>(middle_difference(times) - costs.switch_ns, 0) *
+                          changes / (2 * sleeps);
+  return costs;
 }
 
 }  // namespace longpole::recording

@@ -173,6 +173,7 @@ Expected<void> write_result(const fs::path& run_directory, const Result& result)
                          {"sample_hz", result.sample_hz},
                          {"ticks_hz", result.ticks_hz},
                          {"recorded_switch_ns", result.recorded_switch_ns},
+                         {"tracepoint_ns", result.tracepoint_ns},
                          {"sample_ns", result.sample_ns},
                          {"tracepoints", tracepoints},
                          {"clock_pairs", pairs},
@@ -210,6 +211,7 @@ Expected<Result> read_result(const fs::path& run_directory) {
     result.sample_hz = json.at("sample_hz").get<std::uint32_t>();
     result.ticks_hz = json.at("ticks_hz").get<std::uint32_t>();
     result.recorded_switch_ns = json.at("recorded_switch_ns").get<std::int64_t>();
+    result.tracepoint_ns = json.at("tracepoint_ns").get<std::int64_t>();
     result.sample_ns = json.at("sample_ns").get<std::int64_t>();
     if (const Json& t = json.at("tracepoints"); !t.is_null())
       result.tracepoints = Tracepoints{t.at(0).get<std::uint32_t>(), t.at(1).get<std::uint32_t>(),

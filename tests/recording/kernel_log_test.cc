@@ -68,6 +68,30 @@ TEST(KernelLog, WhatSamplesTakeIsTakenOutOfWhatTheyInterrupted) {
   EXPECT_EQ(log.taken_out_ns, 420);
 }
 
+TEST(KernelLog, WhatTracepointsTakeIsTakenOutOfWhoSleepsAndOfWhoWakes) {
+  PerfSpool spool;
+  spool.exec(0, 100);
+  spool.out(400, 100);
+  spool.in(500, 101);
+  spool.out(900, 101, true);
+  spool.in(1000, 100);
+  spool.exit(1200, 100);
+  PerfSpool wakes;
+  wakes.blocking(390, 100, {1});
+  wakes.waking(600, 101, 100, {2});
+  wakes.waking(700, 101, 102, {2});
+  const std::vector<std::span<const std::uint8_t>> bytes = {spool.bytes()};
+  const std::vector<std::span<const std::uint8_t>> wake_bytes = {wakes.bytes()};
+  KernelLog log = read_kernel_log(bytes, PerfSpool::pid, {0, 1'000'000, 0},
+                                  WakeSpools{PerfSpool::tracepoints, wake_bytes}, {},
+                                  {.sample_ns = 1000, .tracepoint_ns = 30});
+  ASSERT_EQ(log.tasks.size(), 2U);
+  EXPECT_EQ(log.tasks[0].cpu.at(400), 400 - 30);
+  EXPECT_EQ(log.tasks[0].cpu.total(), 400 - 30 + 200);
+  EXPECT_EQ(log.tasks[1].cpu.total(), 400 - 2 * 30);
+  EXPECT_EQ(log.taken_out_ns, 3 * 30);
+}
+
 TEST(KernelLog, AThreadIsOnTheCpuBetweenItsSwitches) {
   PerfSpool spool;
   spool.exec(100, 100);
