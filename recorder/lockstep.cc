@@ -11,6 +11,8 @@
 #include "chunk.h"
 #include "lockstep_order.h"
 #include "lockstep_overhead.h"
+#include "lockstep_releases.h"
+#include "lockstep_stint.h"
 #include "lockstep_ticks.h"
 #include "next_definition.h"
 #include "own_signals.h"
@@ -26,52 +28,6 @@ __thread Participant* participant __attribute__((tls_model("initial-exec")));
 
 std::uint64_t cost_of_preparation = 0;  // in CPU time of the first thread
 
-// What was released last, by objects: whoever waited for it goes on from that clock. Two objects of one
-// place are told apart by their addresses, and the older of the two is forgotten.
-struct Release {
-  const void* object;
-  std::uint64_t clock;
-  std::uint64_t stamp;
-  unsigned waiters;   // in the kernel
-  unsigned awaiting;  // in await_release()
-  // By waits for conditions, inside of which nobody sees when: not to be awaited any more.
-  bool given_up;
-};
-constexpr unsigned kReleases = 1024;
-Release releases[kReleases];
-
-Release& release_of(const void* object) {
-  constexpr unsigned kShift = 64 - 10;
-  static_assert(kReleases == 1u << (64 - kShift));
-  return releases[(reinterpret_cast<std::uintptr_t>(object) * 0x9e3779b97f4a7c15u) >> kShift];
-}
-
-void note_release(const void* object, std::uint64_t clock) {
-  Release& release = release_of(object);
-  release.object = object;
-  release.clock = clock;
-  release.stamp = stamp();
-}
-
-void count_waiters(const Participant& self, unsigned change) {
-  for (const void* object : self.objects) {
-    if (object != nullptr) {
-      release_of(object).waiters += change;
-    }
-  }
-}
-
-// The clock of a thread that has the turn, as of now. What the kernel ran in between counts too.
-std::uint64_t clock_now(const Participant& holder) {
-  return holder.clock + nanoseconds_of(stamp() - holder.stamp_since);
-}
-
-void account(Participant& self, std::uint64_t cpu_time) {
-  self.clock += cpu_time - std::min(self.cpu_since, cpu_time);
-  self.cpu_since = cpu_time;
-  self.stamp_since = stamp();
-}
-
 // 0: the thread has gone.
 std::uint64_t cpu_time_of(pid_t thread) {
   timespec time;
@@ -79,54 +35,6 @@ std::uint64_t cpu_time_of(pid_t thread) {
              ? static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000u +
                    static_cast<std::uint64_t>(time.tv_nsec)
              : 0;
-}
-
-// Until when the thread has the turn, unless it waits before.
-void begin_stint(Participant& self) {
-  constexpr std::uint64_t kLookForLost = 1'000'000;
-  std::uint64_t until_tick = kNever;
-  std::uint64_t until_switch = kNever;
-  if (const Participant* second = furthest_behind(&self); second != nullptr) {
-    const auto left = [&](std::uint64_t allowed) {
-      const std::uint64_t end = second->clock + allowed;
-      return end > self.clock ? end - self.clock : 0;
-    };
-    until_tick = left(kTick);
-    until_switch = left(kCallSlack);
-  }
-  if (order.first_queued != nullptr) {
-    const std::uint64_t used = self.clock - self.slice_began;
-    const std::uint64_t left = used < kSlice ? kSlice - used : 0;
-    until_tick = std::min(until_tick, left);
-    until_switch = std::min(until_switch, left);
-  }
-  if (order.lost != 0) {
-    until_tick = std::min(until_tick, kLookForLost);
-  }
-  self.switch_at = until_switch == kNever ? kNever : stamp() + stamps_of(until_switch);
-  if (until_tick == kNever) {
-    no_tick(self);
-  } else {
-    tick_after(self, std::max(until_tick, kShortestTick));
-  }
-}
-
-// A thread that came to be ready must not wait longer than if it had been there when the holder's turn
-// began.
-void shorten_stint(Participant& holder, const Participant& ready) {
-  const std::uint64_t now = clock_now(holder);
-  const auto left = [&](std::uint64_t allowed) {
-    const std::uint64_t end = ready.clock + allowed;
-    return end > now ? end - now : 0;
-  };
-  const std::uint64_t stop = stamp() + stamps_of(left(kCallSlack));
-  const bool sooner = stop < holder.switch_at;
-  if (ready.state == State::kOn && sooner) {
-    holder.switch_at = stop;
-    tick_after(holder, std::max(left(kTick), kShortestTick));
-  } else if (ready.state == State::kQueued && !holder.armed) {
-    tick_after(holder, kSlice);
-  }
 }
 
 void record_turn(unsigned flags, std::uint64_t cost, std::uint64_t cpu_time) {
@@ -196,11 +104,6 @@ void let_in(Participant& one, std::uint64_t clock) {
   }
 }
 
-void stop_awaiting(Participant& one) {
-  one.awaits = false;
-  --release_of(one.objects[0]).awaiting;
-}
-
 // Whoever released it may not be in step.
 void look_for_oneself(Participant& self) {
   const OrderLocked locked;
@@ -243,14 +146,7 @@ std::uint64_t clock_after_wait(const Participant& self, std::uint64_t cpu_time) 
   if (self.asleep_for != 0) {
     return std::max(own, self.clock + std::min(self.asleep_for + kSleepsLonger, elapsed));
   }
-  std::uint64_t released = 0;
-  for (const void* object : self.objects) {
-    if (const Release& release = release_of(object);
-        object != nullptr && release.object == object && release.stamp >= self.began) {
-      released = std::max(released, release.clock);
-    }
-  }
-  if (released != 0) {
+  if (const std::uint64_t released = released_meanwhile(self); released != 0) {
     return std::max(own, released);
   }
   // Nobody knows for whom it waited: at the most until now.
@@ -271,18 +167,6 @@ void come_back(Participant& self, std::uint64_t begin) {
   record_turn(LONGPOLE_BEGINS, 0, begin);
   wait_for_turn(self);
   go_on(self, begin);
-}
-
-// The one that has waited for longest; null: there is none.
-Participant* first_awaiting(const void* object) {
-  Participant* first = nullptr;
-  for (unsigned i = 0; participant_at(i) != nullptr; ++i) {
-    Participant& one = *participant_at(i);
-    if (one.awaits && one.objects[0] == object && (first == nullptr || one.began < first->began)) {
-      first = &one;
-    }
-  }
-  return first;
 }
 
 // Those that await it are to wait in the kernel.
@@ -528,16 +412,14 @@ bool await_release(const void* object) {
     if (self.state != State::kOutside) {
       return false;
     }
-    Release& release = release_of(object);
-    if (release.given_up) {
+    if (release_of(object).given_up) {
       return false;
     }
     count_waiters(self, 0u - 1u);
-    if (release.object == object && release.stamp >= self.began) {
+    if (released_meanwhile(self) != 0) {
       let_in(self, clock_after_wait(self, at_turns.begin));
     } else {
-      self.awaits = true;
-      ++release.awaiting;
+      begin_awaiting(self);
     }
   }
   record_turn(LONGPOLE_BEGINS, 0, at_turns.begin);
