@@ -216,7 +216,7 @@ void look(Participant& self, std::uint64_t begin, bool gives_way) {
       }
       const Participant* behind = furthest_behind(&self);
       gives_turn = self.state != State::kOn ||
-                   (behind != nullptr && behind->clock + kCallSlack < self.clock);
+                   (behind != nullptr && behind->clock + kCallSlack < self.clock + kTooLittle);
       ++order.turns;
     }
   }
@@ -228,6 +228,10 @@ void look(Participant& self, std::uint64_t begin, bool gives_way) {
     record_turn(LONGPOLE_BEGINS, 0, begin);
     {
       const OrderLocked locked;
+      // It would interrupt another thread, of whose time nobody could take it out. One that yields is back before.
+      if (!gives_way) {
+        no_tick(self);
+      }
       pass_on();
     }
     wait_for_turn(self);

@@ -15,9 +15,11 @@ inline constexpr unsigned kMostCpus = 256;
 inline constexpr unsigned kMostThreads = 4096;
 
 // CPU time in ns. How far ahead a thread gets before it gives the turn away at a call, and before a timer
-// takes it; the shortest time worth a timer; how long a thread keeps a virtual CPU for which others queue.
+// takes it; what is not worth another look at the next call; the shortest time worth a timer; how long a
+// thread keeps a virtual CPU for which others queue.
 inline constexpr std::uint64_t kCallSlack = 5'000;
 inline constexpr std::uint64_t kTick = 50'000;
+inline constexpr std::uint64_t kTooLittle = 500;
 inline constexpr std::uint64_t kShortestTick = 20'000;
 inline constexpr std::uint64_t kSlice = 3'000'000;
 
@@ -54,6 +56,8 @@ struct Participant {
   std::uint64_t cost;
   // Stamp of cpu_since, where its thread is still on the way back to the program; 0: it is not.
   std::uint64_t left_at;
+  // Stamp of when its stint began, if that was on this way; 0: it was not.
+  std::uint64_t stint_from;
 };
 
 struct Order {

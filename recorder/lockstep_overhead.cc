@@ -37,9 +37,15 @@ std::uint64_t cpu_time_at(std::uint64_t entered) {
 
 WayBack::~WayBack() {
   if (const std::uint64_t left_at = std::exchange(self_.left_at, 0); left_at != 0) {
-    const std::uint64_t cost = little_time(left_at, stamp());
+    const std::uint64_t back_at = stamp();
+    const std::uint64_t cost = little_time(left_at, back_at);
     self_.cost += cost;
     self_.cpu_since += cost;
+    // Its stint begins here: or what it has left would pass on the way, and it would look again at each call.
+    const std::uint64_t from = std::exchange(self_.stint_from, 0);
+    if (from != 0 && self_.switch_at != 0 && self_.switch_at != kNever) {
+      self_.switch_at += back_at - from;
+    }
   }
 }
 

@@ -38,7 +38,8 @@ void begin_stint(Participant& self) {
   if (order.lost != 0) {
     until_tick = std::min(until_tick, kLookForLost);
   }
-  self.switch_at = until_switch == kNever ? kNever : stamp() + stamps_of(until_switch);
+  self.stint_from = stamp();
+  self.switch_at = until_switch == kNever ? kNever : self.stint_from + stamps_of(until_switch);
   if (until_tick == kNever) {
     no_tick(self);
   } else {
