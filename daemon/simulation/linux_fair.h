@@ -47,6 +47,8 @@
 //    changes threads, and who sleeps in its queue (delayed dequeue) counts.
 //  - A busy CPU that is to take up a thread woken from another learns of it by an interrupt (Machine::interrupt), or when
 //    it chooses before. It computes until then, so none is idle for it. Of real-time threads it learns at once.
+//    One whose own thread woke it learns of it when that is through with its call (Machine::release_cost), which is
+//    time of the waker's.
 //  - A run begins at a tick, or by chance (Machine::chance) some eighths of one behind it.
 //  - CPU 0 counts the ticks. Which CPU is through with its own first is chance, too: one before CPU 0
 //    takes it for the last one and looks a tick late; one before the others looks while they still run whom they ran.

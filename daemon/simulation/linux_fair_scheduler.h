@@ -55,11 +55,16 @@ class LinuxFair final : public Scheduler {
               best(cpu) == thread);
     };
     const bool is_to_choose = current == no_thread || gives_way();
-    const bool hears_later = current != no_thread && cpus_.interrupt() > 0 &&
-                             entity.waker != no_cpu && entity.waker != cpu;
+    const bool has_waker = current != no_thread && entity.waker != no_cpu;
+    const bool is_in_call = has_waker && entity.waker == cpu && was == OffCpu::waited;
+    const bool is_afar = has_waker && entity.waker != cpu;
+    const std::int64_t calls_for = is_in_call ? cpus_.release() : 0;
+    const std::int64_t hears_after = is_afar ? cpus_.interrupt() : calls_for;
+    const bool hears_later = hears_after > 0;
     if (is_to_choose && hears_later) {
-      queues_[cpu].interrupted_at = std::min(queues_[cpu].interrupted_at, now + cpus_.interrupt());
-      cpus_.send_interrupt();
+      queues_[cpu].interrupted_at = std::min(queues_[cpu].interrupted_at, now + hears_after);
+      if (is_afar)
+        cpus_.send_interrupt();
     }
     if (is_to_choose && !hears_later)
       cpus_.reschedule(cpu);

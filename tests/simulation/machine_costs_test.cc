@@ -90,10 +90,10 @@ thread A cpu=0
   run f 1
 )",
                 signalled_to_a_busy_cpu(),
-                R"(E: wait@0, blocked 0-7 by A, cpu0 7-8 wait, cpu0 8-9 run, end@9
+                R"(E: wait@0, blocked 0-7 by A, runnable 7-8 after A, wait@8, cpu0 8-9 run, end@9
 B: wait@0, blocked 0-3 by A, runnable 3-3.5 after C, wait@3.5, cpu1 3.5-4.5 run, end@4.5
 C: cpu1 0-3.5 cut, runnable 3.5-4.5 after B, cpu1 4.5-13 run, end@13
-A: cpu0 0-2 run, post@2, cpu0 2-7 run, post@7, runnable 7-9 after E, cpu0 9-10 run, end@10
+A: cpu0 0-2 run, post@2, cpu0 2-7 run, post@7, cpu0 7-8 cut, runnable 8-9 after E, cpu0 9-10 run, end@10
 )"},
         // The first post takes 3 ms, the second one 1 ms, though C is to have the CPU: it sends no interrupt.
         Example{"TwoToACpuThatWakesUp", R"(
