@@ -108,7 +108,7 @@ void let_in(Participant& one, std::uint64_t clock) {
 void look_for_oneself(Participant& self) {
   const OrderLocked locked;
   if (self.awaits) {
-    stop_awaiting(self);
+    end_awaiting(self);
     let_in(self, clock_after_wait(self, thread_cpu_time()));
   }
 }
@@ -161,7 +161,7 @@ void come_back(Participant& self, std::uint64_t begin) {
     if (self.state == State::kLost) {
       --order.lost;
     }
-    count_waiters(self, 0u - 1u);
+    end_waiting(self);
     let_in(self, clock_after_wait(self, begin));
   }
   record_turn(LONGPOLE_BEGINS, 0, begin);
@@ -174,7 +174,7 @@ void give_up(const void* object, std::uint64_t clock) {
   note_release(object, clock);
   release_of(object).given_up = true;
   while (Participant* one = first_awaiting(object)) {
-    stop_awaiting(*one);
+    end_awaiting(*one);
     let_in(*one, std::max(one->clock, clock));
   }
 }
@@ -189,7 +189,7 @@ void let_one_in(Participant& self, const void* object) {
       account(self, at_turns.begin);
     }
     if (Participant* first = first_awaiting(object); first != nullptr) {
-      stop_awaiting(*first);
+      end_awaiting(*first);
       let_in(*first, std::max(first->clock, self.clock + kWakeUp));
     }
   }
@@ -379,7 +379,7 @@ void step_out(longpole_kind kind, const void* object, const void* given_up) {
     self.objects[0] = names_none ? nullptr : object;
     self.objects[1] = given_up;
     self.began = stamp();
-    count_waiters(self, 1);
+    begin_waiting(self);
     if (kind == LONGPOLE_BARRIER_WAIT && object != nullptr) {
       note_release(object, self.clock);  // whoever comes last releases the others
     }
@@ -419,7 +419,7 @@ bool await_release(const void* object) {
     if (release_of(object).given_up) {
       return false;
     }
-    count_waiters(self, 0u - 1u);
+    end_waiting(self);
     if (released_meanwhile(self) != 0) {
       let_in(self, clock_after_wait(self, at_turns.begin));
     } else {

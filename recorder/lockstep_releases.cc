@@ -36,10 +36,18 @@ std::uint64_t released_meanwhile(const Participant& waiter) {
   return released;
 }
 
-void count_waiters(const Participant& self, unsigned change) {
+void begin_waiting(const Participant& self) {
   for (const void* object : self.objects) {
     if (object != nullptr) {
-      release_of(object).waiters += change;
+      ++release_of(object).waiters;
+    }
+  }
+}
+
+void end_waiting(const Participant& self) {
+  for (const void* object : self.objects) {
+    if (object != nullptr) {
+      --release_of(object).waiters;
     }
   }
 }
@@ -60,7 +68,7 @@ void begin_awaiting(Participant& self) {
   ++release_of(self.objects[0]).awaiting;
 }
 
-void stop_awaiting(Participant& one) {
+void end_awaiting(Participant& one) {
   one.awaits = false;
   --release_of(one.objects[0]).awaiting;
 }

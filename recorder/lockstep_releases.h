@@ -30,12 +30,13 @@ void note_release(const void* object, std::uint64_t clock);
 // The clock of the last release of what the thread waits for, since it began to; 0: there was none.
 std::uint64_t released_meanwhile(const Participant& waiter);
 
-// More or, with all bits set, one less waits in the kernel for each of its objects.
-void count_waiters(const Participant& self, unsigned change);
+// In the kernel, for each of its objects.
+void begin_waiting(const Participant& self);
+void end_waiting(const Participant& self);
 
 // Of those that await the object, the one that has for longest; null: there is none.
 Participant* first_awaiting(const void* object);
 void begin_awaiting(Participant& self);
-void stop_awaiting(Participant& one);
+void end_awaiting(Participant& one);
 
 }  // namespace longpole::recorder::lockstep

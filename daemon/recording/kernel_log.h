@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "recording/cpu_curve.h"
+#include "recording/kernel_costs.h"
 #include "recording/merged_run.h"
 #include "recording/stolen_time.h"
 #include "recording/tracepoints.h"
@@ -72,13 +73,6 @@ struct RunTime {
   std::int64_t ended_ns = 0;     // where it was seen to have ended, by CLOCK_MONOTONIC
   std::int64_t cpu_time_ns = 0;  // what the process clock says was used in all; 0: not known
   StolenTime stolen{};
-};
-
-// What the kernel's writing takes of the CPU time of the thread that it writes about; nanoseconds.
-struct KernelCosts {
-  std::int64_t switch_ns = 0;      // a change of threads
-  std::int64_t sample_ns = 0;      // a sample, interrupt included
-  std::int64_t tracepoint_ns = 0;  // that it goes to sleep, or wakes another
 };
 
 // `mapped_before`: what the process had mapped at `base_ns`, where it began before and the records of that are

@@ -240,14 +240,11 @@ Expected<void> Run::execute() {
   if (!request.portable) {
     if (auto found = find_tracepoints(cpus.size() == 1))
       tracepoints = *found;
-    result.sample_ns = cost_of_sample(cpus.front(), directory);
-    const std::uint32_t rate_hz = request.rate_hz != 0
-                                      ? request.rate_hz
-                                      : affordable_rate_hz(result.sample_ns, result.ticks_hz);
-    const CostsOfSwitches costs =
-        costs_of_recorded_switches(cpus.front(), rate_hz, tracepoints, directory);
-    result.recorded_switch_ns = costs.switch_ns;
-    result.tracepoint_ns = costs.tracepoint_ns;
+    const std::int64_t sample_ns = cost_of_sample(cpus.front(), directory);
+    const std::uint32_t rate_hz =
+        request.rate_hz != 0 ? request.rate_hz : affordable_rate_hz(sample_ns, result.ticks_hz);
+    result.costs = costs_of_recorded_switches(cpus.front(), rate_hz, tracepoints, directory);
+    result.costs.sample_ns = sample_ns;
     auto opened = PerfRings::open(child->pid(), cpus, rate_hz, directory);
     if (opened) {
       rings = std::move(*opened);

@@ -121,8 +121,7 @@ Expected<Recording> read_process(Source source, const std::function<void()>& sym
       spool_bytes, result.pid,
       {result.started_ns, result.ended_ns, result.cpu_time_ns,
        StolenTime(result.stolen, result.started_ns)},
-      wakes, source.child ? mapped_at_start(maps) : std::vector<TimedMapping>{},
-      KernelCosts{result.recorded_switch_ns, result.sample_ns, result.tracepoint_ns});
+      wakes, source.child ? mapped_at_start(maps) : std::vector<TimedMapping>{}, result.costs);
   if (input.ending == Ending::unseen && !input.kernel.tasks.empty()) {
     std::int64_t died = 0;
     for (const Task& task : input.kernel.tasks)

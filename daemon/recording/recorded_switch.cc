@@ -177,9 +177,9 @@ std::int64_t middle_difference(const std::vector<BatchTimes>& times) {
 
 }  // namespace
 
-CostsOfSwitches costs_of_recorded_switches(std::uint32_t cpu, std::uint32_t rate_hz,
-                                           const std::optional<Tracepoints>& tracepoints,
-                                           const std::filesystem::path& directory) {
+KernelCosts costs_of_recorded_switches(std::uint32_t cpu, std::uint32_t rate_hz,
+                                       const std::optional<Tracepoints>& tracepoints,
+                                       const std::filesystem::path& directory) {
   const OnOneCpu here(cpu);
   // Where events are off, the kernel still looks at them at each change: without means that there were never any.
   const Pair without;
@@ -203,7 +203,7 @@ CostsOfSwitches costs_of_recorded_switches(std::uint32_t cpu, std::uint32_t rate
         switch_batches, [&] { return made_by(without, change); },
         [&] { return made_by(with, change); });
   };
-  CostsOfSwitches costs;
+  KernelCosts costs;
   costs.switch_ns = std::max<std::int64_t>(middle_difference(batches_of(Change::by_yields)), 0);
   if (!tracepoints)
     return costs;

@@ -172,9 +172,9 @@ Expected<void> write_result(const fs::path& run_directory, const Result& result)
                          {"perf_cpus", result.perf_cpus},
                          {"sample_hz", result.sample_hz},
                          {"ticks_hz", result.ticks_hz},
-                         {"recorded_switch_ns", result.recorded_switch_ns},
-                         {"tracepoint_ns", result.tracepoint_ns},
-                         {"sample_ns", result.sample_ns},
+                         {"switch_ns", result.costs.switch_ns},
+                         {"tracepoint_ns", result.costs.tracepoint_ns},
+                         {"sample_ns", result.costs.sample_ns},
                          {"tracepoints", tracepoints},
                          {"clock_pairs", pairs},
                          {"stolen", stolen}});
@@ -210,9 +210,9 @@ Expected<Result> read_result(const fs::path& run_directory) {
     result.perf_cpus = json.at("perf_cpus").get<std::vector<std::uint32_t>>();
     result.sample_hz = json.at("sample_hz").get<std::uint32_t>();
     result.ticks_hz = json.at("ticks_hz").get<std::uint32_t>();
-    result.recorded_switch_ns = json.at("recorded_switch_ns").get<std::int64_t>();
-    result.tracepoint_ns = json.at("tracepoint_ns").get<std::int64_t>();
-    result.sample_ns = json.at("sample_ns").get<std::int64_t>();
+    result.costs.switch_ns = json.at("switch_ns").get<std::int64_t>();
+    result.costs.tracepoint_ns = json.at("tracepoint_ns").get<std::int64_t>();
+    result.costs.sample_ns = json.at("sample_ns").get<std::int64_t>();
     if (const Json& t = json.at("tracepoints"); !t.is_null())
       result.tracepoints = Tracepoints{t.at(0).get<std::uint32_t>(), t.at(1).get<std::uint32_t>(),
                                        t.at(2).get<std::uint32_t>(), t.at(3).get<std::uint32_t>()};

@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "recording/kernel_costs.h"
 #include "recording/options.h"
 #include "recording/tracepoints.h"
 #include "trace/error.h"
@@ -83,11 +84,9 @@ struct Result {
   std::uint32_t lockstep = 0;    // as it was asked for
   std::uint32_t machine_cpus = 1;
   std::vector<std::uint32_t> perf_cpus;
-  std::uint32_t sample_hz = 0;             // as it was set
-  std::uint32_t ticks_hz = 0;              // of the kernel; 0: it does not say
-  std::int64_t recorded_switch_ns = 0;     // what writing down a change of threads takes
-  std::int64_t tracepoint_ns = 0;          // what it takes that a thread goes to sleep or is woken
-  std::int64_t sample_ns = 0;              // what a sample takes
+  std::uint32_t sample_hz = 0;  // as it was set
+  std::uint32_t ticks_hz = 0;   // of the kernel; 0: it does not say
+  KernelCosts costs;
   std::optional<Tracepoints> tracepoints;  // of the spools of wakes; none: there are none
   std::vector<ClockPair> clock_pairs;      // in order of time
   std::vector<StolenLook> stolen;          // likewise; empty: nothing ever was

@@ -17,7 +17,6 @@ Cpus::Cpus(const Machine& machine, const Recording& recording)
       rules_(recording.threads.size()),
       wake_at_once_(machine.wake_up.value_or(recording.run.costs.wake_up) <= Nanoseconds{}),
       interrupt_(machine.interrupt.value_or(recording.run.costs.interrupt).count()),
-      release_(machine.release_cost.value_or(recording.run.costs.release).count()),
       tick_(tick_of(machine, recording).count()),
       idle_look_(machine.idle_look.value_or(recording.run.costs.idle_look).count()),
       packed_use_(machine.packed_use.value_or(recording.run.costs.packed_use).count()),

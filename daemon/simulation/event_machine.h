@@ -357,7 +357,9 @@ class EventMachine {
       }
     }
     cpus_.interrupts_ = false;
+    cpus_.call_lasts_ = is_released ? costs_.release : 0;
     queue(thread, cpu);
+    cpus_.call_lasts_ = 0;
     const bool is_waking_up = on_cpu_[cpu].awake > now_;
     const bool interrupts = state.wakes_cpu || (cpus_.interrupts_ && !is_waking_up);
     if (is_released)

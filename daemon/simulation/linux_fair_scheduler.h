@@ -55,15 +55,11 @@ class LinuxFair final : public Scheduler {
               best(cpu) == thread);
     };
     const bool is_to_choose = current == no_thread || gives_way();
-    const bool has_waker = current != no_thread && entity.waker != no_cpu;
-    const bool is_in_call = has_waker && entity.waker == cpu && was == OffCpu::waited;
-    const bool is_afar = has_waker && entity.waker != cpu;
-    const std::int64_t calls_for = is_in_call ? cpus_.release() : 0;
-    const std::int64_t hears_after = is_afar ? cpus_.interrupt() : calls_for;
+    const std::int64_t hears_after = time_to_hear_of(thread, cpu);
     const bool hears_later = hears_after > 0;
     if (is_to_choose && hears_later) {
       queues_[cpu].interrupted_at = std::min(queues_[cpu].interrupted_at, now + hears_after);
-      if (is_afar)
+      if (entity.waker != cpu)
         cpus_.send_interrupt();
     }
     if (is_to_choose && !hears_later)
@@ -173,6 +169,13 @@ class LinuxFair final : public Scheduler {
   [[nodiscard]] std::int64_t limited(const Entity& entity, std::int64_t lag) const {
     const std::int64_t limit = virtual_of(std::max(2 * slice_, tick_), entity.weight);
     return std::clamp(lag, -limit, limit);
+  }
+  // How long the CPU goes on before it knows of the thread that was put into its queue.
+  [[nodiscard]] std::int64_t time_to_hear_of(std::uint32_t thread, std::uint32_t cpu) const {
+    if (queues_[cpu].current == no_thread)
+      return 0;
+    const std::uint32_t waker = entities_[thread].waker;
+    return waker == no_cpu || waker == cpu ? cpus_.call_lasts() : cpus_.interrupt();
   }
   [[nodiscard]] bool is_real_time(std::uint32_t thread) const {
     return thread != no_thread && entities_[thread].real_time;

@@ -44,8 +44,8 @@ class Cpus {
   [[nodiscard]] bool wake_at_once() const { return wake_at_once_; }
   // Until a busy CPU learns of a thread that was woken from another; Machine::interrupt.
   [[nodiscard]] std::int64_t interrupt() const { return interrupt_; }
-  // For how long a thread that wakes another is in its call from then on; Machine::release_cost.
-  [[nodiscard]] std::int64_t release() const { return release_; }
+  // For how long the waker of the thread that is being enqueued is still in its call.
+  [[nodiscard]] std::int64_t call_lasts() const { return call_lasts_; }
   // Machine::tick, Machine::idle_look, Machine::packed_use.
   [[nodiscard]] std::int64_t tick() const { return tick_; }
   [[nodiscard]] std::int64_t idle_look() const { return idle_look_; }
@@ -98,11 +98,11 @@ class Cpus {
   std::vector<ThreadRules> rules_;
   bool wake_at_once_;
   std::int64_t interrupt_;
-  std::int64_t release_;
   std::int64_t tick_;
   std::int64_t idle_look_;
   std::int64_t packed_use_;
   bool interrupts_ = false;
+  std::int64_t call_lasts_ = 0;
   std::uint64_t packed_ = 0;
   std::vector<std::uint32_t> asked_;  // CPUs that must choose anew
   std::vector<bool> is_asked_;

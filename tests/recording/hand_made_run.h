@@ -77,8 +77,7 @@ class HandMadeRun {
     if (result.kernel_source)
       input.kernel = read_kernel_log(
           spools, PerfSpool::pid, {0, end_of_run, result.cpu_time_ns, StolenTime(result.stolen, 0)},
-          privileged, {},
-          KernelCosts{result.recorded_switch_ns, result.sample_ns, result.tracepoint_ns});
+          privileged, {}, result.costs);
     return merge_run(input);
   }
 

@@ -14,11 +14,18 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 KernelLog read(std::initializer_list<PerfSpool*> spools, std::int64_t cpu_time = 0,
-               std::int64_t ended = 1'000'000, const KernelCosts& costs = {}) {
+               std::int64_t ended = 1'000'000, const KernelCosts& costs = {},
+               PerfSpool* wakes = nullptr) {
   std::vector<std::span<const std::uint8_t>> bytes;
   for (PerfSpool* spool : spools)
     bytes.emplace_back(spool->bytes());
-  return read_kernel_log(bytes, PerfSpool::pid, {0, ended, cpu_time}, std::nullopt, {}, costs);
+  std::vector<std::span<const std::uint8_t>> wake_bytes;
+  std::optional<WakeSpools> privileged;
+  if (wakes != nullptr) {
+    wake_bytes.emplace_back(wakes->bytes());
+    privileged = {PerfSpool::tracepoints, wake_bytes};
+  }
+  return read_kernel_log(bytes, PerfSpool::pid, {0, ended, cpu_time}, privileged, {}, costs);
 }
 
 std::vector<std::string> gaps(const Task& task) {
@@ -80,11 +87,7 @@ TEST(KernelLog, WhatTracepointsTakeIsTakenOutOfWhoSleepsAndOfWhoWakes) {
   wakes.blocking(390, 100, {1});
   wakes.waking(600, 101, 100, {2});
   wakes.waking(700, 101, 102, {2});
-  const std::vector<std::span<const std::uint8_t>> bytes = {spool.bytes()};
-  const std::vector<std::span<const std::uint8_t>> wake_bytes = {wakes.bytes()};
-  KernelLog log = read_kernel_log(bytes, PerfSpool::pid, {0, 1'000'000, 0},
-                                  WakeSpools{PerfSpool::tracepoints, wake_bytes}, {},
-                                  {.sample_ns = 1000, .tracepoint_ns = 30});
+  KernelLog log = read({&spool}, 0, 1'000'000, {.tracepoint_ns = 30, .sample_ns = 1000}, &wakes);
   ASSERT_EQ(log.tasks.size(), 2U);
   EXPECT_EQ(log.tasks[0].cpu.at(400), 400 - 30);
   EXPECT_EQ(log.tasks[0].cpu.total(), 400 - 30 + 200);
