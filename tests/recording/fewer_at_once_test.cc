@@ -141,7 +141,9 @@ TEST(FewerAtOnce, AllGetOn) {
   constexpr Nanoseconds some{50'000'000};
   look_for(fewer, milliseconds(100));
   EXPECT_LT(process.that_took(some), 4);
-  look_for(fewer, milliseconds(1400));
+  // Beside other programs later.
+  for (int again = 0; again < 200 && process.that_took(some) < 4; ++again)
+    look_for(fewer, milliseconds(100));
   EXPECT_EQ(process.that_took(some), 4);
 }
 
