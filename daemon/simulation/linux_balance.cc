@@ -216,6 +216,7 @@ void LinuxFair::fall_idle(std::uint32_t cpu, std::int64_t now) {
   else
     one_joined_idle_ |= now / tick_ != queue.busy_since / tick_;
   queue.is_idle = true;
+  queue.idle_since = now;
   told_until_ = now;
   if (waiting_ > 0)
     set_balance_timer(now);

@@ -25,7 +25,8 @@ LinuxFair::LinuxFair(Cpus& cpus, const Machine& machine, std::int64_t slice)
       start_(tick_ * (machine.chance * 5 % 8) / 8),
       entities_(cpus.rules().size()),
       queues_(cpus.count()),
-      real_time_(cpus) {
+      real_time_(cpus),
+      looked_at_(cpus.count()) {
   for (std::size_t t = 0; t < entities_.size(); ++t) {
     Entity& entity = entities_[t];
     const Cpus::ThreadRules& rules = cpus.rules()[t];

@@ -13,11 +13,13 @@
 //  - A thread that wakes takes up with the lag it had, and preempts when it would be chosen then. One
 //    that sleeps with negative lag stays in its queue until it would be chosen (delayed dequeue); when it
 //    wakes before, its lag is that of the last tick.
-//    A new thread has no lag and half a slice. A thread that yields forgoes the rest of its slice.
+//    A new thread has no lag and half a slice. A thread that yields forgoes the rest of its slice, unless nobody else
+//    stands in its queue.
 //  - A thread wakes on its last CPU if that is idle. Else the lighter of its last and its waker's is the target.
 //    It wakes where it was the time before that the last CPU was busy, if that is idle; else on the first idle CPU
 //    of those looked at, behind the target; else on the target. Of n CPUs that were used u of late on average,
-//    n · (1 - (1.17 u)²) are looked at: on two none from 0.61 on.
+//    n · (1 - (1.17 u)²) are looked at: on two none from 0.61 on. That is as of when a CPU last looked for something to even
+//    out, found any or not; before the run all were idle. So threads change CPUs again and again as a program starts.
 //  - Some kernels for virtual machines pack threads: one that wakes up, or is new, joins the thread that woke it on its CPU
 //    though another one is idle, where nobody else can run there and both use less of a CPU than Machine::packed_use:
 //    of late, and by what each had used when it last went to sleep, from which it is expected to fall by a quarter

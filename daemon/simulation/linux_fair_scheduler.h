@@ -131,6 +131,8 @@ class LinuxFair final : public Scheduler {
     Entity& entity = entities_[queues_[cpu].current];
     if (entity.real_time) {
       real_time_.renew(queues_[cpu].current);
+    } else if (queues_[cpu].fair.empty()) {
+      return;
     } else {
       if (average_of(cpu).eligible(entity.virtual_time)) {
         entity.virtual_time = entity.deadline;
@@ -402,6 +404,7 @@ class LinuxFair final : public Scheduler {
   void wake_delayed(std::uint32_t thread, std::uint32_t cpu, std::int64_t now);
   [[nodiscard]] std::uint32_t idle_near(std::uint32_t target, std::uint32_t last, Entity& entity,
                                         std::int64_t now);
+  [[nodiscard]] bool evened_out_by(std::int64_t tick);
   [[nodiscard]] std::uint32_t looked_at(std::int64_t now);
 
   // linux_balance.cc: from queue to queue.
@@ -484,8 +487,8 @@ class LinuxFair final : public Scheduler {
   std::int64_t told_until_ = -1;  // no tick up to then tells them
   // A queue held two threads when that was looked at last, or has since.
   bool may_be_overloaded_ = false;
-  std::uint32_t looked_at_ = 0;  // looked_at(), as of that tick
-  std::int64_t looked_at_as_of_ = -1;
+  std::uint32_t looked_at_;  // looked_at(), as of that tick; before the run the CPUs were idle
+  std::int64_t looked_at_as_of_ = 0;
 };
 
 }  // namespace longpole::simulation

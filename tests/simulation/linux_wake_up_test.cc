@@ -23,27 +23,43 @@ Machine real_with(std::vector<ThreadSettings> threads) {
 INSTANTIATE_TEST_SUITE_P(
     Linux, WakeUp,
     testing::Values(
-        // Of late, CPU 0 was used 0.85 and CPU 1 0.70 at 24 ms: 2 · (1 - (1.17 · 0.77)²) = 0.4, so W looks at no
-        // other CPU. At 88 ms it is 0.96 and 0.19: 2 · (1 - (1.17 · 0.57)²) = 1.1, so it looks at one.
+        // CPU 0 evens out each 28 ms. Of late, it was used 0.88 and CPU 1 0.86 at 28 ms: 2 · (1 - (1.17 · 0.87)²) is nothing, so
+        // W looks at no other CPU. At 112 ms it is 0.98 and 0.14: 2 · (1 - (1.17 · 0.56)²) = 1.1, so it looks at one.
         Example{
             "LooksForAnIdleCpuTheLessTheMoreCpusAreUsed", R"(
 thread A
-  run f 120
+  run f 160
+thread B
+  run f 29
+  sleep 120
+  run f 4
+thread W
+  run f 100us
+  sleep 25
+  run f 1
+  sleep 90
+  run f 1
+)",
+            real_with({}),
+            R"(A: cpu0 0-4 cut, runnable 4-4.1 after W, cpu0 4.1-29.1 cut, runnable 29.1-30.1 after W, cpu0 30.1-161.1 run, end@161.1
+B: cpu1 0-29 run, sleep@29, sleep 29~149, cpu1 149-153 run, end@153
+W: runnable 0-4 after A, cpu0 4-4.1 run, sleep@4.1, sleep 4.1~29.1, cpu0 29.1-30.1 run, sleep@30.1, sleep 30.1~120.1, cpu1 120.1-121.1 run, end@121.1
+)"},
+        // Nobody has evened out before 24.1 ms, and before the run both CPUs were idle.
+        Example{"LooksAsFarAsBeforeTheRunUntilACpuEvensOut", R"(
+thread A
+  run f 40
 thread B
   run f 24
-  sleep 96
-  run f 4
 thread W
   run f 100us
   sleep 20
   run f 1
-  sleep 64
-  run f 1
 )",
-            real_with({}),
-            R"(A: cpu0 0-4 cut, runnable 4-4.1 after W, cpu0 4.1-24.1 cut, runnable 24.1-25.1 after W, cpu0 25.1-121.1 run, end@121.1
-B: cpu1 0-24 run, sleep@24, sleep 24~120, cpu1 120-124 run, end@124
-W: runnable 0-4 after A, cpu0 4-4.1 run, sleep@4.1, sleep 4.1~24.1, cpu0 24.1-25.1 run, sleep@25.1, sleep 25.1~89.1, cpu1 89.1-90.1 run, end@90.1
+                real_with({}),
+                R"(A: cpu0 0-4 cut, runnable 4-4.1 after W, cpu0 4.1-40.1 run, end@40.1
+B: cpu1 0-24 run, end@24
+W: runnable 0-4 after A, cpu0 4-4.1 run, sleep@4.1, sleep 4.1~24.1, cpu1 24.1-25.1 run, end@25.1
 )"},
         // As if there were none idle at 68 ms, but W was on CPU 1 before A woke it on CPU 0.
         Example{"TakesTheCpuBeforeTheLastWhereThatIsIdle", R"(
