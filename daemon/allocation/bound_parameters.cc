@@ -78,7 +78,7 @@ Nanoseconds latency_to_bound(const Recording& recording, const simulation::Machi
   const simulation::MachineCosts costs(machine, recording);
   return machine.longest_latency() +
          Nanoseconds{costs.wake_up + costs.block_before + costs.block_behind + costs.release_afar +
-                     costs.lock_afar};
+                     costs.interruption + costs.lock_afar};
 }
 
 std::optional<Rational> surely_reached(const Recording& recording,

@@ -56,6 +56,7 @@ Computer with_costs(Computer computer, const HostCosts& costs, int times) {
   change(machine.migration_cost, costs.migration);
   change(machine.wake_up, costs.wake_up);
   change(machine.interrupt, costs.interrupt);
+  change(machine.interruption, costs.interruption);
   change(machine.switch_cost, costs.context_switch);
   change(machine.block_cost, costs.block);
   change(machine.release_cost, costs.release);

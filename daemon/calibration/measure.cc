@@ -1,9 +1,11 @@
 #include "calibration/measure.h"
 
+#include <linux/membarrier.h>
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -212,6 +214,39 @@ class HandOvers {
   std::int64_t posted_ = 0;
 };
 
+// What an interrupt by another CPU takes of the time of a thread that computes: the gap in it. By membarrier(2), which
+// interrupts the CPUs of the process's threads, and changes none.
+std::int64_t measure_interruption(std::uint32_t from, std::uint32_t to) {
+  if (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) != 0)
+    return 0;
+  std::atomic<bool> runs = false;
+  std::atomic<std::int64_t> longest = 0;
+  const std::jthread busy([&, to](const std::stop_token& done) {
+    stay_on({to});
+    runs = true;
+    for (std::int64_t last = now(); !done.stop_requested();) {
+      const std::int64_t time = now();
+      if (time - last > longest)
+        longest = time - last;
+      last = time;
+    }
+  });
+  stay_on({from});
+  while (!runs) {
+  }
+  constexpr std::size_t most_rounds = 200;
+  constexpr std::int64_t between = 20'000;
+  std::vector<std::int64_t> gaps;
+  for (Rounds rounds(most_rounds); rounds.next();) {
+    compute_until(now() + between);
+    longest = 0;
+    syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+    compute_until(now() + between);
+    gaps.push_back(longest);
+  }
+  return median(std::move(gaps));
+}
+
 // Bytes that a thread changes again and again.
 class WorkingSet {
  public:
@@ -327,9 +362,9 @@ class Moments {
   }
 
   void give(HostCosts& costs) const {
-    for (const auto cost :
-         {&HostCosts::context_switch, &HostCosts::block, &HostCosts::release, &HostCosts::wake_up,
-          &HostCosts::release_afar, &HostCosts::interrupt, &HostCosts::migration})
+    for (const auto cost : {&HostCosts::context_switch, &HostCosts::block, &HostCosts::release,
+                            &HostCosts::wake_up, &HostCosts::release_afar, &HostCosts::interrupt,
+                            &HostCosts::interruption, &HostCosts::migration})
       costs.*cost = middle(cost);
     // Two CPUs of a virtual machine may be of one core now, whose caches both have, and of two a moment later: that of
     // two counts, where busy CPUs mostly are.
@@ -347,6 +382,7 @@ class Moments {
     costs.release_afar = at_least_none(afar.of_post - of_post);
     const std::int64_t to_busy = HandOvers().measure_interrupted(one, other).until_it_runs;
     costs.interrupt = at_least_none(to_busy - costs.context_switch.count() - block_behind);
+    costs.interruption = at_least_none(measure_interruption(one, other));
     costs.migration = at_least_none(measure_migration(one, other));
   }
 

@@ -184,6 +184,7 @@ Expected<std::vector<std::optional<double>>> simulate_bindings(
   machine.latency = latency;
   machine.wake_up = Nanoseconds{};
   machine.interrupt = Nanoseconds{};
+  machine.interruption = Nanoseconds{};
   machine.migration_cost = Nanoseconds{};
   machine.block_cost = Nanoseconds{};
   machine.release_cost = Nanoseconds{};

@@ -183,6 +183,7 @@ Expected<void> read_costs(const std::string& name, const Recording& recording, M
     machine.block_cost = costs.block;
     machine.release_cost = costs.release;
     machine.release_afar_cost = costs.release_afar;
+    machine.interruption = costs.interruption;
     machine.lock_afar_cost = costs.lock_afar;
   }
   if (recording.run.source == Source::program)

@@ -6,7 +6,7 @@
 //             cpus_.timers_: ticks and slices        ──▶ timer()       │
 //                                                    choose() ◀── Scheduler: who has which CPU
 //
-// Key as in tournament.h. One run each; what it is made from must outlive it.
+// Those of CPUs stand in event_machine_cpus.h. Key as in tournament.h. One run each; what it is made from must outlive it.
 #pragma once
 
 #include <algorithm>
@@ -51,6 +51,8 @@ class EventMachine {
     const std::vector<std::uint32_t> speeds = speeds_on(machine, recording.run);
     for (std::size_t cpu = 0; cpu < speeds.size(); ++cpu)
       on_cpu_[cpu].speed = speeds[cpu];
+    for (CpuState& cpu : on_cpu_)
+      cpu.interrupts = Interrupts(costs_, cpus_.interrupt());
     if (machine.longest_latency() > Nanoseconds{})
       in_flight_.emplace(recording, survey, rules_of(machine));
     for (const Nanoseconds cost : machine.primitive_cost)
@@ -142,6 +144,8 @@ class EventMachine {
         end_.fetching += Nanoseconds{fetching};
       }
       continue_on(thread, node);
+      if (!synchronization_.released().empty())
+        scheduler_->leaves_kernel(cpu, std::max(now_, on_cpu_[cpu].busy_until), now_);
       if (event.kind == EventKind::yield)
         scheduler_->yielded(cpu, now_);
     }
@@ -244,7 +248,7 @@ class EventMachine {
     if (latency == 0)
       return;
     state.ready = state.start = state.takes_up = now_ + latency;
-    next_.set(release.thread, state.takes_up + stretched(state.left, cpu));
+    set_end(release.thread);
   }
 
   // Somebody waits for the CPU of one that spins, and could go on with it.
@@ -266,7 +270,14 @@ class EventMachine {
     state.takes_up = std::max(now_, on_cpu_[state.cpu].busy_until);
     state.released_by = node;
     state.given_by = no_stretch;
-    next_.set(thread, state.takes_up + stretched(state.left, state.cpu));
+    set_end(thread);
+  }
+
+  // Of its stretch, as it has its CPU from takes_up on.
+  void set_end(std::uint32_t thread) {
+    const ThreadState& state = threads_[thread];
+    next_.set(thread, on_cpu_[state.cpu].interrupts.delayed(state.takes_up +
+                                                            stretched(state.left, state.cpu)));
   }
 
   // Its thread is in a call that takes so long besides.
@@ -361,9 +372,21 @@ class EventMachine {
     queue(thread, cpu);
     cpus_.call_lasts_ = 0;
     const bool is_waking_up = on_cpu_[cpu].awake > now_;
-    const bool interrupts = state.wakes_cpu || (cpus_.interrupts_ && !is_waking_up);
+    const bool is_busy = cpus_.interrupts_ && !is_waking_up;
     if (is_released)
-      keep_busy(waker, interrupts ? costs_.release_afar : costs_.release);
+      keep_busy(waker, is_busy || state.wakes_cpu ? costs_.release_afar : costs_.release);
+    if (is_busy)
+      interrupt(cpu);
+  }
+
+  // By another CPU, for a thread that is to have it.
+  void interrupt(std::uint32_t cpu) {
+    const std::int64_t taken = on_cpu_[cpu].interrupts.send(now_);
+    const std::uint32_t thread = cpus_.current_[cpu];
+    if (thread == no_thread || threads_[thread].spins)
+      return;
+    threads_[thread].takes_up += taken;
+    set_end(thread);
   }
 
   void queue(std::uint32_t thread, std::uint32_t cpu) {
@@ -382,119 +405,19 @@ class EventMachine {
   }
 
   // The CPUs that were asked to, but for `busy`: its thread is still in its call.
-  void let_choose(std::uint32_t busy) {
-    std::vector<std::uint32_t>& asked = cpus_.asked_;
-    bool again = false;
-    // By index: who loses its CPU may ask for another. NOLINTNEXTLINE(modernize-loop-convert)
-    for (std::size_t i = 0; i < asked.size(); ++i) {
-      const std::uint32_t cpu = asked[i];
-      if (cpu == busy) {
-        again = true;
-        continue;
-      }
-      cpus_.is_asked_[cpu] = false;
-      choose(cpu);
-    }
-    asked.clear();
-    if (again)
-      asked.push_back(busy);
-  }
-
-  void choose(std::uint32_t cpu) {
-    const std::uint32_t current = cpus_.current_[cpu];
-    const std::uint32_t thread = scheduler_->choose(cpu, now_);
-    if (thread != current) {
-      if (current != no_thread)
-        cut(current);
-      cpus_.current_[cpu] = thread;
-      if (thread != no_thread)
-        take_up(thread, cpu);
-    }
-    if (thread == no_thread)
-      cpus_.idle_[cpu / 64] |= std::uint64_t{1} << cpu % 64;
-  }
-
-  void take_up(std::uint32_t thread, std::uint32_t cpu) {
-    ThreadState& state = threads_[thread];
-    CpuState& place = on_cpu_[cpu];
-    state.doing = Doing::running;
-    state.cpu = cpu;
-    state.wakes_cpu = state.wakes_cpu && state.ready == now_;
-    if (state.wakes_cpu)
-      place.awake = now_ + costs_.wake_up;
-    state.start = std::max(now_, place.awake);
-    // It did not wait for a CPU that was idle all the time, but until the scheduler moved it there.
-    const bool was_given = state.start > state.ready && place.last_end > state.ready;
-    state.given_by = was_given ? place.last_stretch : no_stretch;
-    state.takes_up = std::max(state.start, place.busy_until);
-    if (place.last_thread != thread && place.last_thread != no_thread)
-      state.takes_up += costs_.to_switch;
-    const std::uint32_t last_cpu = std::exchange(cpus_.last_cpu_[thread], cpu);
-    if (last_cpu != cpu && last_cpu != no_cpu) {
-      state.takes_up += costs_.to_migrate;
-      ++end_.migrations;
-    }
-    place.last_thread = thread;
-    next_.set(thread, state.takes_up + stretched(state.left, cpu));
-  }
-
+  void let_choose(std::uint32_t busy);
+  void choose(std::uint32_t cpu);
+  void take_up(std::uint32_t thread, std::uint32_t cpu);
   // The CPU is taken from a thread that could have gone on.
-  void cut(std::uint32_t thread) {
-    ThreadState& state = threads_[thread];
-    const std::uint32_t cpu = state.cpu;
-    ++end_.preemptions;
-    next_.drop(thread);
-    state.doing = Doing::queued;
-    if (state.spins) [[unlikely]] {
-      synchronization_.stop_spinning(thread, state.events[state.event]);
-      state.retries = true;
-      --spinning_;
-    }
-    if (state.start >= now_) {
-      state.ready = std::min(state.ready, now_);
-      state.wakes_cpu = false;
-      state.spins = false;
-      return;
-    }
-    const Wide gone = std::max<std::int64_t>(0, now_ - state.takes_up);
-    state.left -=
-        std::min(state.left, static_cast<std::int64_t>(gone * on_cpu_[cpu].speed / recorded_speed));
-    state.released_by = emit(thread, cpu, true);
-    state.ready = now_;
-    state.spins = false;
-  }
+  void cut(std::uint32_t thread);
+  // The thread's stretch ends here. `cpu`: no_cpu where it was off it.
+  StretchIndex emit(std::uint32_t thread, std::uint32_t cpu, bool cut);
 
   [[nodiscard]] std::int64_t stretched(std::int64_t work, std::uint32_t cpu) const {
     const std::uint32_t speed = on_cpu_[cpu].speed;
     if (speed == recorded_speed) [[likely]]
       return work;
     return static_cast<std::int64_t>((Wide{work} * recorded_speed + speed - 1) / speed);
-  }
-
-  StretchIndex emit(std::uint32_t thread, std::uint32_t cpu, bool cut) {
-    ThreadState& state = threads_[thread];
-    Stretch stretch;
-    // Until its CPU had woken up it was not ready either.
-    stretch.ready = Nanoseconds{std::exchange(state.wakes_cpu, false) ? state.start : state.ready};
-    stretch.start = Nanoseconds{state.start};
-    stretch.end = Nanoseconds{now_};
-    stretch.released_by = state.released_by;
-    stretch.given_by = cpu == no_cpu ? no_stretch : state.given_by;
-    stretch.event = state.event & 0x7fffffffU;
-    stretch.spins = state.spins ? 1 : 0;
-    stretch.thread = thread & 0xfffffU;
-    stretch.cpu = cpu & 0x7ffU;
-    stretch.cut = cut ? 1 : 0;
-    if (state.spins) [[unlikely]]
-      end_.spinning += stretch.end - stretch.start;
-    consumer_.add(stretch);
-    const auto index = static_cast<StretchIndex>(end_.stretches++);
-    if (cpu != no_cpu) {
-      on_cpu_[cpu].last_stretch = index;
-      on_cpu_[cpu].last_end = now_;
-    }
-    end_.total = Nanoseconds{now_};
-    return index;
   }
 
   void find_deadlock() {

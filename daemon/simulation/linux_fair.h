@@ -47,8 +47,11 @@
 //    of late looks no further: so after a thread was taken from it, it takes one back only some 120 to 170 ms
 //    later. One with two or more lets a sixth more than it has itself pass. Those are counted before its own tick
 //    changes threads, and who sleeps in its queue (delayed dequeue) counts.
-//  - A busy CPU that is to take up a thread woken from another learns of it by an interrupt (Machine::interrupt), or when
-//    it chooses before. It computes until then, so none is idle for it. Of real-time threads it learns at once.
+//  - A busy CPU that is to take up a thread woken from another learns of it by an interrupt (Machine::interrupt), or before
+//    when it chooses, or its thread is through with a call that let another one go on. It computes until then, so none is
+//    idle for it. The interrupt comes all the same, and takes its time (Machine::interruption) of whoever runs; and until
+//    the waker is through with sending it (Machine::release_afar_cost) it has the queue locked, and that CPU takes nobody
+//    up. A CPU that is to choose already is sent none. Of real-time threads it learns at once.
 //    One whose own thread woke it learns of it when that is through with its call (Machine::release_cost), which is
 //    time of the waker's.
 //  - A run begins at a tick, or by chance (Machine::chance) some eighths of one behind it.

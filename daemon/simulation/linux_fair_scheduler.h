@@ -58,9 +58,10 @@ class LinuxFair final : public Scheduler {
     const std::int64_t hears_after = time_to_hear_of(thread, cpu);
     const bool hears_later = hears_after > 0;
     if (is_to_choose && hears_later) {
-      queues_[cpu].interrupted_at = std::min(queues_[cpu].interrupted_at, now + hears_after);
-      if (entity.waker != cpu)
+      // One that is to choose already is told nothing.
+      if (queues_[cpu].interrupted_at == never && entity.waker != cpu)
         cpus_.send_interrupt();
+      queues_[cpu].interrupted_at = std::min(queues_[cpu].interrupted_at, now + hears_after);
     }
     if (is_to_choose && !hears_later)
       cpus_.reschedule(cpu);
@@ -141,6 +142,15 @@ class LinuxFair final : public Scheduler {
       entity.protected_until = entity.virtual_time;
     }
     cpus_.reschedule(cpu);
+  }
+
+  void leaves_kernel(std::uint32_t cpu, std::int64_t at, std::int64_t now) override {
+    Queue& queue = queues_[cpu];
+    if (queue.interrupted_at == never || queue.interrupted_at <= at + start_)
+      return;
+    queue.interrupted_at = at + start_;
+    account(cpu, now + start_);
+    set_timer(cpu, now + start_);
   }
 
   void timer(std::uint32_t cpu, std::int64_t now) override {

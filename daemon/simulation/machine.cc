@@ -68,7 +68,8 @@ Rules rules_of(const Machine& machine) {
 HostCosts recorded_costs(const Recording& recording) {
   HostCosts costs = recording.run.costs;
   if (recording.run.cpus != 1)
-    costs.context_switch = costs.block = costs.release = costs.release_afar = costs.lock_afar = {};
+    costs.context_switch = costs.block = costs.release = costs.release_afar = costs.interruption =
+        costs.lock_afar = {};
   return costs;
 }
 
@@ -126,6 +127,7 @@ Expected<void> check(const Machine& machine, const Recording& recording) {
       is_cost(machine.migration_cost.value_or(Nanoseconds{})) &&
       is_cost(machine.wake_up.value_or(Nanoseconds{})) &&
       is_cost(machine.interrupt.value_or(Nanoseconds{})) &&
+      is_cost(machine.interruption.value_or(Nanoseconds{})) &&
       is_cost(machine.block_cost.value_or(Nanoseconds{})) &&
       is_cost(machine.release_cost.value_or(Nanoseconds{})) &&
       is_cost(machine.release_afar_cost.value_or(Nanoseconds{})) &&

@@ -77,6 +77,8 @@ struct Machine {
   // linux: until a busy CPU learns of such a thread, and takes it up in place of its own if it is to; none: the
   // recording's.
   std::optional<Nanoseconds> interrupt;
+  // And what the interrupt takes of whoever runs there (HostCosts::interruption); none: the recording's.
+  std::optional<Nanoseconds> interruption;
   // CPU time of a call that blocks, half before its thread leaves the CPU and half when it is back, and of letting the
   // thread go on (HostCosts::release, release_afar); none: the recording's.
   std::optional<Nanoseconds> block_cost;

@@ -29,6 +29,7 @@ struct MachineCosts {
   std::int64_t block_behind;  // it is back
   std::int64_t release;
   std::int64_t release_afar;
+  std::int64_t interruption;
   std::int64_t lock_afar;
   // Until a CPU without a thread sleeps: about what leaving one for another takes. Before, it notices a thread that is
   // woken for it without an interrupt.
@@ -44,6 +45,7 @@ struct MachineCosts {
         release(machine.release_cost.value_or(recorded.release).count()),
         release_afar(
             std::max(release, machine.release_afar_cost.value_or(recorded.release_afar).count())),
+        interruption(machine.interruption.value_or(recorded.interruption).count()),
         lock_afar(machine.lock_afar_cost.value_or(recorded.lock_afar).count()),
         fall_asleep(to_switch + block_before + block_behind) {}
 };

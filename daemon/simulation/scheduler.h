@@ -129,6 +129,8 @@ class Scheduler {
   // The thread on `cpu` offers it to others and could go on.
   virtual void yielded(std::uint32_t cpu, std::int64_t now) = 0;
   virtual void timer(std::uint32_t cpu, std::int64_t now) = 0;
+  // The thread on `cpu` is back from a call into the kernel at that time, `now` or later.
+  virtual void leaves_kernel(std::uint32_t /*cpu*/, std::int64_t /*at*/, std::int64_t /*now*/) {}
 
   // Whether `thread` keeps its CPU while it tries again and again for a lock (Event::spins()), until its
   // turn is over. Not where that might never be: it would keep whoever has the lock from its CPU.

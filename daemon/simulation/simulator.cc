@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "simulation/event_machine.h"
+#include "simulation/event_machine_cpus.h"
 #include "simulation/machine_costs.h"
 
 namespace longpole::simulation {
@@ -30,7 +30,7 @@ Wide bound_on_end(const Recording& recording, const Survey& survey, const Machin
   const MachineCosts costs(machine, recording);
   const std::int64_t of_switch = costs.to_switch + costs.to_migrate + costs.wake_up +
                                  costs.block_before + costs.block_behind + costs.release_afar +
-                                 costs.lock_afar;
+                                 costs.interruption + costs.lock_afar;
   return slowed + switches * (of_switch + 1) + 3 * events * machine.longest_latency().count();
 }
 

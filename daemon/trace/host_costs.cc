@@ -24,6 +24,7 @@ constexpr std::array<Named, host_cost_count - event_kind_count> named = {{
     {"tick", &HostCosts::tick},
     {"idle-look", &HostCosts::idle_look},
     {"packed-use", &HostCosts::packed_use},
+    {"interruption", &HostCosts::interruption},
 }};
 
 // The first three and the calls are as old as recording files; the others came later.

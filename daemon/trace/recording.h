@@ -218,6 +218,8 @@ struct HostCosts {
   Nanoseconds wake_up{};
   // And until one has been interrupted that is busy with a thread that gives way.
   Nanoseconds interrupt{};
+  // CPU time that the interrupt itself takes there, of whoever runs.
+  Nanoseconds interruption{};
   // CPU time of a call that waits for another thread, beyond that of one that does not, without the switch.
   Nanoseconds block{};
   // CPU time of letting such a thread go on: in the waker's call, where the waker's CPU is to take it up or one that

@@ -80,6 +80,7 @@ Recording recording_of(const Program& program, const KernelTimes& real, bool has
   const HostCosts of_host = calibration::host_costs().costs;
   recording.run.costs.wake_up = of_host.wake_up;
   recording.run.costs.interrupt = of_host.interrupt;
+  recording.run.costs.interruption = of_host.interruption;
   recording.run.costs.idle_look = of_host.idle_look;
   recording.run.costs.packed_use = of_host.packed_use;
   for (std::size_t i = 0; i < program.parts.size(); ++i) {

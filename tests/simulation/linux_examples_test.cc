@@ -99,9 +99,13 @@ thread H
                 R"(S: sleep@0, sleep 0~4.5, runnable 4.5-8 after H, cpu0 8-9 run, end@9
 H: cpu0 0-8 cut, runnable 8-9 after S, cpu0 9-11 run, end@11
 )"},
+        // Else H would have forgone it, and give way to S as T wakes.
         Example{"AYieldToNobodyKeepsTheSlice", R"(
 thread S
-  sleep 300us
+  sleep 150us
+  run f 1
+thread T
+  sleep 250us
   run f 1
 thread H
   run f 100us
@@ -109,8 +113,9 @@ thread H
   run f 10
 )",
                 linux_fair(1),
-                R"(S: sleep@0, sleep 0~0.3, runnable 0.3-4 after H, cpu0 4-5 run, end@5
-H: cpu0 0-0.1 run, yield@0.1, cpu0 0.1-4 cut, runnable 4-5 after S, cpu0 5-11.1 run, end@11.1
+                R"(S: sleep@0, sleep 0~0.15, runnable 0.15-4 after H, cpu0 4-5 run, end@5
+T: sleep@0, sleep 0~0.25, runnable 0.25-5 after S, cpu0 5-6 run, end@6
+H: cpu0 0-0.1 run, yield@0.1, cpu0 0.1-4 cut, runnable 4-6 after T, cpu0 6-12.1 run, end@12.1
 )"},
         // C waits on CPU 0 with A. CPU 1 counts as half used when B starts, which leaves B for used half as
         // much every 33.6 ms: it has room to spare (more than 15%) until its look at 64 ms, which comes at 80 ms,

@@ -246,6 +246,17 @@ Machine told_at_a_price() {
   return machine;
 }
 
+Machine both_heavy(Machine machine) {
+  machine.threads.push_back({.nice = -10});
+  return machine;
+}
+
+// The last 200 us until C's CPU has learned of B go into the interrupt.
+Machine taking_time(Machine machine) {
+  machine.interruption = std::chrono::microseconds(200);
+  return machine;
+}
+
 // B waits on CPU 1, where C computes for so long.
 std::string woken_beside(const std::string& work_of_c) {
   return R"(
@@ -264,26 +275,91 @@ thread C cpu=1
 // B, heavier, is to have the CPU of C from 2 ms on. That hears of it by an interrupt, unless it is free before.
 INSTANTIATE_TEST_SUITE_P(
     Interrupted, IdleCpu,
-    testing::Values(Example{"AtOnceWhereThatTakesNoTime", woken_beside("4"), interrupted(0),
-                            R"(A: cpu0 0-2 run, post@2, cpu0 2-3 run, end@3
+    testing::Values(
+        Example{"AtOnceWhereThatTakesNoTime", woken_beside("4"), interrupted(0),
+                R"(A: cpu0 0-2 run, post@2, cpu0 2-3 run, end@3
 B: wait@0, blocked 0-2 by A, wait@2, cpu1 2-3 run, end@3
 C: cpu1 0-2 cut, runnable 2-3 after B, cpu1 3-5 run, end@5
 )"},
-                    Example{"ABusyCpuLearnsLater", woken_beside("4"), interrupted(500),
-                            R"(A: cpu0 0-2 run, post@2, cpu0 2-3 run, end@3
+        Example{"ABusyCpuLearnsLater", woken_beside("4"), interrupted(500),
+                R"(A: cpu0 0-2 run, post@2, cpu0 2-3 run, end@3
 B: wait@0, blocked 0-2 by A, runnable 2-2.5 after C, wait@2.5, cpu1 2.5-3.5 run, end@3.5
 C: cpu1 0-2.5 cut, runnable 2.5-3.5 after B, cpu1 3.5-5 run, end@5
 )"},
-                    Example{"ItsWakerSendsIt", woken_beside("4"), told_at_a_price(),
-                            R"(A: cpu0 0-2 run, post@2, cpu0 2-3.3 run, end@3.3
+        Example{"ItsWakerSendsIt", woken_beside("4"), told_at_a_price(),
+                R"(A: cpu0 0-2 run, post@2, cpu0 2-3.3 run, end@3.3
 B: wait@0, blocked 0-2 by A, runnable 2-2.5 after C, wait@2.5, cpu1 2.5-3.5 run, end@3.5
 C: cpu1 0-2.5 cut, runnable 2.5-3.5 after B, cpu1 3.5-5 run, end@5
 )"},
-                    Example{"OneThatIsFreeBeforeTakesItThen", woken_beside("2100us"),
-                            interrupted(500),
-                            R"(A: cpu0 0-2 run, post@2, cpu0 2-3 run, end@3
+        Example{"OneThatIsFreeBeforeTakesItThen", woken_beside("2100us"), interrupted(500),
+                R"(A: cpu0 0-2 run, post@2, cpu0 2-3 run, end@3
 B: wait@0, blocked 0-2 by A, runnable 2-2.1 after C, wait@2.1, cpu1 2.1-3.1 run, end@3.1
 C: cpu1 0-2.1 run, end@2.1
+)"},
+        // C has computed for 2.3 ms when it loses its CPU.
+        Example{"TheInterruptTakesItsTime", woken_beside("4"), taking_time(interrupted(500)),
+                R"(A: cpu0 0-2 run, post@2, cpu0 2-3 run, end@3
+B: wait@0, blocked 0-2 by A, runnable 2-2.5 after C, wait@2.5, cpu1 2.5-3.5 run, end@3.5
+C: cpu1 0-2.5 cut, runnable 2.5-3.5 after B, cpu1 3.5-5.2 run, end@5.2
+)"},
+        Example{"ItComesAllTheSameWhereTheCpuIsFreeBefore", woken_beside("2100us"),
+                taking_time(interrupted(500)),
+                R"(A: cpu0 0-2 run, post@2, cpu0 2-3 run, end@3
+B: wait@0, blocked 0-2 by A, runnable 2-2.1 after C, wait@2.1, cpu1 2.1-3.3 run, end@3.3
+C: cpu1 0-2.1 run, end@2.1
+)"},
+        // A is through with sending it at 2.3.
+        Example{"UntilItIsSentTheCpuTakesUpNobody", woken_beside("2100us"),
+                taking_time(told_at_a_price()),
+                R"(A: cpu0 0-2 run, post@2, cpu0 2-3.3 run, end@3.3
+B: wait@0, blocked 0-2 by A, runnable 2-2.1 after C, cpu1 2.1-2.3 wait, cpu1 2.3-3.5 run, end@3.5
+C: cpu1 0-2.1 run, end@2.1
+)"},
+        // A is through with both posts at 2.4: the second sends none.
+        Example{"OneThatIsToChooseIsSentNoOther", R"(
+thread A cpu=0
+  run f 2
+  post S
+  post T
+  run f 1
+thread B cpu=1
+  wait S
+  run f 1
+thread D cpu=1
+  wait T
+  run f 1
+thread C cpu=1
+  run f 4
+)",
+                both_heavy(told_at_a_price()),
+                R"(A: cpu0 0-2 run, post@2, cpu0 2-2.3 post, cpu0 2.3-3.4 run, end@3.4
+B: wait@0, blocked 0-2 by A, runnable 2-2.5 after C, wait@2.5, cpu1 2.5-3.5 run, end@3.5
+D: wait@0, blocked 0-2.3 by A, runnable 2.3-3.5 after B, wait@3.5, cpu1 3.5-4.5 run, end@4.5
+C: cpu1 0-2.5 cut, runnable 2.5-4.5 after D, cpu1 4.5-6 run, end@6
+)"},
+        // C's post lets D go on, on another CPU.
+        Example{
+            "WhoIsBackFromWakingAnotherGivesWayThen", R"(
+thread D cpu=0
+  wait T
+  run f 1
+thread B cpu=1
+  wait S
+  run f 1
+thread A cpu=0
+  run f 2
+  post S
+  run f 1
+thread C cpu=1
+  run f 2100us
+  post T
+  run f 2
+)",
+            interrupted(500),
+            R"(D: wait@0, blocked 0-2.1 by C, runnable 2.1-2.6 after A, wait@2.6, cpu0 2.6-3.6 run, end@3.6
+B: wait@0, blocked 0-2 by A, runnable 2-2.1 after C, wait@2.1, cpu1 2.1-3.1 run, end@3.1
+A: cpu0 0-2 run, post@2, cpu0 2-2.6 cut, runnable 2.6-3.6 after D, cpu0 3.6-4 run, end@4
+C: cpu1 0-2.1 run, post@2.1, runnable 2.1-3.1 after B, cpu1 3.1-5.1 run, end@5.1
 )"}),
     name_of_example);
 

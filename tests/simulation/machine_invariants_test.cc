@@ -214,6 +214,7 @@ TEST(Machine, OnlySlowsDownWithCosts) {
       machine.migration_cost = std::chrono::microseconds(50);
       machine.wake_up = std::chrono::microseconds(70);
       machine.interrupt = std::chrono::microseconds(25);
+      machine.interruption = std::chrono::microseconds(12);
       machine.block_cost = std::chrono::microseconds(15);
       machine.release_afar_cost = std::chrono::microseconds(10);
       machine.lock_afar_cost = std::chrono::microseconds(5);
@@ -244,6 +245,7 @@ TEST_P(EveryScheduler, IsNotIdleBesideAWaitingThreadWithCostsEither) {
       machine.migration_cost = std::chrono::microseconds(50);
       machine.wake_up = wake_up(seed);
       machine.interrupt = std::chrono::microseconds(40);
+      machine.interruption = std::chrono::microseconds(seed % 2 == 0 ? 25 : 50);
       machine.block_cost = std::chrono::microseconds(300);
       machine.release_cost = std::chrono::microseconds(20);
       machine.release_afar_cost = std::chrono::microseconds(100);
@@ -322,6 +324,8 @@ INSTANTIATE_TEST_SUITE_P(
                 [](Machine& machine) { machine.lock_afar_cost = Nanoseconds{-1}; }, "cost"},
         Refusal{"NegativeInterrupt", [](Machine& machine) { machine.interrupt = Nanoseconds{-1}; },
                 "cost"},
+        Refusal{"NegativeInterruption",
+                [](Machine& machine) { machine.interruption = Nanoseconds{-1}; }, "cost"},
         Refusal{"LooksMoreOftenThanAlways",
                 [](Machine& machine) { machine.newly_idle_share = 1025; }, "newly idle"},
         Refusal{"CpuThatIsNotThere",

@@ -182,6 +182,7 @@ TEST(RecordingFile, CostsKeepTheNumbersThatTheyHadBeforeInterrupts) {
   EXPECT_EQ(number_in_file(*host_cost_of("lock-afar")), 1004U);
   EXPECT_EQ(number_in_file(*host_cost_of("idle-look")), 1006U);
   EXPECT_EQ(number_in_file(*host_cost_of("packed-use")), 1007U);
+  EXPECT_EQ(number_in_file(*host_cost_of("interruption")), 1008U);
   for (std::size_t kind = 0; kind < event_kind_count; ++kind)
     EXPECT_EQ(number_in_file(*host_cost_of(event_form(static_cast<EventKind>(kind)).word)),
               3 + kind);
