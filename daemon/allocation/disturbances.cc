@@ -50,6 +50,7 @@ std::vector<Disturbance> disturbances(const simulation::Machine& machine,
         up_to_twice(costs.release_afar_cost.value_or(recorded.release_afar), random);
     costs.lock_afar_cost = up_to_twice(costs.lock_afar_cost.value_or(recorded.lock_afar), random);
   }
+  // And behind those, what became known later.
   for (Disturbance& one : all) {
     simulation::Machine& costs = one.machine;
     costs.interruption = up_to_twice(costs.interruption.value_or(recorded.interruption), random);

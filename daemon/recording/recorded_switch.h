@@ -12,9 +12,9 @@
 namespace longpole::recording {
 
 // By how much changes between two processes with perf events as of PerfRings take longer than between two without, made on
-// `cpu` for some ten milliseconds: such as yields make, and such as come of sleeping and waking each other. 0 where no
-// events may be opened, and of samples. `directory`: one of a run that has not begun. Of a process with one thread, which is on the CPUs
-// that it was on before afterwards.
+// `cpu` for some ten milliseconds: such as yields make, and such as come of sleeping and waking each other. Nothing of
+// samples, and 0 where no events may be opened. `directory`: one of a run that has not begun. Of a process with one
+// thread, which is on the CPUs that it was on before afterwards.
 [[nodiscard]] KernelCosts costs_of_recorded_switches(std::uint32_t cpu, std::uint32_t rate_hz,
                                                      const std::optional<Tracepoints>& tracepoints,
                                                      const std::filesystem::path& directory);

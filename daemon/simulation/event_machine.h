@@ -42,7 +42,7 @@ class EventMachine {
         scheduler_(make_scheduler(machine, cpus_)),
         next_(recording.threads.size()),
         threads_(recording.threads.size()),
-        on_cpu_(machine.cpus),
+        on_cpu_(machine.cpus, CpuState{.interrupts = Interrupts(costs_, cpus_.interrupt())}),
         lock_places_(costs_.lock_afar, recording.objects.size()) {
     for (std::size_t t = 0; t < threads_.size(); ++t) {
       threads_[t].events = recording.threads[t].events.data();
@@ -51,8 +51,6 @@ class EventMachine {
     const std::vector<std::uint32_t> speeds = speeds_on(machine, recording.run);
     for (std::size_t cpu = 0; cpu < speeds.size(); ++cpu)
       on_cpu_[cpu].speed = speeds[cpu];
-    for (CpuState& cpu : on_cpu_)
-      cpu.interrupts = Interrupts(costs_, cpus_.interrupt());
     if (machine.longest_latency() > Nanoseconds{})
       in_flight_.emplace(recording, survey, rules_of(machine));
     for (const Nanoseconds cost : machine.primitive_cost)
@@ -372,10 +370,10 @@ class EventMachine {
     queue(thread, cpu);
     cpus_.call_lasts_ = 0;
     const bool is_waking_up = on_cpu_[cpu].awake > now_;
-    const bool is_busy = cpus_.interrupts_ && !is_waking_up;
+    const bool is_interrupted = cpus_.interrupts_ && !is_waking_up;
     if (is_released)
-      keep_busy(waker, is_busy || state.wakes_cpu ? costs_.release_afar : costs_.release);
-    if (is_busy)
+      keep_busy(waker, is_interrupted || state.wakes_cpu ? costs_.release_afar : costs_.release);
+    if (is_interrupted)
       interrupt(cpu);
   }
 

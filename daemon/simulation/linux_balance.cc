@@ -198,10 +198,8 @@ void LinuxFair::set_balance_timer(std::int64_t now) {
       balance_at_ = std::min(balance_at_, next_idle_tick(now));
       continue;
     }
-    if (next_look(cpu).at <= now) {
-      const std::int64_t interval = balance_interval(queue);
-      queue.last_balance += (now - queue.last_balance) / interval * interval;
-    }
+    if (next_look(cpu).at <= now)
+      queue.last_balance = last_due(queue, balance_interval(queue), now);
     balance_at_ = std::min(balance_at_, next_look(cpu).at);
   }
   balance_at_ = std::max(balance_at_, now);

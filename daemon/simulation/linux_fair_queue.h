@@ -60,7 +60,6 @@ struct FairQueue {
   LoadAverage use;                // of its CPU by those, likewise
   bool is_balanced = false;       // as its CPU last found it
   std::int64_t last_balance = 0;  // the tick at which it looked
-  std::int64_t evened_out = 0;    // when that was due last, whether or not anybody waited then
   bool is_idle = true;
   std::int64_t idle_since = 0;
   std::int64_t busy_since = 0;  // since when its CPU has been so, or was before it fell idle

@@ -414,7 +414,7 @@ class LinuxFair final : public Scheduler {
   void wake_delayed(std::uint32_t thread, std::uint32_t cpu, std::int64_t now);
   [[nodiscard]] std::uint32_t idle_near(std::uint32_t target, std::uint32_t last, Entity& entity,
                                         std::int64_t now);
-  [[nodiscard]] bool evened_out_by(std::int64_t tick);
+  [[nodiscard]] bool evened_out_by(std::int64_t tick) const;
   [[nodiscard]] std::uint32_t looked_at(std::int64_t now);
 
   // linux_balance.cc: from queue to queue.
@@ -439,6 +439,11 @@ class LinuxFair final : public Scheduler {
   [[nodiscard]] std::int64_t next_idle_tick(std::int64_t now) const;
   [[nodiscard]] std::int64_t balance_interval(const Queue& queue) const;
   [[nodiscard]] std::int64_t idle_interval(const Queue& queue) const;
+  // When a CPU that looks so often was due to last.
+  [[nodiscard]] static std::int64_t last_due(const Queue& queue, std::int64_t interval,
+                                             std::int64_t now) {
+    return queue.last_balance + (now - queue.last_balance) / interval * interval;
+  }
   struct Look {
     std::int64_t at;
     std::int64_t counted;  // the tick that it takes for the last one

@@ -128,20 +128,16 @@ void LinuxFair::wake_delayed(std::uint32_t thread, std::uint32_t cpu, std::int64
   put_in(thread, cpu, entity.virtual_slice);
 }
 
-// Whether a CPU has done so since that was asked last, found anything to even out or not; at that tick or before.
-bool LinuxFair::evened_out_by(std::int64_t tick) {
-  bool one_did = false;
-  for (std::uint32_t cpu = 0; cpu < cpus_.count(); ++cpu) {
-    Queue& queue = queues_[cpu];
+// Whether a CPU has done so since that was asked last, at that tick or before: found anything or not, and whether or not
+// anybody waited then.
+bool LinuxFair::evened_out_by(std::int64_t tick) const {
+  return std::any_of(queues_.begin(), queues_.end(), [&](const Queue& queue) {
     const bool is_idle = queue.current == no_thread && queue.idle_since <= tick;
-    if (!is_idle || looks_by_itself()) {
-      const std::int64_t interval = is_idle ? idle_interval(queue) : balance_interval(queue);
-      queue.evened_out = std::max(queue.evened_out, queue.last_balance);
-      queue.evened_out += (tick - queue.evened_out) / interval * interval;
-    }
-    one_did |= std::max(queue.evened_out, queue.last_balance) > looked_at_as_of_;
-  }
-  return one_did;
+    if (is_idle && !looks_by_itself())
+      return queue.last_balance > looked_at_as_of_;
+    const std::int64_t interval = is_idle ? idle_interval(queue) : balance_interval(queue);
+    return last_due(queue, interval, tick) > looked_at_as_of_;
+  });
 }
 
 // How many CPUs are, by how much all were used when one last evened out: nothing may be found where all are busy.

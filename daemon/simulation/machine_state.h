@@ -52,7 +52,6 @@ struct ThreadState {
 // Where the other one chooses a thread before, the interrupt comes all the same.
 class Interrupts {
  public:
-  Interrupts() = default;
   // `latency`: Machine::interrupt.
   Interrupts(const MachineCosts& costs, std::int64_t latency)
       : arrives_after_(std::max<std::int64_t>(0, latency - costs.interruption)),
@@ -88,9 +87,9 @@ class Interrupts {
 
  private:
   static constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
-  std::int64_t arrives_after_ = 0;
-  std::int64_t takes_ = 0;
-  std::int64_t holds_queue_ = 0;
+  std::int64_t arrives_after_;
+  std::int64_t takes_;
+  std::int64_t holds_queue_;
   std::int64_t arrives_ = never;  // the first that has yet to, or came in the stretch that goes on
   std::int64_t take_ = 0;         // all that have or did
   std::int64_t holds_queue_until_ = 0;
