@@ -8,7 +8,10 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <optional>
+#include <system_error>
+#include <thread>
 #include <vector>
 
 #include "recording/alternate_batches.h"
@@ -19,14 +22,14 @@ namespace longpole::recording {
 namespace {
 
 constexpr Batches switch_batches{.of_each = 16, .longest_ns = 30'000'000};
-constexpr int round_trips = 40;  // of a batch, each of two changes
+constexpr int round_trips = 100;  // of a batch, each of two changes
 
 enum class Change : char { by_yields, by_sleeps };
 
 struct Changes {
   std::int64_t time_ns = 0;  // one takes, of many
-  std::int64_t sleeps =
-      0;  // in all: who is woken may take the CPU from its waker, who then finds what it would wait for
+  // In all: who is woken may take the CPU from its waker, who then finds what it would wait for.
+  std::int64_t sleeps = 0;
 };
 
 std::int64_t sleeps_so_far() {
@@ -58,8 +61,9 @@ bool say(const Pipe& pipe, const Value& value) {
   return ::write(pipe.in.get(), &value, sizeof value) == sizeof value;
 }
 
-// A child on the CPUs of this process, with a child of its own that takes turns with it, until this object goes. Events
-// that it has before it is first asked, the other one has as well, as the threads of a program have.
+// A child on the CPUs of this process, of two threads that take turns, until this object goes. They are threads of one process,
+// as where a change is of the address space as well it may take twice as long, and so may what is written about it. Events
+// that it has before it is first asked are of both, as those of a program are of its threads.
 class Pair {
  public:
   Pair() : pid_(::fork()) {
@@ -96,65 +100,59 @@ class Pair {
       ::sched_yield();
   }
 
-  // A process that does so, and says how often it has slept, until `there` is closed; below 0: there is none.
-  static pid_t answer(Pipe& there, Pipe& back) {
-    const pid_t partner = ::fork();
-    if (partner != 0) {
-      back.in.reset();
-      return partner;
-    }
-    there.in.reset();
+  // Does so whenever asked, and answers, until nobody asks any more.
+  static void answer(const Pipe& there, const Pipe& back) {
     Change change{};
     while (hear(there, change)) {
       if (change == Change::by_yields)
         yield_often();
-      if (!say(back, sleeps_so_far()))
-        break;
+      if (!say(back, change))
+        return;
     }
-    ::_exit(0);
   }
 
-  // How often the partner had slept by then; none: it is gone.
-  static std::optional<std::int64_t> make_batch(Change change, const Pipe& there,
-                                                const Pipe& back) {
-    std::int64_t slept = 0;
+  // False where this user may have no more threads.
+  static bool start(std::thread& partner, const Pipe& there, const Pipe& back) {
+    try {
+      partner = std::thread(answer, std::cref(there), std::cref(back));
+    } catch (const std::system_error&) {
+      return false;
+    }
+    return true;
+  }
+
+  static bool make_batch(Change change, const Pipe& there, const Pipe& back) {
     if (change == Change::by_yields) {
       if (!say(there, change))
-        return std::nullopt;
+        return false;
       yield_often();
-      if (!hear(back, slept))
-        return std::nullopt;
-      return slept;
+      return hear(back, change);
     }
     for (int i = 0; i < round_trips; ++i)
-      if (!say(there, change) || !hear(back, slept))
-        return std::nullopt;
-    return slept;
+      if (!say(there, change) || !hear(back, change))
+        return false;
+    return true;
   }
 
   void make_batches() const {
     Pipe there;
     Pipe back;
+    std::thread partner;
     Change change{};
-    pid_t partner = 0;
-    std::int64_t slept_before = 0;
     while (hear(asked_, change)) {
-      if (partner == 0)
-        partner = answer(there, back);
-      const std::int64_t own_before = sleeps_so_far();
+      if (!partner.joinable() && !start(partner, there, back))
+        break;
+      const std::int64_t slept_before = sleeps_so_far();
       const std::int64_t before = monotonic_ns();
-      const auto slept = partner > 0 ? make_batch(change, there, back) : std::nullopt;
       Changes made;
-      if (slept)
-        made = {(monotonic_ns() - before) / (2 * round_trips),
-                sleeps_so_far() - own_before + *slept - slept_before};
-      slept_before = slept.value_or(slept_before);
+      if (make_batch(change, there, back))
+        made = {(monotonic_ns() - before) / (2 * round_trips), sleeps_so_far() - slept_before};
       if (!say(made_, made))
         break;
     }
     there.in.reset();
-    if (partner > 0)
-      ::waitpid(partner, nullptr, 0);
+    if (partner.joinable())
+      partner.join();
   }
 
   Pipe asked_;
