@@ -20,6 +20,7 @@ constexpr std::int64_t of_much_use = period - period / 20;
 constexpr std::size_t until_use_is_known = 30;
 constexpr std::size_t counted = 20;
 constexpr std::size_t nearly_all = 16;
+constexpr int attempts = 3;  // where a thread is now here and now there, as others have the CPUs
 
 void sleep_until(std::int64_t time) {
   constexpr std::int64_t second = 1'000'000'000;
@@ -60,9 +61,15 @@ std::size_t joined(std::uint32_t one, std::uint32_t other, std::int64_t computes
 }  // namespace
 
 Nanoseconds measure_packing(std::uint32_t one, std::uint32_t other) {
-  const bool joins = joined(one, other, of_little_use) >= nearly_all &&
-                     joined(one, other, of_much_use) <= counted - nearly_all;
-  return joins ? as_traced : Nanoseconds{};
+  constexpr std::size_t hardly_any = counted - nearly_all;
+  for (int attempt = 0; attempt < attempts; ++attempt) {
+    const std::size_t of_little = joined(one, other, of_little_use);
+    if (of_little <= hardly_any)
+      break;
+    if (of_little >= nearly_all && joined(one, other, of_much_use) <= hardly_any)
+      return as_traced;
+  }
+  return {};
 }
 
 }  // namespace longpole::calibration

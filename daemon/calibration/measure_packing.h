@@ -17,7 +17,7 @@
 namespace longpole::calibration {
 
 // HostCosts::packed_use; 0: it wakes up on the idle CPU, or that is not known. Where it joins, up to how much is taken from those
-// traces. On threads of its own that have both CPUs for two tenths of a second.
+// traces. On threads of its own that have both CPUs for two tenths of a second, or six where the first do not tell.
 [[nodiscard]] Nanoseconds measure_packing(std::uint32_t one, std::uint32_t other);
 
 }  // namespace longpole::calibration
