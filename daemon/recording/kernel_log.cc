@@ -356,11 +356,11 @@ void Reader::fill_tasks(const RunTime& run, const KernelCosts& costs) {
     share =
         static_cast<double>(run.cpu_time_ns) / (static_cast<double>(sum) - of_stolen * all_stolen);
   }
+  const bool changes_often = intervals_.size() >= many_intervals;
   std::int64_t per_switch = 0;
-  if (intervals_.size() >= many_intervals && run.cpu_time_ns > sum)
+  if (changes_often && run.cpu_time_ns > sum)
     per_switch = std::min((run.cpu_time_ns - sum) / static_cast<std::int64_t>(intervals_.size()),
                           longest_switch_ns);
-  const std::int64_t of_switch = intervals_.size() >= many_intervals ? costs.switch_ns : 0;
 
   Task* task_before = nullptr;
   const Interval* before = nullptr;
@@ -380,7 +380,8 @@ void Reader::fill_tasks(const RunTime& run, const KernelCosts& costs) {
                           of_stolen * static_cast<double>(stolen[i]);
     const std::int64_t clocked = std::llround(length * share) + per_switch;
     const std::int64_t of_samples = cost_of_samples(interval, costs, next_sample);
-    const std::int64_t taken_out = std::min(clocked, of_switch + of_samples);
+    const std::int64_t of_switch = interval.blocked ? costs.sleep_ns : costs.switch_ns;
+    const std::int64_t taken_out = std::min(clocked, (changes_often ? of_switch : 0) + of_samples);
     log_.taken_out_ns += taken_out;
     task->cpu.add(interval.out, used + clocked - taken_out);
     task_before = task;

@@ -84,7 +84,7 @@ struct RunTime {
 // The process clock has the last word on the sum. The time of a context switch itself, 0.6 µs and
 // more, belongs to nobody's interval but stands on the threads' clocks: where it adds up (hundreds of
 // thousands of switches a second), what the process clock has more than the intervals is shared out
-// among them evenly, less `costs.switch_ns`. What it has less is time that a hypervisor or interrupts
+// among them evenly, less what writing it down took. What it has less is time that a hypervisor or interrupts
 // took while the thread stood on its CPU: intervals in which CPUs were seen to be stolen are shortened by that, and what
 // is left of it shortens all in proportion. What samples and tracepoints took is taken out of the interval that they are of.
 //

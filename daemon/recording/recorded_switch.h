@@ -12,8 +12,8 @@
 namespace longpole::recording {
 
 // By how much changes between two threads with perf events as of PerfRings take longer than between two without, made on
-// `cpu` for some tens of milliseconds: such as yields make, and such as come of sleeping and waking each other. Nothing of
-// samples, and 0 where no events may be opened. `directory`: one of a run that has not begun. Of a process with one
+// `cpu` for some tens of milliseconds, with a little work of each before: such as yields make, and such as come of sleeping and
+// waking each other. Nothing of samples, and 0 where no events may be opened. `directory`: one of a run that has not begun. Of a process with one
 // thread, which is on the CPUs that it was on before afterwards.
 [[nodiscard]] KernelCosts costs_of_recorded_switches(std::uint32_t cpu, std::uint32_t rate_hz,
                                                      const std::optional<Tracepoints>& tracepoints,

@@ -173,6 +173,7 @@ Expected<void> write_result(const fs::path& run_directory, const Result& result)
                          {"sample_hz", result.sample_hz},
                          {"ticks_hz", result.ticks_hz},
                          {"switch_ns", result.costs.switch_ns},
+                         {"sleep_ns", result.costs.sleep_ns},
                          {"tracepoint_ns", result.costs.tracepoint_ns},
                          {"sample_ns", result.costs.sample_ns},
                          {"tracepoints", tracepoints},
@@ -211,6 +212,7 @@ Expected<Result> read_result(const fs::path& run_directory) {
     result.sample_hz = json.at("sample_hz").get<std::uint32_t>();
     result.ticks_hz = json.at("ticks_hz").get<std::uint32_t>();
     result.costs.switch_ns = json.at("switch_ns").get<std::int64_t>();
+    result.costs.sleep_ns = json.at("sleep_ns").get<std::int64_t>();
     result.costs.tracepoint_ns = json.at("tracepoint_ns").get<std::int64_t>();
     result.costs.sample_ns = json.at("sample_ns").get<std::int64_t>();
     if (const Json& t = json.at("tracepoints"); !t.is_null())

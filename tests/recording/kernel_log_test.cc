@@ -35,24 +35,28 @@ std::vector<std::string> gaps(const Task& task) {
   return lines;
 }
 
-// A thread that is on the CPU a thousand times for 100 ns, of which the process clock has 150.
-KernelLog many_switches(std::int64_t recorded_switch) {
+// A thread that is on the CPU a thousand times for 100 ns, of which the process clock has 150, and once more until its end.
+KernelLog many_switches(bool preempted, const KernelCosts& costs) {
   PerfSpool spool;
   spool.exec(0, 100);
   for (std::int64_t i = 0; i < 999; ++i) {
-    spool.out(i * 1000 + 100, 100);
+    spool.out(i * 1000 + 100, 100, preempted);
     spool.in((i + 1) * 1000, 100);
   }
-  spool.exit(999'100, 100);
-  return read({&spool}, 150'000, 1'000'000, {.switch_ns = recorded_switch});
+  spool.out(999'100, 100, preempted);
+  return read({&spool}, 150'000, 1'000'000, costs);
 }
 
 TEST(KernelLog, SwitchesTakeTheTimeThatNobodyHasLessWhatRecordingThemTook) {
   for (const auto& [recorded, left] :
        {std::pair{0, 150'000}, {30, 120'000}, {80, 70'000}, {200, 0}}) {
-    KernelLog log = many_switches(recorded);
-    EXPECT_EQ(log.tasks.at(0).cpu.total(), left) << recorded;
-    EXPECT_EQ(log.taken_out_ns, 150'000 - left) << recorded;
+    for (const bool preempted : {false, true}) {
+      const KernelCosts costs =
+          preempted ? KernelCosts{.switch_ns = recorded} : KernelCosts{.sleep_ns = recorded};
+      KernelLog log = many_switches(preempted, costs);
+      EXPECT_EQ(log.tasks.at(0).cpu.total(), left) << recorded << preempted;
+      EXPECT_EQ(log.taken_out_ns, 150'000 - left) << recorded << preempted;
+    }
   }
 }
 

@@ -139,7 +139,7 @@ TEST(Merge, TheCostOfAPostForWhichSomebodyWaitsIsTakenOutBehindIt) {
 TEST(Merge, TheCostOfAnEventHasThatOfTheChangesOfThreadsThatComeWithIt) {
   HandMadeRun run;
   run.control.cost_ps = 20'000;
-  run.result.costs.switch_ns = 30;
+  run.result.costs.sleep_ns = 30;
   std::vector<RecordFields> calls;
   for (std::int64_t i = 0; i < 1000; ++i) {
     run.spool.out(100 + i * 900, 100);

@@ -38,6 +38,7 @@ TEST(RecordedSwitch, CostsMoreOfWhoSleepsAndWakesWhereThatIsRecorded) {
       costs_of_recorded_switches(before.front(), seldom_hz, tracepoints, directory->path());
   EXPECT_GE(costs.switch_ns, tracepoints ? 1 : 0);
   EXPECT_LT(costs.switch_ns, long_ns);
+  EXPECT_LT(costs.sleep_ns, long_ns);
   EXPECT_EQ(costs.tracepoint_ns > 0, tracepoints.has_value());
   EXPECT_LT(costs.tracepoint_ns, long_ns);
   EXPECT_EQ(usable_cpus(), before);
@@ -49,6 +50,7 @@ TEST(RecordedSwitch, WithoutTracepointsHasNoCostOfThem) {
   const KernelCosts costs =
       costs_of_recorded_switches(usable_cpus().front(), seldom_hz, std::nullopt, directory->path());
   EXPECT_LT(costs.switch_ns, long_ns);
+  EXPECT_LT(costs.sleep_ns, long_ns);
   EXPECT_EQ(costs.tracepoint_ns, 0);
 }
 
