@@ -155,7 +155,11 @@ fs::path kept_at() {
 }
 
 void put_into(Recording& recording, const Calibration& calibration) {
-  recording.run.costs = calibration.costs;
+  HostCosts costs = calibration.costs;
+  for (const auto cost : {&HostCosts::context_switch, &HostCosts::block, &HostCosts::release})
+    if (recording.run.costs.*cost > Nanoseconds{})
+      costs.*cost = recording.run.costs.*cost;
+  recording.run.costs = costs;
   if (calibration.is_disturbed())
     recording.notices.push_back(
         {"disturbed-calibration",

@@ -22,7 +22,7 @@ struct Calibration {
   [[nodiscard]] bool is_disturbed() const { return others > 0.1; }
 };
 
-// With a notice where they are disturbed.
+// But for those that were measured as it was recorded (recording/thread_changes.h). With a notice where they are disturbed.
 void put_into(Recording& recording, const Calibration& calibration);
 
 // Empty where the user has no home.

@@ -22,121 +22,10 @@
 #include "calibration/measure_packing.h"
 #include "calibration/rounds.h"
 #include "recording/system.h"
+#include "recording/thread_changes.h"
 
 namespace longpole::calibration {
 namespace {
-
-// CPU time from one thread to another: two that yield to each other on one CPU, beside one that yields alone. Of these two:
-// other programs' threads may have the CPU between them.
-class Switches {
- public:
-  // `alone`: of a yield that changes nothing.
-  static Nanoseconds measure(std::uint32_t cpu, std::int64_t alone) {
-    std::vector<std::int64_t> times;
-    std::atomic<bool> done = false;
-    std::atomic<bool> runs = false;
-    std::thread other([&] {
-      stay_on({cpu});
-      runs = true;
-      while (!done)
-        sched_yield();
-    });
-    while (!runs)
-      sched_yield();
-    clockid_t of_other{};
-    pthread_getcpuclockid(other.native_handle(), &of_other);
-    const auto cpu_time = [&] {
-      return read_clock(CLOCK_THREAD_CPUTIME_ID) + read_clock(of_other);
-    };
-    for (Rounds rounds(most_rounds); rounds.next();) {
-      const std::int64_t switches_before = switches();
-      const std::int64_t before = cpu_time();
-      for (std::size_t i = 0; i < yields; ++i)
-        sched_yield();
-      const std::int64_t time = cpu_time() - before;
-      // The other one yields once each time that it is switched to, and maybe more often.
-      const std::int64_t to_other = switches() - switches_before;
-      if (to_other > 0)
-        times.push_back((time - static_cast<std::int64_t>(yields) * alone - to_other * alone) /
-                        (2 * to_other));
-    }
-    done = true;
-    other.join();
-    return times.empty() ? Nanoseconds{} : at_least_none(median(std::move(times)));
-  }
-
- private:
-  static constexpr std::size_t most_rounds = 100;
-  static constexpr std::size_t yields = 200;
-
-  // From this thread to another.
-  static std::int64_t switches() {
-    rusage usage{};
-    getrusage(RUSAGE_THREAD, &usage);
-    return usage.ru_nvcsw + usage.ru_nivcsw;
-  }
-};
-
-// The calling thread, and those that it creates meanwhile, wait for their turn when they are woken.
-class NoPreemption {
- public:
-  NoPreemption() { set(SCHED_BATCH); }
-  ~NoPreemption() { set(SCHED_OTHER); }
-  NoPreemption(const NoPreemption&) = delete;
-  NoPreemption& operator=(const NoPreemption&) = delete;
-
- private:
-  static void set(int policy) {
-    const sched_param none{};
-    sched_setscheduler(0, policy, &none);
-  }
-};
-
-// Two threads of one CPU that let each other go on in turns, each time to wait themselves. Of a policy whose threads do not
-// take the CPU from their waker (sched(7), SCHED_BATCH): where they do so now and then, a turn has one wait in place of two.
-class Turns {
- public:
-  // `of_switch`: from one thread to another.
-  static void measure(std::uint32_t cpu, Nanoseconds of_switch, Nanoseconds& block,
-                      Nanoseconds& release) {
-    stay_on({cpu});
-    const NoPreemption in_turns;
-    sem_t there{};
-    sem_t back{};
-    sem_init(&there, 0, 0);
-    sem_init(&back, 0, 0);
-    std::int64_t waits_at = 0;
-    std::vector<std::int64_t> waiting;  // of the one, until the other is back from its own wait
-    std::vector<std::int64_t> turns;    // of both
-    bool done = false;
-    std::thread other([&] {
-      stay_on({cpu});
-      for (;;) {
-        sem_wait(&there);
-        if (done)
-          return;
-        waiting.push_back(now() - waits_at);
-        sem_post(&back);
-      }
-    });
-    for (Rounds rounds(most_rounds); rounds.next();) {
-      const std::int64_t before = now();
-      sem_post(&there);
-      waits_at = now();
-      sem_wait(&back);
-      turns.push_back(now() - before);
-    }
-    done = true;
-    sem_post(&there);
-    other.join();
-    const std::int64_t of_wait = median(std::move(waiting));
-    block = at_least_none(of_wait - of_switch.count());
-    release = at_least_none(median(std::move(turns)) / 2 - of_wait);
-  }
-
- private:
-  static constexpr std::size_t most_rounds = 10'000;
-};
 
 // From a post on one CPU until the thread that waited for it runs on another.
 class HandOvers {
@@ -349,13 +238,14 @@ class SharedLocks {
 // an interrupt to four times. So these are measured at several moments, and the middle one counts.
 class Moments {
  public:
-  // `of_yield`: one that changes nothing.
-  void measure(const std::vector<std::uint32_t>& cpus, std::int64_t of_yield,
-               std::int64_t of_post) {
+  // `of_post`: one that wakes nobody.
+  void measure(const std::vector<std::uint32_t>& cpus, std::int64_t of_post) {
     HostCosts costs;
-    stay_on({cpus.front()});
-    costs.context_switch = Switches::measure(cpus.front(), of_yield);
-    Turns::measure(cpus.front(), costs.context_switch, costs.block, costs.release);
+    const recording::ChangeCosts changes =
+        recording::costs_of_changes(cpus.front(), recording::many_changes);
+    costs.context_switch = changes.context_switch;
+    costs.block = changes.block;
+    costs.release = changes.release;
     if (cpus.size() > 1)
       measure_between(cpus[0], cpus[1], of_post, costs);
     all_.push_back(costs);
@@ -406,8 +296,7 @@ void measure(HostCosts& costs) {
   costs.tick = measure_tick();
   Moments moments;
   const auto measure_moment = [&] {
-    moments.measure(cpus, costs.call[static_cast<std::size_t>(EventKind::yield)].count(),
-                    costs.call[static_cast<std::size_t>(EventKind::semaphore_post)].count());
+    moments.measure(cpus, costs.call[static_cast<std::size_t>(EventKind::semaphore_post)].count());
   };
   measure_moment();
   if (cpus.size() > 1)

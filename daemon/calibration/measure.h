@@ -1,10 +1,8 @@
 // Measures what calls and switches of threads take on this machine. One to two seconds of two CPUs, and up to seven
 // where other programs want them.
 //
-// Calls: the fastest of many batches, of calls that wait for nobody and wake nobody. A context switch: how much
-// longer a yield takes that goes to a thread that yields in turn. Two threads of one CPU that let each other go on
-// in turns: from a wait until the other thread is back from its own it takes a switch and what blocking does, and
-// the post takes the rest of a turn. A hand-over: one thread posts a semaphore that another waits for on another
+// Calls: the fastest of many batches, of calls that wait for nobody and wake nobody. Context switches, blocking and
+// releases on one CPU: recording/thread_changes.h. A hand-over: one thread posts a semaphore that another waits for on another
 // CPU, which is idle and has slept for 20 us; until that one runs it takes the wake-up and the second half of what
 // blocking does, and what the post itself takes is the release afar. To a CPU that is busy: likewise the interrupt,
 // and a switch. A migration: how much longer a thread takes for a pass over 32 KiB behind a move to another CPU.

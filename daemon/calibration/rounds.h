@@ -1,18 +1,15 @@
-// What all measurements are made of: clocks, threads that stay on CPUs, rounds, and the middle of what these say. In nanoseconds.
+// What all measurements are made of: clocks, threads that stay on CPUs, and recording/rounds.h. In nanoseconds.
 #pragma once
 
 #include <pthread.h>
 #include <sched.h>
 
-#include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <ctime>
 #include <initializer_list>
-#include <vector>
 
+#include "recording/rounds.h"
 #include "recording/system.h"
-#include "trace/types.h"
 
 namespace longpole::calibration {
 
@@ -40,29 +37,8 @@ inline void compute_until(std::int64_t end) {
   }
 }
 
-// Rounds of a measurement, at most so many, and fewer where other programs have the CPUs and each takes a time slice of theirs.
-class Rounds {
- public:
-  explicit Rounds(std::size_t most) : most_(most) {}
-  bool next() { return done_++ < most_ && (done_ <= fewest || now() < end_); }
-
- private:
-  static constexpr std::size_t fewest = 4;
-  static constexpr std::int64_t longest = 200'000'000;
-  std::size_t most_;
-  std::size_t done_ = 0;
-  std::int64_t end_ = now() + longest;
-};
-
-// Of at least one.
-inline std::int64_t median(std::vector<std::int64_t> times) {
-  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
-  std::nth_element(times.begin(), middle, times.end());
-  return *middle;
-}
-
-inline Nanoseconds at_least_none(std::int64_t time) {
-  return Nanoseconds{std::max<std::int64_t>(0, time)};
-}
+using recording::at_least_none;
+using recording::median;
+using recording::Rounds;
 
 }  // namespace longpole::calibration

@@ -30,6 +30,7 @@
 #include "recording/stolen_time.h"
 #include "recording/stopped_child.h"
 #include "recording/system.h"
+#include "recording/thread_changes.h"
 
 namespace longpole::recording {
 namespace {
@@ -253,6 +254,7 @@ Expected<void> Run::execute() {
       result.perf_refused = opened.error().why + "; " + opened.error().remedy;
     }
   }
+  const ChangeCosts before = costs_of_changes_in_child(cpus.front());
   result.kernel_source = rings.has_value();
   if (rings) {
     result.perf_cpus = rings->cpus();
@@ -280,6 +282,8 @@ Expected<void> Run::execute() {
   if (request.follow)
     end_recordings_of_children(directory);
   collect_exit(child->pid());
+  rings.reset();  // which may be of all that runs there
+  result.changes = between(before, costs_of_changes_in_child(cpus.front()));
   return {};
 }
 

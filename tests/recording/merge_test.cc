@@ -158,6 +158,18 @@ TEST(Merge, TheCostOfAnEventHasThatOfTheChangesOfThreadsThatComeWithIt) {
               20 + 1001 * 30.0 / static_cast<double>(events), 1);
 }
 
+TEST(Merge, ARecordingHasWhatChangesOfThreadsTookWhileItWasMade) {
+  HandMadeRun run;
+  run.result.changes = {Nanoseconds{700}, Nanoseconds{1300}, Nanoseconds{1400}};
+  run.spool.exit(900'000, 100);
+  run.events.add_thread(0, 100, {call(LONGPOLE_THREAD_END, 900'000)});
+  const MergedRun merged = *run.merge();
+  EXPECT_EQ(merged.run.costs.context_switch, Nanoseconds{700});
+  EXPECT_EQ(merged.run.costs.block, Nanoseconds{1300});
+  EXPECT_EQ(merged.run.costs.release, Nanoseconds{1400});
+  EXPECT_EQ(merged.run.costs.wake_up, Nanoseconds{0});
+}
+
 // Not in it: what was measured each time.
 TEST(Merge, TheCostOfAnEventIsWhatWasTakenOutOfTheProgramsTime) {
   HandMadeRun run;

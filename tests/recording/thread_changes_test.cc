@@ -1,0 +1,51 @@
+// What it takes a CPU of this machine to change threads.
+#include "recording/thread_changes.h"
+
+#include <gmock/gmock.h>
+
+#include <thread>
+#include <vector>
+
+#include "recording/system.h"
+
+namespace longpole::recording {
+namespace {
+
+constexpr Nanoseconds none{0};
+constexpr Nanoseconds longer_than_any{1'000'000};
+
+void expect_possible(const ChangeCosts& costs) {
+  EXPECT_GT(costs.context_switch + costs.block + costs.release, none);
+  for (const Nanoseconds cost : {costs.context_switch, costs.block, costs.release}) {
+    EXPECT_GE(cost, none);
+    EXPECT_LT(cost, longer_than_any);
+  }
+}
+
+TEST(ThreadChanges, TakeTheirTimeOnTheCpuThatIsAskedFor) {
+  const std::uint32_t cpu = usable_cpus().back();
+  std::vector<std::uint32_t> afterwards;
+  std::thread([&] {
+    expect_possible(costs_of_changes(cpu, few_changes));
+    afterwards = usable_cpus();
+  }).join();
+  EXPECT_THAT(afterwards, testing::ElementsAre(cpu));
+}
+
+TEST(ThreadChanges, AreMeasuredByAChildWithoutMovingThisProcess) {
+  const std::vector<std::uint32_t> before = usable_cpus();
+  expect_possible(costs_of_changes_in_child(before.front()));
+  EXPECT_EQ(usable_cpus(), before);
+}
+
+TEST(ThreadChanges, OfARunLieBetweenThoseBeforeAndThoseBehindIt) {
+  const ChangeCosts before{Nanoseconds{100}, Nanoseconds{30}, Nanoseconds{10}};
+  const ChangeCosts after{Nanoseconds{200}, Nanoseconds{50}, Nanoseconds{0}};
+  EXPECT_EQ(between(before, after),
+            (ChangeCosts{Nanoseconds{150}, Nanoseconds{40}, Nanoseconds{5}}));
+  EXPECT_EQ(between(before, {}), before);
+  EXPECT_EQ(between({}, after), after);
+}
+
+}  // namespace
+}  // namespace longpole::recording
