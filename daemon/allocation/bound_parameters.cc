@@ -77,8 +77,8 @@ Expected<ProgramParameters> bound_parameters(const Recording& recording,
 Nanoseconds latency_to_bound(const Recording& recording, const simulation::Machine& machine) {
   const simulation::MachineCosts costs(machine, recording);
   return machine.longest_latency() +
-         Nanoseconds{costs.wake_up + costs.block_before + costs.block_behind + costs.release_afar +
-                     costs.interruption + costs.lock_afar};
+         Nanoseconds{costs.deep_wake_up + costs.block_before + costs.block_behind +
+                     costs.deep_release + costs.interruption + costs.lock_afar};
 }
 
 std::optional<Rational> surely_reached(const Recording& recording,

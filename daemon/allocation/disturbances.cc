@@ -55,6 +55,13 @@ std::vector<Disturbance> disturbances(const simulation::Machine& machine,
     simulation::Machine& costs = one.machine;
     costs.interruption = up_to_twice(costs.interruption.value_or(recorded.interruption), random);
   }
+  for (Disturbance& one : all) {
+    simulation::Machine& costs = one.machine;
+    costs.deep_sleep = simulation::deep_sleep_of(machine, recorded);
+    costs.deep_wake_up = up_to_twice(costs.deep_wake_up.value_or(recorded.deep_wake_up), random);
+    costs.deep_release_cost =
+        up_to_twice(costs.deep_release_cost.value_or(recorded.deep_release), random);
+  }
   return all;
 }
 

@@ -54,6 +54,9 @@ Computer with_costs(Computer computer, const HostCosts& costs, int times) {
     cost = std::min(cost.value_or(recorded) * times, simulation::longest_cost);
   };
   change(machine.migration_cost, costs.migration);
+  machine.deep_sleep = simulation::deep_sleep_of(machine, costs);
+  change(machine.deep_wake_up, costs.deep_wake_up);
+  change(machine.deep_release_cost, costs.deep_release);
   change(machine.wake_up, costs.wake_up);
   change(machine.interrupt, costs.interrupt);
   change(machine.interruption, costs.interruption);

@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 // Raised when what is measured changes.
-constexpr int edition = 11;
+constexpr int edition = 12;
 
 constexpr auto disturbed_count_for = std::chrono::minutes(10);
 

@@ -46,8 +46,9 @@ class HandOvers {
     return measure(from, to);
   }
 
-  // Nothing, where others had the CPU in each round.
-  Times measure(std::uint32_t from, std::uint32_t to) {
+  // To one that has slept for a moment, or for `idle`. Nothing, where others had the CPU in each round.
+  Times measure(std::uint32_t from, std::uint32_t to, std::int64_t idle = asleep,
+                std::size_t most_rounds = many_rounds) {
     stay_on({from});
     sem_init(&there_, 0, 0);
     sem_init(&back_, 0, 0);
@@ -70,7 +71,7 @@ class HandOvers {
       while (!waits_) {
       }
       waits_ = false;
-      compute_until(now() + asleep);
+      compute_until(now() + idle);
       posted_ = now();
       sem_post(&there_);
       const std::int64_t of_post = now() - posted_;
@@ -89,10 +90,9 @@ class HandOvers {
   }
 
  private:
-  static constexpr std::size_t most_rounds = 400;
-  // By then the CPU of the one that waits has fallen asleep. One that sleeps longer takes longer to wake up, but not
-  // often enough for that to matter to a program.
-  static constexpr std::int64_t asleep = 20'000;
+  static constexpr std::size_t many_rounds = 400;
+  static constexpr std::int64_t asleep =
+      20'000;  // by then the CPU of the one that waits has fallen asleep
   static constexpr int most_nice = 19;
   // No CPU takes so long from that sleep; who finds another program's thread on it waits for the end of a time slice,
   // which is 0.7 ms at least.
@@ -101,6 +101,29 @@ class HandOvers {
   sem_t back_{};
   std::atomic<bool> waits_ = false;
   std::int64_t posted_ = 0;
+};
+
+// A CPU that is idle for longer goes into deeper sleep; of a virtual one the host looks for work for a while, then lets another
+// have the core. From 0.1 or 0.2 ms on the wake-up took 70 us on one, before that 10.
+struct DeepSleep {
+  std::int64_t after = 0;  // 0: there is none
+  HandOvers::Times times;
+
+  static DeepSleep measure(std::uint32_t from, std::uint32_t to, std::int64_t shallow) {
+    constexpr std::size_t most_rounds = 30;
+    DeepSleep deep;
+    std::int64_t before = 0;
+    for (const std::int64_t idle : {50'000, 100'000, 200'000, 400'000, 1'000'000}) {
+      deep.times = HandOvers().measure(from, to, idle, most_rounds);
+      const bool is_deep = 2 * deep.times.until_it_runs > 3 * shallow;
+      if (!is_deep)
+        deep.after = 0;
+      else if (deep.after == 0)
+        deep.after = (before + idle) / 2;
+      before = idle;
+    }
+    return deep;
+  }
 };
 
 // What an interrupt by another CPU takes of the time of a thread that computes: the gap in it. By membarrier(2), which
@@ -254,7 +277,8 @@ class Moments {
   void give(HostCosts& costs) const {
     for (const auto cost : {&HostCosts::context_switch, &HostCosts::block, &HostCosts::release,
                             &HostCosts::wake_up, &HostCosts::release_afar, &HostCosts::interrupt,
-                            &HostCosts::interruption, &HostCosts::migration})
+                            &HostCosts::interruption, &HostCosts::migration, &HostCosts::deep_sleep,
+                            &HostCosts::deep_wake_up, &HostCosts::deep_release})
       costs.*cost = middle(cost);
     // Two CPUs of a virtual machine may be of one core now, whose caches both have, and of two a moment later: that of
     // two counts, where busy CPUs mostly are.
@@ -270,6 +294,12 @@ class Moments {
     const HandOvers::Times afar = HandOvers().measure(one, other);
     costs.wake_up = at_least_none(afar.until_it_runs - block_behind);
     costs.release_afar = at_least_none(afar.of_post - of_post);
+    const DeepSleep deep = DeepSleep::measure(one, other, afar.until_it_runs);
+    if (deep.after > 0) {
+      costs.deep_sleep = Nanoseconds{deep.after};
+      costs.deep_wake_up = at_least_none(deep.times.until_it_runs - block_behind);
+      costs.deep_release = at_least_none(deep.times.of_post - of_post);
+    }
     const std::int64_t to_busy = HandOvers().measure_interrupted(one, other).until_it_runs;
     costs.interrupt = at_least_none(to_busy - costs.context_switch.count() - block_behind);
     costs.interruption = at_least_none(measure_interruption(one, other));

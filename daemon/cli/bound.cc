@@ -183,6 +183,7 @@ Expected<std::vector<std::optional<double>>> simulate_bindings(
   machine.cpus = cpus;
   machine.latency = latency;
   machine.wake_up = Nanoseconds{};
+  machine.deep_sleep = Nanoseconds{};
   machine.interrupt = Nanoseconds{};
   machine.interruption = Nanoseconds{};
   machine.migration_cost = Nanoseconds{};

@@ -72,11 +72,15 @@ void add_calibrate(CLI::App& app, Chosen& chosen) {
   command->add_flag("--json", *json, "Print one JSON document");
   command->footer(
       "`record` measures the same by itself where nobody did before, and writes it into each\n"
-      "recording; simulations of the recording go by it. Measure again when the machine was busy,\n"
-      "or its kernel's settings have changed.\n"
+      "recording, with what switches, blocking and releases took on the program's CPU as it ran;\n"
+      "simulations of the recording go by it. Measure again when the machine was busy, or its\n"
+      "kernel's settings have changed.\n"
       "interrupt: until a busy CPU takes up a thread that another woke; interruption: what that "
       "takes\n"
       "of whoever runs there.\n"
+      "deep-sleep: how long a CPU has been idle when wake-up and release-afar become those of "
+      "deep\n"
+      "sleep; missing where CPUs do not sleep deeper.\n"
       "tick: of the system's clock. idle-look: how often a CPU that is idle looks for a thread "
       "that waits\n"
       "for another one, where that is not as the kernel has it. packed-use: how much of a second "

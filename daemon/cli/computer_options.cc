@@ -171,6 +171,8 @@ Expected<void> read_costs(const std::string& name, const Recording& recording, M
   else if (name != "none")
     return bad_input("--costs " + name, "there are no such costs", "choose recorded, none or host");
   machine.wake_up = costs.wake_up;
+  machine.deep_sleep = costs.deep_sleep;
+  machine.deep_wake_up = costs.deep_wake_up;
   machine.interrupt = costs.interrupt;
   machine.migration_cost = costs.migration;
   machine.idle_look = costs.idle_look;
@@ -183,6 +185,7 @@ Expected<void> read_costs(const std::string& name, const Recording& recording, M
     machine.block_cost = costs.block;
     machine.release_cost = costs.release;
     machine.release_afar_cost = costs.release_afar;
+    machine.deep_release_cost = costs.deep_release;
     machine.interruption = costs.interruption;
     machine.lock_afar_cost = costs.lock_afar;
   }
@@ -362,7 +365,11 @@ Expected<std::vector<Computer>> read_computers(const ComputerOptions& options,
           .and_then([&] {
             return read_duration("--node-latency", options.node_latency, machine.node_latency);
           })
-          .and_then([&] { return read_duration("--wake-up", options.wake_up, machine.wake_up); })
+          .and_then([&] {
+            if (!options.wake_up.empty())
+              machine.deep_sleep = Nanoseconds{};
+            return read_duration("--wake-up", options.wake_up, machine.wake_up);
+          })
           .and_then(
               [&] { return read_duration("--interrupt", options.interrupt, machine.interrupt); });
   if (!read)

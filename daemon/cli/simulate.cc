@@ -163,9 +163,15 @@ std::vector<std::string> notes_on(const std::vector<SimulatedRun>& runs, const R
         says_busy ? fmt::format(", and a busy one {} to learn of a thread that another woke",
                                 duration_text(recording.run.costs.interrupt))
                   : "";
-    notes.push_back(
-        fmt::format("an idle CPU takes {} to wake up{}, as on the machine that recorded (--costs)",
-                    duration_text(recording.run.costs.wake_up), busy));
+    const HostCosts& costs = recording.run.costs;
+    const bool sleeps_deeply = costs.deep_sleep > Nanoseconds{};
+    const std::string deep = sleeps_deeply ? fmt::format(", one that has been for {} takes {}",
+                                                         duration_text(costs.deep_sleep),
+                                                         duration_text(costs.deep_wake_up))
+                                           : "";
+    notes.push_back(fmt::format(
+        "an idle CPU takes {} to wake up{}{}, as on the machine that recorded (--costs)",
+        duration_text(costs.wake_up), deep, busy));
   }
   add_packing(runs, recording, computer, notes);
   add_fetching(runs, recording, notes);

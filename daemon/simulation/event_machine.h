@@ -372,7 +372,7 @@ class EventMachine {
     const bool is_waking_up = on_cpu_[cpu].awake > now_;
     const bool is_interrupted = cpus_.interrupts_ && !is_waking_up;
     if (is_released)
-      keep_busy(waker, is_interrupted || state.wakes_cpu ? costs_.release_afar : costs_.release);
+      keep_busy(waker, cost_of_release(is_interrupted, state.wakes_cpu, cpu));
     if (is_interrupted)
       interrupt(cpu);
   }
@@ -397,9 +397,21 @@ class EventMachine {
 
   // Idle, and for so long that it does not notice a thread without an interrupt.
   [[nodiscard]] bool is_asleep(std::uint32_t cpu) const {
-    const CpuState& place = on_cpu_[cpu];
-    return cpus_.idle(cpu) &&
-           now_ >= std::max(place.last_end, place.busy_until) + costs_.fall_asleep;
+    return cpus_.idle(cpu) && idle_since(cpu) + costs_.fall_asleep <= now_;
+  }
+  // Of one that is asleep.
+  [[nodiscard]] bool is_deeply_asleep(std::uint32_t cpu) const {
+    return costs_.sleep_deeply > 0 && idle_since(cpu) + costs_.sleep_deeply <= now_;
+  }
+  [[nodiscard]] std::int64_t idle_since(std::uint32_t cpu) const {
+    return std::max(on_cpu_[cpu].last_end, on_cpu_[cpu].busy_until);
+  }
+
+  [[nodiscard]] std::int64_t cost_of_release(bool is_interrupted, bool wakes_cpu,
+                                             std::uint32_t cpu) const {
+    if (wakes_cpu)
+      return is_deeply_asleep(cpu) ? costs_.deep_release : costs_.release_afar;
+    return is_interrupted ? costs_.release_afar : costs_.release;
   }
 
   // The CPUs that were asked to, but for `busy`: its thread is still in its call.

@@ -49,7 +49,7 @@ void EventMachine<Key>::take_up(std::uint32_t thread, std::uint32_t cpu) {
   state.cpu = cpu;
   state.wakes_cpu = state.wakes_cpu && state.ready == now_;
   if (state.wakes_cpu)
-    place.awake = now_ + costs_.wake_up;
+    place.awake = now_ + (is_deeply_asleep(cpu) ? costs_.deep_wake_up : costs_.wake_up);
   state.start = std::max(now_, place.awake);
   // It did not wait for a CPU that was idle all the time, but until the scheduler moved it there.
   const bool was_given = state.start > state.ready && place.last_end > state.ready;

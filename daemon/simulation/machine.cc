@@ -69,8 +69,12 @@ HostCosts recorded_costs(const Recording& recording) {
   HostCosts costs = recording.run.costs;
   if (recording.run.cpus != 1)
     costs.context_switch = costs.block = costs.release = costs.release_afar = costs.interruption =
-        costs.lock_afar = {};
+        costs.lock_afar = costs.deep_release = {};
   return costs;
+}
+
+Nanoseconds deep_sleep_of(const Machine& machine, const HostCosts& recorded) {
+  return machine.deep_sleep.value_or(machine.wake_up ? Nanoseconds{} : recorded.deep_sleep);
 }
 
 Nanoseconds tick_of(const Machine& machine, const Recording& recording) {
@@ -131,6 +135,9 @@ Expected<void> check(const Machine& machine, const Recording& recording) {
       is_cost(machine.block_cost.value_or(Nanoseconds{})) &&
       is_cost(machine.release_cost.value_or(Nanoseconds{})) &&
       is_cost(machine.release_afar_cost.value_or(Nanoseconds{})) &&
+      is_cost(machine.deep_sleep.value_or(Nanoseconds{})) &&
+      is_cost(machine.deep_wake_up.value_or(Nanoseconds{})) &&
+      is_cost(machine.deep_release_cost.value_or(Nanoseconds{})) &&
       is_cost(machine.lock_afar_cost.value_or(Nanoseconds{})) &&
       is_cost(machine.idle_look.value_or(Nanoseconds{})) &&
       is_cost(machine.packed_use.value_or(Nanoseconds{})) &&

@@ -84,6 +84,11 @@ struct Machine {
   std::optional<Nanoseconds> block_cost;
   std::optional<Nanoseconds> release_cost;
   std::optional<Nanoseconds> release_afar_cost;
+  // Of CPUs that have been idle for deep_sleep, in place of the wake-up and of the release afar (HostCosts::deep_sleep and
+  // what follows it); none: the recording's. See deep_sleep_of().
+  std::optional<Nanoseconds> deep_sleep;
+  std::optional<Nanoseconds> deep_wake_up;
+  std::optional<Nanoseconds> deep_release_cost;
   // CPU time that taking a lock, or a unit of a semaphore, without waiting takes more where it was last used on another
   // CPU (HostCosts::lock_afar); none: the recording's.
   std::optional<Nanoseconds> lock_afar_cost;
@@ -134,6 +139,9 @@ struct Machine {
 // were several CPUs it cannot be told which thread was taken up when, nor what was interrupted or fetched: it
 // all remains in the times, and costs nothing here.
 [[nodiscard]] HostCosts recorded_costs(const Recording& recording);
+
+// Where a machine says what a wake-up takes, and nothing of deeper sleep, that is what it takes however long a CPU slept: 0.
+[[nodiscard]] Nanoseconds deep_sleep_of(const Machine& machine, const HostCosts& recorded);
 
 [[nodiscard]] Nanoseconds tick_of(const Machine& machine, const Recording& recording);
 

@@ -34,6 +34,10 @@ struct MachineCosts {
   // Until a CPU without a thread sleeps: about what leaving one for another takes. Before, it notices a thread that is
   // woken for it without an interrupt.
   std::int64_t fall_asleep;
+  // Until it sleeps so deeply that it is dearer to wake, and what that takes then.
+  std::int64_t sleep_deeply;
+  std::int64_t deep_wake_up;
+  std::int64_t deep_release;
 
  private:
   MachineCosts(const Machine& machine, const HostCosts& recorded)
@@ -47,7 +51,17 @@ struct MachineCosts {
             std::max(release, machine.release_afar_cost.value_or(recorded.release_afar).count())),
         interruption(machine.interruption.value_or(recorded.interruption).count()),
         lock_afar(machine.lock_afar_cost.value_or(recorded.lock_afar).count()),
-        fall_asleep(to_switch + block_before + block_behind) {}
+        fall_asleep(to_switch + block_before + block_behind),
+        sleep_deeply(deep_sleep_of(machine, recorded).count()),
+        deep_wake_up(
+            std::max(wake_up, machine.deep_wake_up.value_or(recorded.deep_wake_up).count())),
+        deep_release(std::max(release_afar,
+                              machine.deep_release_cost.value_or(recorded.deep_release).count())) {
+    if (sleep_deeply == 0) {
+      deep_wake_up = wake_up;
+      deep_release = release_afar;
+    }
+  }
 };
 
 class OwnWork {

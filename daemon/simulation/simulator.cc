@@ -28,8 +28,8 @@ Wide bound_on_end(const Recording& recording, const Survey& survey, const Machin
   const Wide slowed = (Wide{survey.work.count()} + events * (dearest * cost.count() + 1)) *
                       std::max(recorded_speed, speed) / std::min(speed, recorded_speed);
   const MachineCosts costs(machine, recording);
-  const std::int64_t of_switch = costs.to_switch + costs.to_migrate + costs.wake_up +
-                                 costs.block_before + costs.block_behind + costs.release_afar +
+  const std::int64_t of_switch = costs.to_switch + costs.to_migrate + costs.deep_wake_up +
+                                 costs.block_before + costs.block_behind + costs.deep_release +
                                  costs.interruption + costs.lock_afar;
   return slowed + switches * (of_switch + 1) + 3 * events * machine.longest_latency().count();
 }

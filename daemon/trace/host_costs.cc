@@ -25,6 +25,9 @@ constexpr std::array<Named, host_cost_count - event_kind_count> named = {{
     {"idle-look", &HostCosts::idle_look},
     {"packed-use", &HostCosts::packed_use},
     {"interruption", &HostCosts::interruption},
+    {"deep-sleep", &HostCosts::deep_sleep},
+    {"deep-wake-up", &HostCosts::deep_wake_up},
+    {"deep-release", &HostCosts::deep_release},
 }};
 
 // The first three and the calls are as old as recording files; the others came later.

@@ -1,6 +1,6 @@
 // The host's costs one by one, each with its word in the text forms: "context-switch", "migration",
 // "wake-up", "interrupt", "block", "release", "release-afar", "lock-afar", "tick", "idle-look", "packed-use", "interruption",
-// or the statement of the call.
+// "deep-sleep", "deep-wake-up", "deep-release", or the statement of the call.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace longpole {
 
-inline constexpr std::size_t host_cost_count = 12 + event_kind_count;
+inline constexpr std::size_t host_cost_count = 15 + event_kind_count;
 
 // `cost` < host_cost_count, here and below.
 [[nodiscard]] std::string_view host_cost_word(std::size_t cost);

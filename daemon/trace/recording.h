@@ -229,6 +229,10 @@ struct HostCosts {
   // CPU time that taking a lock, changing something of a cache line that it guards, and the unlock take more where the
   // last to have the lock did so on another CPU, which both are fetched from.
   Nanoseconds lock_afar{};
+  // Of a CPU that has been idle for deep_sleep the wake-up, and the release afar; 0: none sleeps deeper.
+  Nanoseconds deep_sleep{};
+  Nanoseconds deep_wake_up{};
+  Nanoseconds deep_release{};
   // No costs: how often the system's clock ticks, and how long a CPU that is idle beside threads that wait, and looked in
   // vain for one that it may take, leaves it at that. 0: as simulation/machine.h and linux_fair.h have it.
   Nanoseconds tick{};

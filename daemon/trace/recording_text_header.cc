@@ -227,7 +227,9 @@ Expected<void> RecordingHeaderReader::read_cost_per_event(TextLine& line) {
 Expected<void> RecordingHeaderReader::read_cost(TextLine& line) {
   constexpr std::string_view expected =
       "context-switch, migration, wake-up, interrupt, block, release, release-afar, lock-afar, "
-      "tick, idle-look, packed-use, interruption or the word of a call";
+      "tick, idle-look, packed-use, interruption, deep-sleep, deep-wake-up, deep-release or the "
+      "word of a "
+      "call";
   const auto word = line.word(expected);
   if (!word)
     return tl::unexpected(word.error());

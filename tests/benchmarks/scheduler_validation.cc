@@ -79,6 +79,8 @@ Recording recording_of(const Program& program, const KernelTimes& real, bool has
   recording.run.source = Source::kernel;
   const HostCosts of_host = calibration::host_costs().costs;
   recording.run.costs.wake_up = of_host.wake_up;
+  recording.run.costs.deep_sleep = of_host.deep_sleep;
+  recording.run.costs.deep_wake_up = of_host.deep_wake_up;
   recording.run.costs.interrupt = of_host.interrupt;
   recording.run.costs.interruption = of_host.interruption;
   recording.run.costs.idle_look = of_host.idle_look;

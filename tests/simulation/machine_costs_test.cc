@@ -35,6 +35,15 @@ thread B
 )";
 }
 
+// As from 3 ms of idleness on: in place of a wake-up of 4 ms, and of 3 ms of who lets go.
+Machine sleeping_deeply() {
+  Machine machine = with_costs(fifo(2), 0, 4);
+  machine.deep_sleep = milliseconds(3);
+  machine.deep_wake_up = milliseconds(6);
+  machine.deep_release_cost = milliseconds(5);
+  return machine;
+}
+
 Machine two_sent_to_a_cpu_that_wakes_up() {
   Machine machine = with_costs(linux_fair(2), 0, 4);
   machine.interrupt = microseconds(500);
@@ -53,6 +62,14 @@ Machine signalled_to_a_busy_cpu() {
 INSTANTIATE_TEST_SUITE_P(
     Waits, MachineCosts,
     testing::Values(
+        Example{"ACpuThatHasNotSleptForLongWakesUpAsEver", let_go_after("2"), sleeping_deeply(),
+                R"(A: wait@0, blocked 0-6 by B, cpu0 6-7 run, end@7
+B: cpu1 0-2 run, post@2, cpu1 2-6 run, end@6
+)"},
+        Example{"OneThatSleepsDeeplyIsDearerToWake", let_go_after("4"), sleeping_deeply(),
+                R"(A: wait@0, blocked 0-10 by B, cpu0 10-11 run, end@11
+B: cpu1 0-4 run, post@4, cpu1 4-10 run, end@10
+)"},
         // B comes to its CPU at 1, A is back for the other half at 6; the post takes B from 4 to 5.
         Example{"OnOneCpu", let_go_after("3"), with_costs(fifo(1), 2, 0),
                 R"(A: wait@0, blocked 0-4 by B, runnable 4-6 after B, cpu0 6-8 run, end@8

@@ -213,6 +213,9 @@ TEST(Machine, OnlySlowsDownWithCosts) {
       machine.switch_cost = std::chrono::microseconds(20);
       machine.migration_cost = std::chrono::microseconds(50);
       machine.wake_up = std::chrono::microseconds(70);
+      machine.deep_sleep = std::chrono::microseconds(500);
+      machine.deep_wake_up = std::chrono::microseconds(200);
+      machine.deep_release_cost = std::chrono::microseconds(100);
       machine.interrupt = std::chrono::microseconds(25);
       machine.interruption = std::chrono::microseconds(12);
       machine.block_cost = std::chrono::microseconds(15);
@@ -312,6 +315,8 @@ INSTANTIATE_TEST_SUITE_P(
                 "latency"},
         Refusal{"NegativePackedUse", [](Machine& machine) { machine.packed_use = Nanoseconds{-1}; },
                 "cost"},
+        Refusal{"NegativeDeepWakeUp",
+                [](Machine& machine) { machine.deep_wake_up = Nanoseconds{-1}; }, "cost"},
         Refusal{"NegativeWakeUp", [](Machine& machine) { machine.wake_up = Nanoseconds{-1}; },
                 "cost"},
         Refusal{"NegativeCostOfBlocking",

@@ -183,6 +183,8 @@ TEST(RecordingFile, CostsKeepTheNumbersThatTheyHadBeforeInterrupts) {
   EXPECT_EQ(number_in_file(*host_cost_of("idle-look")), 1006U);
   EXPECT_EQ(number_in_file(*host_cost_of("packed-use")), 1007U);
   EXPECT_EQ(number_in_file(*host_cost_of("interruption")), 1008U);
+  EXPECT_EQ(number_in_file(*host_cost_of("deep-sleep")), 1009U);
+  EXPECT_EQ(number_in_file(*host_cost_of("deep-release")), 1011U);
   for (std::size_t kind = 0; kind < event_kind_count; ++kind)
     EXPECT_EQ(number_in_file(*host_cost_of(event_form(static_cast<EventKind>(kind)).word)),
               3 + kind);
