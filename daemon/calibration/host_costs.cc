@@ -98,12 +98,14 @@ std::optional<Calibration> kept() {
   return calibration;
 }
 
-// What others do on the CPUs looks as if the kernel did it; what it does was no other when they were quiet.
+// What others do on the CPUs looks as if the kernel did it, and CPUs that they use do not sleep for long; what it does was no
+// other when they were quiet.
 void keep_what_the_kernel_does(HostCosts& disturbed) {
   const auto before = last_kept();
   const HostCosts known = before ? before->costs : HostCosts{};
-  disturbed.idle_look = known.idle_look;
-  disturbed.packed_use = known.packed_use;
+  for (const auto cost : {&HostCosts::idle_look, &HostCosts::packed_use, &HostCosts::deep_sleep,
+                          &HostCosts::deep_wake_up, &HostCosts::deep_release})
+    disturbed.*cost = known.*cost;
 }
 
 // What disturbs a measurement: other programs, and the host of a virtual machine.
@@ -156,9 +158,9 @@ fs::path kept_at() {
 
 void put_into(Recording& recording, const Calibration& calibration) {
   HostCosts costs = calibration.costs;
-  for (const auto cost : {&HostCosts::context_switch, &HostCosts::block, &HostCosts::release})
-    if (recording.run.costs.*cost > Nanoseconds{})
-      costs.*cost = recording.run.costs.*cost;
+  for (std::size_t cost = 0; cost < host_cost_count; ++cost)
+    if (const Nanoseconds recorded = host_cost(recording.run.costs, cost); recorded > Nanoseconds{})
+      host_cost(costs, cost) = recorded;
   recording.run.costs = costs;
   if (calibration.is_disturbed())
     recording.notices.push_back(

@@ -30,6 +30,9 @@ namespace {
 // From a post on one CPU until the thread that waited for it runs on another.
 class HandOvers {
  public:
+  // By then the CPU of the one that waits has fallen asleep.
+  static constexpr std::int64_t asleep = 20'000;
+
   struct Times {
     std::int64_t until_it_runs = 0;
     std::int64_t of_post = 0;
@@ -91,8 +94,6 @@ class HandOvers {
 
  private:
   static constexpr std::size_t many_rounds = 400;
-  static constexpr std::int64_t asleep =
-      20'000;  // by then the CPU of the one that waits has fallen asleep
   static constexpr int most_nice = 19;
   // No CPU takes so long from that sleep; who finds another program's thread on it waits for the end of a time slice,
   // which is 0.7 ms at least.
@@ -112,7 +113,7 @@ struct DeepSleep {
   static DeepSleep measure(std::uint32_t from, std::uint32_t to, std::int64_t shallow) {
     constexpr std::size_t most_rounds = 30;
     DeepSleep deep;
-    std::int64_t before = 0;
+    std::int64_t before = HandOvers::asleep;
     for (const std::int64_t idle : {50'000, 100'000, 200'000, 400'000, 1'000'000}) {
       deep.times = HandOvers().measure(from, to, idle, most_rounds);
       const bool is_deep = 2 * deep.times.until_it_runs > 3 * shallow;
@@ -159,32 +160,22 @@ std::int64_t measure_interruption(std::uint32_t from, std::uint32_t to) {
   return median(std::move(gaps));
 }
 
-// Bytes that a thread changes again and again.
-class WorkingSet {
- public:
-  std::int64_t pass() {
-    const std::int64_t before = now();
-    for (std::size_t i = 0; i < bytes_.size(); i += line)
-      bytes_[i] = static_cast<unsigned char>(bytes_[i] + 1U);
-    return now() - before;
-  }
-
- private:
-  static constexpr std::size_t line = 64;
-  std::array<volatile unsigned char, 32 * 1024> bytes_{};
-};
-
 std::int64_t measure_migration(std::uint32_t one, std::uint32_t other) {
-  WorkingSet set;
+  recording::WorkingSet<32UL * 1024> set;
+  const auto time_of_pass = [&] {
+    const std::int64_t before = now();
+    set.pass();
+    return now() - before;
+  };
   std::vector<std::int64_t> longer;
   bool away = false;
   for (Rounds rounds(100); rounds.next();) {
-    std::int64_t at_home = set.pass();
+    std::int64_t at_home = time_of_pass();
     for (int again = 0; again < 10; ++again)
-      at_home = std::min(at_home, set.pass());
+      at_home = std::min(at_home, time_of_pass());
     away = !away;
     stay_on({away ? other : one});
-    longer.push_back(set.pass() - at_home);
+    longer.push_back(time_of_pass() - at_home);
   }
   return median(std::move(longer));
 }
@@ -263,12 +254,7 @@ class Moments {
  public:
   // `of_post`: one that wakes nobody.
   void measure(const std::vector<std::uint32_t>& cpus, std::int64_t of_post) {
-    HostCosts costs;
-    const recording::ChangeCosts changes =
-        recording::costs_of_changes(cpus.front(), recording::many_changes);
-    costs.context_switch = changes.context_switch;
-    costs.block = changes.block;
-    costs.release = changes.release;
+    HostCosts costs = recording::costs_of_changes(cpus.front(), recording::many_changes);
     if (cpus.size() > 1)
       measure_between(cpus[0], cpus[1], of_post, costs);
     all_.push_back(costs);

@@ -1,23 +1,16 @@
-// What all measurements are made of: clocks, threads that stay on CPUs, and recording/rounds.h. In nanoseconds.
+// What all measurements are made of: threads that stay on CPUs, and recording/measuring.h. In nanoseconds.
 #pragma once
 
 #include <pthread.h>
 #include <sched.h>
 
 #include <cstdint>
-#include <ctime>
 #include <initializer_list>
 
-#include "recording/rounds.h"
+#include "recording/measuring.h"
 #include "recording/system.h"
 
 namespace longpole::calibration {
-
-inline std::int64_t read_clock(clockid_t clock) {
-  timespec time{};
-  clock_gettime(clock, &time);
-  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
 
 inline std::int64_t now() {
   return recording::monotonic_ns();
@@ -39,6 +32,7 @@ inline void compute_until(std::int64_t end) {
 
 using recording::at_least_none;
 using recording::median;
+using recording::read_clock;
 using recording::Rounds;
 
 }  // namespace longpole::calibration

@@ -254,7 +254,7 @@ Expected<void> Run::execute() {
       result.perf_refused = opened.error().why + "; " + opened.error().remedy;
     }
   }
-  const ChangeCosts before = costs_of_changes_in_child(cpus.front());
+  const HostCosts changes_before = costs_of_changes_in_child(cpus.front());
   result.kernel_source = rings.has_value();
   if (rings) {
     result.perf_cpus = rings->cpus();
@@ -283,7 +283,7 @@ Expected<void> Run::execute() {
     end_recordings_of_children(directory);
   collect_exit(child->pid());
   rings.reset();  // which may be of all that runs there
-  result.changes = between(before, costs_of_changes_in_child(cpus.front()));
+  result.changes = between(changes_before, costs_of_changes_in_child(cpus.front()));
   return {};
 }
 

@@ -392,9 +392,7 @@ void Merger::fill_run_info() {
   }
   run.cost_per_event = Nanoseconds{events > 0 ? (taken_out_ns + events / 2) / events : 0};
   run.sample_hz = result.sample_hz;
-  run.costs.context_switch = result.changes.context_switch;
-  run.costs.block = result.changes.block;
-  run.costs.release = result.changes.release;
+  run.costs = result.changes;
   run.complete = !result.stopped && !result.exit_signal && input_.ending == Ending::seen &&
                  input_.control.stop_reason == LONGPOLE_STOP_NONE;
   for (const MergedThread& thread : run_.threads)

@@ -1,20 +1,20 @@
 #include "recording/recorded_switch.h"
 
-#include <fcntl.h>
 #include <sched.h>
 #include <semaphore.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <system_error>
 #include <thread>
 #include <vector>
 
 #include "recording/alternate_batches.h"
+#include "recording/measuring.h"
 #include "recording/perf_rings.h"
+#include "recording/pipe.h"
 #include "recording/system.h"
 
 namespace longpole::recording {
@@ -31,42 +31,9 @@ constexpr int round_trips(Change change) {
   return change == Change::by_yields ? 400 : 150;
 }
 
-struct Pipe {
-  Pipe() {
-    std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0)
-      return;
-    out = Descriptor(ends[0]);
-    in = Descriptor(ends[1]);
-  }
-
-  Descriptor out;
-  Descriptor in;
-};
-
-template <typename Value>
-bool hear(const Pipe& pipe, Value& value) {
-  return ::read(pipe.out.get(), &value, sizeof value) == sizeof value;
-}
-
-template <typename Value>
-bool say(const Pipe& pipe, const Value& value) {
-  return ::write(pipe.in.get(), &value, sizeof value) == sizeof value;
-}
-
 // Half of what a CPU's nearest cache has: a program that changes threads has data of its own, which push the kernel's out. With
 // nothing between the changes what takes 0.8 us in programs was taken to be 0.6.
-class WorkingSet {
- public:
-  void pass() {
-    for (std::size_t i = 0; i < bytes_.size(); i += line)
-      bytes_[i] = static_cast<unsigned char>(bytes_[i] + 1U);
-  }
-
- private:
-  static constexpr std::size_t line = 64;
-  std::array<volatile unsigned char, 16 * 1024> bytes_{};
-};
+using OwnData = WorkingSet<16UL * 1024>;
 
 // Who takes turns with whom asks him to, until it is over.
 class Partner {
@@ -112,7 +79,7 @@ class Partner {
 
  private:
   // Both yield as often; two more changes come of the beginning and the end.
-  static void yield_often(WorkingSet& own) {
+  static void yield_often(OwnData& own) {
     for (int i = 1; i < round_trips(Change::by_yields); ++i) {
       own.pass();
       ::sched_yield();
@@ -120,7 +87,7 @@ class Partner {
   }
 
   void answer() {
-    WorkingSet own;
+    OwnData own;
     for (;;) {
       ::sem_wait(&asked_);
       if (over_)
@@ -137,7 +104,7 @@ class Partner {
   sem_t answered_{};
   Change change_{};
   bool over_ = false;
-  WorkingSet own_;
+  OwnData own_;
   std::thread thread_;
 };
 
@@ -175,9 +142,7 @@ class Pair {
 
  private:
   void make_batches() const {
-    // Who is woken waits for its turn, so that of each round trip both threads sleep once.
-    const sched_param none{};
-    ::sched_setscheduler(0, SCHED_BATCH, &none);
+    const NoPreemption in_turns;
     Partner partner;
     Change change{};
     while (hear(asked_, change) && partner.start()) {

@@ -148,7 +148,7 @@ Expected<void> write_result(const fs::path& run_directory, const Result& result)
   Json stolen = Json::array();
   for (const StolenLook& look : result.stolen)
     stolen.push_back(Json::array({look.monotonic_ns, look.stolen_ns}));
-  const ChangeCosts& of_changes = result.changes;
+  const HostCosts& of_changes = result.changes;
   const Json changes = Json::array(
       {of_changes.context_switch.count(), of_changes.block.count(), of_changes.release.count()});
   Json tracepoints = nullptr;
@@ -220,9 +220,9 @@ Expected<Result> read_result(const fs::path& run_directory) {
     result.costs.tracepoint_ns = json.at("tracepoint_ns").get<std::int64_t>();
     result.costs.sample_ns = json.at("sample_ns").get<std::int64_t>();
     const Json& changes = json.at("changes");
-    result.changes = {Nanoseconds{changes.at(0).get<std::int64_t>()},
-                      Nanoseconds{changes.at(1).get<std::int64_t>()},
-                      Nanoseconds{changes.at(2).get<std::int64_t>()}};
+    result.changes.context_switch = Nanoseconds{changes.at(0).get<std::int64_t>()};
+    result.changes.block = Nanoseconds{changes.at(1).get<std::int64_t>()};
+    result.changes.release = Nanoseconds{changes.at(2).get<std::int64_t>()};
     if (const Json& t = json.at("tracepoints"); !t.is_null())
       result.tracepoints = Tracepoints{t.at(0).get<std::uint32_t>(), t.at(1).get<std::uint32_t>(),
                                        t.at(2).get<std::uint32_t>(), t.at(3).get<std::uint32_t>()};

@@ -19,7 +19,6 @@
 
 #include "recording/kernel_costs.h"
 #include "recording/options.h"
-#include "recording/thread_changes.h"
 #include "recording/tracepoints.h"
 #include "trace/error.h"
 #include "trace/recording.h"
@@ -88,7 +87,7 @@ struct Result {
   std::uint32_t sample_hz = 0;  // as it was set
   std::uint32_t ticks_hz = 0;   // of the kernel; 0: it does not say
   KernelCosts costs;
-  ChangeCosts changes;                     // of the program's CPU, or the first, while it ran
+  HostCosts changes;  // thread_changes.h: on the program's CPU, or the first of them
   std::optional<Tracepoints> tracepoints;  // of the spools of wakes; none: there are none
   std::vector<ClockPair> clock_pairs;      // in order of time
   std::vector<StolenLook> stolen;          // likewise; empty: nothing ever was

@@ -1,43 +1,35 @@
 #include "recording/thread_changes.h"
 
-#include <fcntl.h>
 #include <pthread.h>
-#include <sched.h>
 #include <semaphore.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#include <array>
 #include <atomic>
 #include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
-#include "recording/rounds.h"
+#include "recording/measuring.h"
+#include "recording/pipe.h"
 #include "recording/system.h"
+#include "trace/host_costs.h"
 
 namespace longpole::recording {
 namespace {
 
 constexpr std::size_t yields = 200;  // of a round
 
-std::int64_t cpu_time_by(clockid_t clock) {
-  timespec time{};
-  ::clock_gettime(clock, &time);
-  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
-
 // Of a yield that changes nothing.
 std::int64_t time_of_yield(std::size_t most_rounds) {
   std::vector<std::int64_t> times;
   for (Rounds rounds(most_rounds); rounds.next();) {
-    const std::int64_t before = cpu_time_by(CLOCK_THREAD_CPUTIME_ID);
+    const std::int64_t before = read_clock(CLOCK_THREAD_CPUTIME_ID);
     for (std::size_t i = 0; i < yields; ++i)
       ::sched_yield();
-    times.push_back(cpu_time_by(CLOCK_THREAD_CPUTIME_ID) - before);
+    times.push_back(read_clock(CLOCK_THREAD_CPUTIME_ID) - before);
   }
   return median(std::move(times)) / static_cast<std::int64_t>(yields);
 }
@@ -66,9 +58,7 @@ Nanoseconds time_of_switch(std::uint32_t cpu, std::size_t most_rounds) {
     ::sched_yield();
   clockid_t of_other{};
   ::pthread_getcpuclockid(other.native_handle(), &of_other);
-  const auto cpu_time = [&] {
-    return cpu_time_by(CLOCK_THREAD_CPUTIME_ID) + cpu_time_by(of_other);
-  };
+  const auto cpu_time = [&] { return read_clock(CLOCK_THREAD_CPUTIME_ID) + read_clock(of_other); };
   for (Rounds rounds(most_rounds); rounds.next();) {
     const std::int64_t switches_before = switches_so_far();
     const std::int64_t before = cpu_time();
@@ -86,24 +76,8 @@ Nanoseconds time_of_switch(std::uint32_t cpu, std::size_t most_rounds) {
   return at_least_none(median(std::move(times)));
 }
 
-// The calling thread, and those that it creates meanwhile, wait for their turn when they are woken.
-class NoPreemption {
- public:
-  NoPreemption() { set(SCHED_BATCH); }
-  ~NoPreemption() { set(SCHED_OTHER); }
-  NoPreemption(const NoPreemption&) = delete;
-  NoPreemption& operator=(const NoPreemption&) = delete;
-
- private:
-  static void set(int policy) {
-    const sched_param none{};
-    ::sched_setscheduler(0, policy, &none);
-  }
-};
-
-// Two threads of one CPU that let each other go on in turns, each time to wait themselves. Of a policy whose threads do not
-// take the CPU from their waker (sched(7), SCHED_BATCH): where they do so now and then, a turn has one wait in place of two.
-void measure_turns(std::uint32_t cpu, std::size_t most_rounds, ChangeCosts& costs) {
+// Two threads of one CPU that let each other go on in turns, each time to wait themselves.
+void measure_turns(std::uint32_t cpu, std::size_t most_rounds, HostCosts& costs) {
   const NoPreemption in_turns;
   sem_t there{};
   sem_t back{};
@@ -140,44 +114,40 @@ void measure_turns(std::uint32_t cpu, std::size_t most_rounds, ChangeCosts& cost
 
 }  // namespace
 
-ChangeCosts costs_of_changes(std::uint32_t cpu, const ChangeRounds& rounds) {
+HostCosts costs_of_changes(std::uint32_t cpu, const ChangeRounds& rounds) {
   run_on({cpu});
-  ChangeCosts costs;
+  HostCosts costs;
   costs.context_switch = time_of_switch(cpu, rounds.of_yields);
   measure_turns(cpu, rounds.of_turns, costs);
   return costs;
 }
 
-ChangeCosts costs_of_changes_in_child(std::uint32_t cpu) {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0)
-    return {};
-  const Descriptor out(ends[0]);
-  Descriptor in(ends[1]);
+HostCosts costs_of_changes_in_child(std::uint32_t cpu) {
+  Pipe pipe;
   const pid_t child = ::fork();
   if (child == 0) {
     try {
-      const ChangeCosts costs = costs_of_changes(cpu, few_changes);
-      static_cast<void>(write_all(in.get(), &costs, sizeof costs));
+      static_cast<void>(say(pipe, costs_of_changes(cpu, few_changes)));
     } catch (const std::system_error&) {  // this user may have no more threads
     }
     ::_exit(0);
   }
-  in.reset();
-  ChangeCosts costs;
-  if (child < 0)
-    return costs;
-  if (::read(out.get(), &costs, sizeof costs) != sizeof costs)
+  pipe.in.reset();
+  HostCosts costs;
+  if (child < 0 || !hear(pipe, costs))
     costs = {};
-  ::waitpid(child, nullptr, 0);
+  if (child > 0)
+    ::waitpid(child, nullptr, 0);
   return costs;
 }
 
-ChangeCosts between(const ChangeCosts& before, const ChangeCosts& after) {
-  if (before == ChangeCosts{} || after == ChangeCosts{})
-    return before == ChangeCosts{} ? after : before;
-  return {(before.context_switch + after.context_switch) / 2, (before.block + after.block) / 2,
-          (before.release + after.release) / 2};
+HostCosts between(const HostCosts& before, const HostCosts& after) {
+  if (before == HostCosts{} || after == HostCosts{})
+    return before == HostCosts{} ? after : before;
+  HostCosts middle;
+  for (std::size_t cost = 0; cost < host_cost_count; ++cost)
+    host_cost(middle, cost) = (host_cost(before, cost) + host_cost(after, cost)) / 2;
+  return middle;
 }
 
 }  // namespace longpole::recording

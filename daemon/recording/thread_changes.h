@@ -10,18 +10,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "trace/types.h"
+#include "trace/recording.h"
 
 namespace longpole::recording {
-
-// CPU time each, as in HostCosts; 0: not known.
-struct ChangeCosts {
-  Nanoseconds context_switch{};
-  Nanoseconds block{};
-  Nanoseconds release{};
-
-  friend bool operator==(const ChangeCosts&, const ChangeCosts&) = default;
-};
 
 // At most; fewer where other programs have the CPU.
 struct ChangeRounds {
@@ -32,14 +23,15 @@ inline constexpr ChangeRounds many_changes{.of_yields = 100, .of_turns = 10'000}
 // Some 20 ms.
 inline constexpr ChangeRounds few_changes{.of_yields = 12, .of_turns = 1000};
 
-// By the calling thread, which is on `cpu` alone afterwards, and one that it makes. The middle one of the rounds of each.
+// The switch, the block and the release, and no other cost. By the calling thread, which is on `cpu` alone afterwards, and one
+// that it makes. The middle one of the rounds of each.
 // Throws std::system_error where the system refuses a thread.
-[[nodiscard]] ChangeCosts costs_of_changes(std::uint32_t cpu, const ChangeRounds& rounds);
+[[nodiscard]] HostCosts costs_of_changes(std::uint32_t cpu, const ChangeRounds& rounds);
 
 // In a child of this process, which has one thread and stays where it is. 0 where there may be no child or thread.
-[[nodiscard]] ChangeCosts costs_of_changes_in_child(std::uint32_t cpu);
+[[nodiscard]] HostCosts costs_of_changes_in_child(std::uint32_t cpu);
 
-// Halfway between the two; the other one where one is not known.
-[[nodiscard]] ChangeCosts between(const ChangeCosts& before, const ChangeCosts& after);
+// Each cost halfway between the two; the other one where one was not measured.
+[[nodiscard]] HostCosts between(const HostCosts& before, const HostCosts& after);
 
 }  // namespace longpole::recording

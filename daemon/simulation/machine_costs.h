@@ -53,14 +53,13 @@ struct MachineCosts {
         lock_afar(machine.lock_afar_cost.value_or(recorded.lock_afar).count()),
         fall_asleep(to_switch + block_before + block_behind),
         sleep_deeply(deep_sleep_of(machine, recorded).count()),
-        deep_wake_up(
-            std::max(wake_up, machine.deep_wake_up.value_or(recorded.deep_wake_up).count())),
-        deep_release(std::max(release_afar,
-                              machine.deep_release_cost.value_or(recorded.deep_release).count())) {
-    if (sleep_deeply == 0) {
-      deep_wake_up = wake_up;
-      deep_release = release_afar;
-    }
+        deep_wake_up(wake_up),
+        deep_release(release_afar) {
+    if (sleep_deeply == 0)
+      return;
+    deep_wake_up = std::max(wake_up, machine.deep_wake_up.value_or(recorded.deep_wake_up).count());
+    deep_release =
+        std::max(release_afar, machine.deep_release_cost.value_or(recorded.deep_release).count());
   }
 };
 

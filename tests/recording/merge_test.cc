@@ -160,7 +160,9 @@ TEST(Merge, TheCostOfAnEventHasThatOfTheChangesOfThreadsThatComeWithIt) {
 
 TEST(Merge, ARecordingHasWhatChangesOfThreadsTookWhileItWasMade) {
   HandMadeRun run;
-  run.result.changes = {Nanoseconds{700}, Nanoseconds{1300}, Nanoseconds{1400}};
+  run.result.changes.context_switch = Nanoseconds{700};
+  run.result.changes.block = Nanoseconds{1300};
+  run.result.changes.release = Nanoseconds{1400};
   run.spool.exit(900'000, 100);
   run.events.add_thread(0, 100, {call(LONGPOLE_THREAD_END, 900'000)});
   const MergedRun merged = *run.merge();

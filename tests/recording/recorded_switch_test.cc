@@ -51,6 +51,11 @@ TEST(RecordedSwitch, WithoutTracepointsHasNoCostOfThem) {
       costs_of_recorded_switches(usable_cpus().front(), seldom_hz, std::nullopt, directory->path());
   EXPECT_LT(costs.switch_ns, long_ns);
   EXPECT_LT(costs.sleep_ns, long_ns);
+  const auto trial = RunDirectory::create();
+  ASSERT_TRUE(trial.has_value());
+  const bool allowed =
+      PerfRings::open(::getpid(), {usable_cpus().front()}, seldom_hz, trial->path()).has_value();
+  EXPECT_EQ(costs.switch_ns + costs.sleep_ns > 0, allowed);
   EXPECT_EQ(costs.tracepoint_ns, 0);
 }
 

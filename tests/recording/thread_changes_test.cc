@@ -14,12 +14,20 @@ namespace {
 constexpr Nanoseconds none{0};
 constexpr Nanoseconds longer_than_any{1'000'000};
 
-void expect_possible(const ChangeCosts& costs) {
+void expect_possible(const HostCosts& costs) {
   EXPECT_GT(costs.context_switch + costs.block + costs.release, none);
   for (const Nanoseconds cost : {costs.context_switch, costs.block, costs.release}) {
     EXPECT_GE(cost, none);
     EXPECT_LT(cost, longer_than_any);
   }
+}
+
+HostCosts with(std::int64_t context_switch, std::int64_t block, std::int64_t release) {
+  HostCosts costs;
+  costs.context_switch = Nanoseconds{context_switch};
+  costs.block = Nanoseconds{block};
+  costs.release = Nanoseconds{release};
+  return costs;
 }
 
 TEST(ThreadChanges, TakeTheirTimeOnTheCpuThatIsAskedFor) {
@@ -39,10 +47,9 @@ TEST(ThreadChanges, AreMeasuredByAChildWithoutMovingThisProcess) {
 }
 
 TEST(ThreadChanges, OfARunLieBetweenThoseBeforeAndThoseBehindIt) {
-  const ChangeCosts before{Nanoseconds{100}, Nanoseconds{30}, Nanoseconds{10}};
-  const ChangeCosts after{Nanoseconds{200}, Nanoseconds{50}, Nanoseconds{0}};
-  EXPECT_EQ(between(before, after),
-            (ChangeCosts{Nanoseconds{150}, Nanoseconds{40}, Nanoseconds{5}}));
+  const HostCosts before = with(100, 30, 10);
+  const HostCosts after = with(200, 50, 0);
+  EXPECT_EQ(between(before, after), with(150, 40, 5));
   EXPECT_EQ(between(before, {}), before);
   EXPECT_EQ(between({}, after), after);
 }
