@@ -6,18 +6,6 @@
 namespace longpole::analysis {
 namespace {
 
-// Of the usual CPU time: the median over the rounds, 1 where more than a quarter of them are on its other side. A single
-// round may say anything where others push data out of the caches, too.
-double of_usual_cpu_time(const std::vector<RealRun>& usual, const std::vector<RealRun>& otherwise) {
-  const std::vector<double> ratios = cpu_time_ratios(usual, otherwise);
-  if (ratios.empty())
-    return 1;
-  const double middle = median(ratios);
-  const auto agreeing = static_cast<std::size_t>(std::ranges::count_if(
-      ratios, [&](double ratio) { return middle < 1 ? ratio < 1 : ratio > 1; }));
-  return 4 * agreeing >= 3 * ratios.size() ? middle : 1;
-}
-
 std::uint32_t in_thousandths(double ratio) {
   return static_cast<std::uint32_t>(
       std::clamp(std::round(1000 * ratio), 1.0, double{most_cpu_time_thousandths}));
@@ -42,9 +30,10 @@ std::vector<CpuTimeOn> cpu_time_on(const TurnRuns& runs, const std::vector<RealR
                                    std::uint32_t threads) {
   std::vector<CpuTimeOn> out;
   for (const auto& [cpus, copies] : runs.of_copies)
-    out.push_back({cpus, in_thousandths(of_usual_cpu_time(on_average_cpu, copies))});
+    out.push_back({cpus, in_thousandths(cpu_time_ratio(on_average_cpu, copies).median)});
   if (out.empty()) {
-    const double in_long_slices = std::min(of_usual_cpu_time(runs.usual, runs.in_long_slices), 1.0);
+    const double in_long_slices =
+        std::min(cpu_time_ratio(runs.usual, runs.in_long_slices).median, 1.0);
     for (const std::uint32_t cpus : cpu_counts_to_try(threads, threads)) {
       const double others =
           std::max(static_cast<double>(threads) / static_cast<double>(cpus) - 1, 0.0);

@@ -41,7 +41,7 @@ void expect_all(const std::vector<Case>& cases) {
 TEST(CpuTimeOn, IsLostInProportionToTheOthersOnTheCpu) {
   const std::vector<RealRun> half = runs_of({500, 510, 1000, 490, 480, 500});
   const std::vector<RealRun> two_as_much = runs_of({500, 1010, 1000, 490, 480, 1010});
-  const std::vector<RealRun> one_as_much = runs_of({500, 500, 1000, 500, 480, 1010});
+  const std::vector<RealRun> four_as_much = runs_of({500, 1010, 2020, 490, 1000, 1010});
   const std::vector<RealRun> next_to_nothing = runs_of({996, 996, 1992, 996, 996, 996});
   const std::vector<RealRun> more = runs_of({1100, 1100, 2200, 1100, 1100, 1100});
   expect_all({
@@ -53,8 +53,8 @@ TEST(CpuTimeOn, IsLostInProportionToTheOthersOnTheCpu) {
       {"nothing is saved", usual(), {}, 4, {}},
       {"next to nothing is saved", next_to_nothing, {}, 4, {}},
       {"long slices cannot lose anything to turns", more, {}, 4, {}},
-      {"a third of the rounds says so", two_as_much, {}, 4, {}},
-      {"a sixth of them does", one_as_much, {}, 4, {{2, 667}, {4, 500}}},
+      {"a third of the rounds denies it", two_as_much, {}, 4, {{2, 667}, {4, 500}}},
+      {"two thirds of them do", four_as_much, {}, 4, {}},
   });
 }
 
@@ -72,12 +72,12 @@ TEST(CpuTimeOn, IsThatOfCopiesWhereThereAreSome) {
        half,
        {{2, two_as_much}, {4, less}},
        4,
-       {{2, 1000}, {4, 750}}},
+       {{2, 500}, {4, 750}}},
       {"a third of them denies that it is more",
        half,
        {{2, two_less}, {4, less}},
        4,
-       {{2, 1000}, {4, 750}}},
+       {{2, 1200}, {4, 750}}},
       {"next to nothing", half, {{2, next_to_nothing}, {4, usual()}}, 4, {}},
   });
   // They are held against the average of the CPUs, not against the first one.
