@@ -6,7 +6,9 @@
 // changes from minute to minute, so a speed-up is the ratio of two runs of the same round, and the
 // median is over rounds. The CPUs of a machine differ in speed as well, and not for long in the same way: one
 // whose core or caches others use, too, was seen to take 1.45 times as long as its neighbour. So the
-// run on one CPU that a round's others are held against is made on two of them (on_average_cpu).
+// run on one CPU that a round's others are held against is made on two of them (on_average_cpu). Likewise on
+// several: a program that computes on one of them for long is as fast as the one where it came to be, which
+// is another one when it is started from another, so that a round has a run from each of two.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +33,8 @@ struct RealRun {
 [[nodiscard]] RealRun without_stolen_time(const RealRun& run);
 
 // Of runs of one round, each on another CPU alone: what they are on a CPU that is as fast as these are on
-// average (the harmonic mean), so that all of them together are as many times as fast. Of at least one.
+// average (the harmonic mean), so that all of them together are as many times as fast. Of runs on several, each
+// started from another one: likewise. Of at least one.
 [[nodiscard]] RealRun on_average_cpu(std::span<const RealRun> runs);
 
 // How many times as long as on the fastest of its CPUs such runs take on the slowest: the median over the

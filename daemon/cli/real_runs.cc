@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "cli/human.h"
 #include "recording/fewer_at_once.h"
@@ -17,8 +18,9 @@ using analysis::RealRun;
 
 namespace {
 
-// How many CPUs a round tries by themselves; the next round begins with the next one.
-constexpr std::size_t cpus_tried_alone = 2;
+// On how many CPUs a round tries the program by itself, and from how many it starts it on several; the next round begins
+// with the next one.
+constexpr std::size_t cpus_begun_on = 2;
 // Times the longest of the others.
 constexpr int patience_with_copies = 10;
 
@@ -56,7 +58,7 @@ Expected<RealRuns> run_for_real(const fs::path& program, const std::vector<std::
                                 const Rounds& rounds, int exit_status,
                                 const std::function<void(std::string)>& progress) {
   struct Run {
-    std::vector<std::uint32_t> cpus;
+    std::vector<std::uint32_t> cpus;  // started from the first of them
     RealRun* result = nullptr;
     Nanoseconds slice{};
     std::uint32_t copies_as_on = 0;  // so many CPUs, on each of the CPUs; 0: one program on all
@@ -103,16 +105,25 @@ Expected<RealRuns> run_for_real(const fs::path& program, const std::vector<std::
     progress(fmt::format("running it as it is, round {} of {}{}", round + 1,
                          rounds.most > rounds.fewest ? "up to " : "", rounds.most));
     std::vector<RealRun>& on_one =
-        measured.on_one.emplace_back(std::min<std::size_t>(cpus_tried_alone, used));
+        measured.on_one.emplace_back(std::min<std::size_t>(cpus_begun_on, used));
     std::vector<Run> runs;
     for (std::size_t i = 0; i < on_one.size(); ++i)
       runs.push_back({{machine[(round + i) % used]}, &on_one[i]});
     if (in_turns_as_on)
       runs.push_back(
           {runs.front().cpus, &in_turns.in_long_slices.emplace_back(), recording::long_slice});
-    for (const std::uint32_t count : counts)
-      if (count > 1)
-        runs.push_back({first_cpus(count), &measured.by_cpus[count].emplace_back()});
+    std::map<std::uint32_t, std::vector<RealRun>> on_several;
+    for (const std::uint32_t count : counts) {
+      if (count == 1)
+        continue;
+      std::vector<RealRun>& of_count = on_several[count];
+      of_count.resize(cpus_begun_on);
+      for (std::size_t i = 0; i < of_count.size(); ++i) {
+        std::vector<std::uint32_t> cpus = first_cpus(count);
+        std::ranges::rotate(cpus, cpus.begin() + static_cast<std::ptrdiff_t>((round + i) % count));
+        runs.push_back({std::move(cpus), &of_count[i]});
+      }
+    }
     for (const std::uint32_t count : copied)
       runs.push_back({first_cpus(count), &in_turns.of_copies[count].emplace_back(), {}, count});
     // So that no number is always the first after a pause.
@@ -145,6 +156,8 @@ Expected<RealRuns> run_for_real(const fs::path& program, const std::vector<std::
     if (in_turns_as_on)
       in_turns.usual.push_back(on_one.front());
     measured.by_cpus[1].push_back(analysis::on_average_cpu(on_one));
+    for (const auto& [count, of_count] : on_several)
+      measured.by_cpus[count].push_back(analysis::on_average_cpu(of_count));
     if (copied.empty())
       in_turns.of_copies.clear();
   }

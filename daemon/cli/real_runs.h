@@ -30,7 +30,7 @@ struct RealRuns {
   std::vector<std::vector<analysis::RealRun>> on_one;  // of each round, each on another CPU
   analysis::TurnRuns in_turns;                         // those on one CPU on the first of these
   std::optional<Notice> no_copies;  // that there were none, where they were wanted, and why
-  // By number of CPUs; on one: on_average_cpu().
+  // By number of CPUs: on_average_cpu() of each round's.
   std::map<std::uint32_t, std::vector<analysis::RealRun>> by_cpus;
 };
 
@@ -39,13 +39,13 @@ struct RealRuns {
                                                      const std::string& where, int status,
                                                      int recorded_status);
 
-// In each of the rounds the program runs once on each of `counts`, which holds 1; how often and where on one CPU:
-// analysis/validation.h. With `in_turns_as_on`, cpu_counts_to_try(), it runs there in long slices, too, and copies of it run, to
-// know of its CPU time on so many CPUs (analysis/cpu_time_on.h): not for programs whose threads spin, which use up what time they
-// wait. Where the machine has fewer CPUs, a copy on each of these stands for more, and where it has one, there are none; nor where
-// one ends with another status than the program alone, be it that it took ten times as long, or its threads may not be held.
-// `machine`: its CPUs, in the order in which to use them. `progress` hears before each round what is going on. Errors: of starting
-// the program; that a signal has asked to stop (recording/stop_signals.h); and it must end with `exit_status` each time. As
+// In each of the rounds the program runs on each of `counts`, which holds 1: analysis/validation.h says how often. With
+// `in_turns_as_on`, cpu_counts_to_try(), it runs there in long slices, too, and copies of it run, to know of its CPU time on
+// so many CPUs (analysis/cpu_time_on.h): not for programs whose threads spin, which use up what time they wait. Where the
+// machine has fewer CPUs, a copy on each of these stands for more, and where it has one, there are none; nor where one ends
+// with another status than the program alone, be it that it took ten times as long, or its threads may not be held. `machine`:
+// its CPUs, in the order in which to use them. `progress` hears before each round what is going on. Errors: of starting the
+// program; that a signal has asked to stop (recording/stop_signals.h); and it must end with `exit_status` each time. As
 // recording::run_measured(), not to be called by two threads at once.
 [[nodiscard]] Expected<RealRuns> run_for_real(
     const std::filesystem::path& program, const std::vector<std::string>& arguments,

@@ -345,9 +345,9 @@ void add_validate(CLI::App& app, Chosen& chosen) {
   command
       ->add_option(
           "--runs", options->runs,
-          "Rounds, each of one run on each number of CPUs, and on one CPU a run on each of\n"
-          "two, which stand for their average; without it, 15. From 6 on the error has an\n"
-          "interval")
+          "Rounds, each of two runs on each number of CPUs, which stand for their average: on\n"
+          "one CPU one on each of two, on several one started from each of two; without it,\n"
+          "15. From 6 on the error has an interval")
       ->type_name("N");
   command
       ->add_option(

@@ -103,6 +103,7 @@ tl::expected<Started, int> start_on(const std::vector<std::uint32_t>& cpus, Nano
   posix_spawnattr_t attributes;
   ::posix_spawnattr_init(&attributes);
   ::posix_spawnattr_setflags(&attributes, static_cast<std::int16_t>(group));
+  const OnCpus from({cpus.front()});
   const OnCpus there(cpus);
   const WithSlice sliced(slice);
   Started started;

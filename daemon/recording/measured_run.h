@@ -29,9 +29,11 @@ struct MeasuredRun {
 // a tenth as often as usual, or less.
 inline constexpr Nanoseconds long_slice{100'000'000};
 
-// Runs `program` on `cpus` alone, with nothing to read and its output thrown away, and waits for its end. Signals that end
-// this process end the program first (stop_signals.h); not to be called by two threads at once. `program`: a path that can
-// be executed. `slice`: of its threads, where the system gives such ones; 0: as it has them. Errors: of the system, when it cannot be started.
+// Runs `program` on `cpus` alone, with nothing to read and its output thrown away, and waits for its end. It is started from
+// the first of them, and where it begins depends on that: of two idle ones Linux takes either always that one or always the
+// other, for minutes at a time. Signals that end this process end the program first (stop_signals.h); not to be called by two
+// threads at once. `program`: a path that can be executed. `slice`: of its threads, where the system gives such ones; 0: as it
+// has them. Errors: of the system, when it cannot be started.
 [[nodiscard]] Expected<MeasuredRun> run_measured(const std::filesystem::path& program,
                                                  const std::vector<std::string>& arguments,
                                                  const std::vector<std::uint32_t>& cpus,
