@@ -298,7 +298,9 @@ class EventMachine {
       keep_busy(cpu, costs_.block_before);
     cpus_.current_[cpu] = no_thread;
     next_.drop(thread);
+    cpus_.call_lasts_ = next == Next::blocks ? costs_.block_before : 0;
     scheduler_->stopped(thread, cpu, why, now_);
+    cpus_.call_lasts_ = 0;
     go_on_off_cpu(thread, next, node);
     cpus_.reschedule(cpu);
   }

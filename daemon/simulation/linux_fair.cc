@@ -39,6 +39,37 @@ LinuxFair::LinuxFair(Cpus& cpus, const Machine& machine, std::int64_t slice)
     queues_[cpu].newly_idle.start(cpu, machine.newly_idle_share, machine.chance);
 }
 
+void LinuxFair::stopped(std::uint32_t thread, std::uint32_t cpu, OffCpu why, std::int64_t now) {
+  now += start_;
+  account(cpu, now);
+  loses_cpu(thread, now);
+  gets_cpu(no_thread, cpu, now);
+  Queue& queue = queues_[cpu];
+  Entity& entity = entities_[thread];
+  if (!entity.real_time) {
+    // Its call is not time of who comes next.
+    entity.virtual_time += virtual_of(cpus_.call_lasts(), entity.weight);
+    queue.free_from = now + cpus_.call_lasts();
+    entity.goes_to_sleep();
+    const AverageTime average = average_of(cpu);
+    entity.lag = limited(entity, average.time() - entity.virtual_time);
+    const bool owes = !average.eligible(entity.virtual_time);
+    queue.floor = entity.virtual_time;
+    if (owes && why != OffCpu::ended) {
+      queue.fair.insert(entry_of(thread));
+      sleep_in_queue(thread, cpu);
+    } else {
+      weigh(thread, cpu, 0, now);
+      if (why == OffCpu::ended) {
+        queue.load.add(-entity.load.last(), now);
+        queue.use.add(-entity.use.last(), now);
+      }
+    }
+  }
+  queue.current = no_thread;
+  real_time_.set_current(cpu, no_thread);
+}
+
 std::unique_ptr<Scheduler> make_linux_fair(Cpus& cpus, const Machine& machine) {
   const std::int64_t slice =
       machine.slice > Nanoseconds{} ? machine.slice.count() : base_slice(cpus.count());

@@ -53,7 +53,7 @@
 //    the waker is through with sending it (Machine::release_afar_cost) it has the queue locked, and that CPU takes nobody
 //    up. A CPU that is to choose already is sent none. Of real-time threads it learns at once.
 //    One whose own thread woke it learns of it when that is through with its call (Machine::release_cost), which is
-//    time of the waker's.
+//    time of the waker's. So is what a call takes before it blocks (Machine::block_cost) of who blocks.
 //  - A run begins at a tick, or by chance (Machine::chance) some eighths of one behind it.
 //  - CPU 0 counts the ticks. Which CPU is through with its own first is chance, too: one before CPU 0
 //    takes it for the last one and looks a tick late; one before the others looks while they still run whom they ran.

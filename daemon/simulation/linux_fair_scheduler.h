@@ -86,7 +86,7 @@ class LinuxFair final : public Scheduler {
       }
       gets_cpu(thread, cpu, now);
       queue.current = thread;
-      queue.accounted = now;
+      queue.accounted = std::max(now, queue.free_from);
       real_time_.set_current(cpu, is_real_time(thread) ? thread : no_thread);
       if (thread != no_thread)
         take_out(thread, cpu);
@@ -98,33 +98,7 @@ class LinuxFair final : public Scheduler {
     return thread;
   }
 
-  void stopped(std::uint32_t thread, std::uint32_t cpu, OffCpu why, std::int64_t now) override {
-    now += start_;
-    account(cpu, now);
-    loses_cpu(thread, now);
-    gets_cpu(no_thread, cpu, now);
-    Queue& queue = queues_[cpu];
-    Entity& entity = entities_[thread];
-    if (!entity.real_time) {
-      entity.goes_to_sleep();
-      const AverageTime average = average_of(cpu);
-      entity.lag = limited(entity, average.time() - entity.virtual_time);
-      const bool owes = !average.eligible(entity.virtual_time);
-      queue.floor = entity.virtual_time;
-      if (owes && why != OffCpu::ended) {
-        queue.fair.insert(entry_of(thread));
-        sleep_in_queue(thread, cpu);
-      } else {
-        weigh(thread, cpu, 0, now);
-        if (why == OffCpu::ended) {
-          queue.load.add(-entity.load.last(), now);
-          queue.use.add(-entity.use.last(), now);
-        }
-      }
-    }
-    queue.current = no_thread;
-    real_time_.set_current(cpu, no_thread);
-  }
+  void stopped(std::uint32_t thread, std::uint32_t cpu, OffCpu why, std::int64_t now) override;
 
   void yielded(std::uint32_t cpu, std::int64_t now) override {
     now += start_;
@@ -213,8 +187,9 @@ class LinuxFair final : public Scheduler {
   // Charges who has the CPU for the time since it was last charged.
   void account(std::uint32_t cpu, std::int64_t now) {
     Queue& queue = queues_[cpu];
-    const std::int64_t since = std::exchange(queue.accounted, now);
-    if (queue.current == no_thread || since == now)
+    const std::int64_t since = queue.accounted;
+    queue.accounted = std::max(since, now);
+    if (queue.current == no_thread || since >= now)
       return;
     Entity& entity = entities_[queue.current];
     if (entity.real_time) {

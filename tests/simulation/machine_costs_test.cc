@@ -89,6 +89,22 @@ B: cpu1 0-2.5 run, post@2.5, cpu1 2.5-4.5 run, end@4.5
                 R"(A: wait@0, blocked 0-5 by B, cpu0 5-7 run, end@7
 B: cpu1 0-3 run, post@3, cpu1 3-7 run, end@7
 )"},
+        // A has had the CPU for 3 ms, with the call that it blocks in, and B for 1 of its own: A is to wait for it.
+        Example{
+            "IsTimeOfWhoBlocks", R"(
+thread A
+  run f 1
+  wait S
+  run f 1
+thread B
+  run f 1
+  post S
+  run f 1
+)",
+            with_costs(linux_fair(1), 4, 0),
+            R"(A: cpu0 0-1 run, wait@1, blocked 1-4 by B, runnable 4-6 after B, cpu0 6-8 wait, cpu0 8-9 run, end@9
+B: runnable 0-1 after A, cpu0 1-4 run, post@4, cpu0 4-6 run, end@6
+)"},
         // B's signal, on its way from 2 to 3, interrupts CPU 1; A's next post, to its own CPU, takes 1 ms all the same.
         Example{"ToTheOwnCpuBehindASignal", R"(
 thread E cpu=0
