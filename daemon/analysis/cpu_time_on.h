@@ -43,9 +43,9 @@ struct TurnRuns {
                                                            std::uint32_t threads);
 
 // For RunInfo::cpu_time_on, of these numbers of CPUs. Copies, which are on several CPUs, are held against usual runs
-// `on_average_cpu` of the same rounds. The median of the rounds counts, however far they differ: to take it for nothing where rounds
-// contradict each other foretold the CPU time of 22 programs on two CPUs no better. Empty where it is as on one CPU on all, to
-// half a percent.
+// `on_average_cpu` of the same rounds. The median of the rounds counts, however far they differ: to take it for nothing where
+// rounds contradict each other foretold the CPU time of 22 programs on two CPUs no better. Empty where it is as on one CPU on
+// all, to half a percent.
 [[nodiscard]] std::vector<CpuTimeOn> cpu_time_on(const TurnRuns& runs,
                                                  const std::vector<RealRun>& on_average_cpu,
                                                  std::uint32_t threads);

@@ -7,8 +7,8 @@
 // median is over rounds. The CPUs of a machine differ in speed as well, and not for long in the same way: one
 // whose core or caches others use, too, was seen to take 1.45 times as long as its neighbour. So the
 // run on one CPU that a round's others are held against is made on two of them (on_average_cpu). Likewise on
-// several: a program that computes on one of them for long is as fast as the one where it came to be, which
-// is another one when it is started from another, so that a round has a run from each of two.
+// several: a program that computes on one of them for long is as fast as the one where it began, which depends
+// on where it is started from, so that a round has a run from each of two.
 #pragma once
 
 #include <cstdint>

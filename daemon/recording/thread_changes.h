@@ -24,8 +24,7 @@ inline constexpr ChangeRounds many_changes{.of_yields = 100, .of_turns = 10'000}
 inline constexpr ChangeRounds few_changes{.of_yields = 12, .of_turns = 1000};
 
 // The switch, the block and the release, and no other cost. By the calling thread, which is on `cpu` alone afterwards, and one
-// that it makes. The middle one of the rounds of each.
-// Throws std::system_error where the system refuses a thread.
+// that it makes. The middle one of the rounds of each. Throws std::system_error where the system refuses a thread.
 [[nodiscard]] HostCosts costs_of_changes(std::uint32_t cpu, const ChangeRounds& rounds);
 
 // In a child of this process, which has one thread and stays where it is. 0 where there may be no child or thread.

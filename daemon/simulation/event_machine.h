@@ -294,11 +294,12 @@ class EventMachine {
       why = OffCpu::slept;
     if (next == Next::ends && in_flight_)
       in_flight_->ended(thread, {now_, cpu, node});
-    if (next == Next::blocks)
+    if (next == Next::blocks) {
       keep_busy(cpu, costs_.block_before);
+      cpus_.call_lasts_ = costs_.block_before;
+    }
     cpus_.current_[cpu] = no_thread;
     next_.drop(thread);
-    cpus_.call_lasts_ = next == Next::blocks ? costs_.block_before : 0;
     scheduler_->stopped(thread, cpu, why, now_);
     cpus_.call_lasts_ = 0;
     go_on_off_cpu(thread, next, node);

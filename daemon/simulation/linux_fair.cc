@@ -41,15 +41,13 @@ LinuxFair::LinuxFair(Cpus& cpus, const Machine& machine, std::int64_t slice)
 
 void LinuxFair::stopped(std::uint32_t thread, std::uint32_t cpu, OffCpu why, std::int64_t now) {
   now += start_;
-  account(cpu, now);
+  // Its call is not time of who comes next.
+  account(cpu, now + cpus_.call_lasts());
   loses_cpu(thread, now);
   gets_cpu(no_thread, cpu, now);
   Queue& queue = queues_[cpu];
   Entity& entity = entities_[thread];
   if (!entity.real_time) {
-    // Its call is not time of who comes next.
-    entity.virtual_time += virtual_of(cpus_.call_lasts(), entity.weight);
-    queue.free_from = now + cpus_.call_lasts();
     entity.goes_to_sleep();
     const AverageTime average = average_of(cpu);
     entity.lag = limited(entity, average.time() - entity.virtual_time);

@@ -50,8 +50,7 @@ struct FairRoom {
 // Of a CPU.
 struct FairQueue {
   std::uint32_t current = no_thread;  // who has the CPU, and stands in neither of the queues
-  std::int64_t accounted = 0;         // up to here it was charged for it
-  std::int64_t free_from = 0;  // until then it is with the call in which the one before waits
+  std::int64_t accounted = 0;         // up to here it was charged for it, or the one before
   DeadlineQueue fair;
   std::size_t delayed = 0;  // of those in `fair`
   std::int64_t delayed_weight = 0;

@@ -86,7 +86,6 @@ class LinuxFair final : public Scheduler {
       }
       gets_cpu(thread, cpu, now);
       queue.current = thread;
-      queue.accounted = std::max(now, queue.free_from);
       real_time_.set_current(cpu, is_real_time(thread) ? thread : no_thread);
       if (thread != no_thread)
         take_out(thread, cpu);

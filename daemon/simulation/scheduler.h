@@ -44,8 +44,8 @@ class Cpus {
   [[nodiscard]] bool wake_at_once() const { return wake_at_once_; }
   // Until a busy CPU learns of a thread that was woken from another; Machine::interrupt.
   [[nodiscard]] std::int64_t interrupt() const { return interrupt_; }
-  // For how long the waker of the thread that is being enqueued is still in its call, or the thread that has stopped, for
-  // another to go on, keeps its CPU busy with what it waits in.
+  // For how long the call takes its CPU still that this comes of: of the waker of the thread that is being enqueued, or of
+  // the thread that has stopped, as it blocks.
   [[nodiscard]] std::int64_t call_lasts() const { return call_lasts_; }
   // Machine::tick, Machine::idle_look, Machine::packed_use.
   [[nodiscard]] std::int64_t tick() const { return tick_; }

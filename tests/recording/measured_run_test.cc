@@ -52,9 +52,7 @@ TEST(MeasuredRun, RunsOnTheCpusThatItIsGivenAndLeavesOursAlone) {
 // By the CPU that we, who wait for it, were on last: proc(5).
 TEST(MeasuredRun, IsStartedFromTheFirstOfItsCpus) {
   std::vector<std::uint32_t> cpus = usable_cpus();
-  if (cpus.size() < 2)
-    GTEST_SKIP() << "needs two CPUs";
-  cpus.resize(2);
+  cpus.resize(std::min<std::size_t>(2, cpus.size()));
   // Where others run as well, we may have been moved meanwhile.
   constexpr int tries = 40;
   int from_first = 0;
