@@ -331,7 +331,7 @@ void Run::watch(pid_t pid, const Control& control, std::optional<PerfRings>& rin
       result.clock_pairs.push_back(read_clock_pair());
       note_mappings();
       if (run_delays)
-        run_delays->snapshot(now);
+        run_delays->snapshot();
       stolen->look(now);
       next_tick = now + tick_ns;
       recorder_seen = true;  // or never: stop looking so often

@@ -37,6 +37,12 @@ std::optional<std::int64_t> reading_of(const longpole_record& record) {
   return static_cast<std::int64_t>(cpu);
 }
 
+// What `all` gets of what there is for it.
+double part_of(std::int64_t there, std::int64_t all) {
+  return there > 0 && all > 0 ? std::min(static_cast<double>(there) / static_cast<double>(all), 1.0)
+                              : 0;
+}
+
 class Builder {
  public:
   Builder(MergeContext& context, std::uint32_t sample_hz, PathTable& paths,
@@ -53,7 +59,7 @@ class Builder {
     last_time_ = std::max(last_time_, context_.time_of(record.tsc));
     const unsigned kind = LONGPOLE_KIND(record.kind_and_flags);
     const unsigned flags = LONGPOLE_FLAGS(record.kind_and_flags);
-    Stretch stretch{before, last_time_, 0, 0, 0};
+    Stretch stretch{before, last_time_, 0, 0, 0, in_call_};
     const std::int64_t length = last_time_ - before;
     if (kind == LONGPOLE_SAMPLE) {
       const std::uint64_t weight = std::clamp<std::uint64_t>(record.site, 1, 1'000'000);
@@ -83,6 +89,8 @@ class Builder {
       waiting_ = !waits_for_nobody_known(kind);
     else if ((flags & LONGPOLE_RETURNS) != 0)
       waiting_ = false;
+    if (waits_for_nobody_known(kind))
+      in_call_ = (flags & LONGPOLE_BEGINS) != 0;
   }
 
   ThreadTimes finish() {
@@ -104,6 +112,7 @@ class Builder {
     std::int64_t known;
     std::int64_t possible;
     std::int64_t in_wait;
+    bool in_call;  // that waits for nobody known
   };
 
   void take_sample(const longpole_record& record, std::uint32_t weight) {
@@ -132,13 +141,6 @@ class Builder {
       Stretch& stretch = stretches_[sure_];
       stretch.known += std::exchange(stretch.possible, 0);
     }
-  }
-
-  // What `all` gets of what there is for it.
-  static double part_of(std::int64_t there, std::int64_t all) {
-    return there > 0 && all > 0
-               ? std::min(static_cast<double>(there) / static_cast<double>(all), 1.0)
-               : 0;
   }
 
   // Shares out what was used since the last reading.
@@ -174,8 +176,8 @@ class Builder {
         since_sample_ += had;
       const std::int64_t off = stretch.until - stretch.from - had;
       if (stretch.possible > 0 && off >= shortest_portable_wait_ns)
-        times_.gaps.push_back(
-            {stretch.from, stretch.from + off, stretch.until, no_path, 0, no_path});
+        times_.gaps.push_back({stretch.from, stretch.from + off, stretch.until, no_path, 0, no_path,
+                               stretch.in_call});
     }
     times_.cpu.add(last_time_, cpu);
     forget_stretches();
@@ -199,6 +201,7 @@ class Builder {
   std::int64_t since_sample_ = 0;       // CPU time from the last sample to the last reading
   std::size_t first_since_sample_ = 0;  // of the stretches
   bool waiting_ = false;
+  bool in_call_ = false;
   bool ended_ = false;
 };
 
@@ -231,35 +234,90 @@ CpuCurve sum_of(const std::vector<ThreadTimes>& threads) {
   return sum;
 }
 
-// What the thread waited for a CPU between two looks at it lies in its gaps there, not where it ran. A
-// wait counts when it is over: where a gap lies across a look, what is on both sides belongs together.
-// After the last look all may be waiting.
-void take_out_run_delay(ThreadTimes& thread) {
-  const std::vector<CpuCurve::Point>& looks = thread.run_delay.points();
-  std::size_t look = 0;
-  for (std::size_t g = 0; g < thread.gaps.size();) {
-    while (look + 1 < looks.size() && looks[look + 1].time <= thread.gaps[g].from)
-      ++look;
-    std::size_t end = look;
-    std::size_t last = g;
-    std::int64_t off = 0;
-    for (; last == g || (last < thread.gaps.size() && thread.gaps[last].from < looks[end].time);
-         ++last) {
-      off += thread.gaps[last].ready - thread.gaps[last].from;
-      while (end + 1 < looks.size() && looks[end].time < thread.gaps[last].until)
-        ++end;
-    }
-    const std::int64_t waited = looks[end].cpu - looks[look].cpu;
-    const bool may_wait_still = looks[end].time < thread.gaps[last - 1].until;
-    const double share = may_wait_still || waited >= off
-                             ? 1
-                             : static_cast<double>(waited) / static_cast<double>(off);
-    for (; g < last; ++g) {
-      Gap& gap = thread.gaps[g];
-      gap.ready -= static_cast<std::int64_t>(share * static_cast<double>(gap.ready - gap.from));
-    }
+// Takes what was waited for a CPU out of the gaps of a thread. A wait counts when it is over, and after the last look all may be
+// waiting.
+//
+// What a look finds anew lies first in gaps outside calls that wait: a thread seldom sleeps there, and loses its CPU wherever
+// others want it. How long it ran in each is known by samples alone: where such a gap lies across a look, what is on both sides
+// belongs together. A call sleeps first, and waits for a CPU at its end.
+class RunDelays {
+ public:
+  explicit RunDelays(ThreadTimes& thread) : gaps_(thread.gaps), looks_(thread.run_delay.points()) {
+    for (std::size_t look = 1; look < looks_.size(); ++look)
+      found_.push_back(looks_[look].cpu - looks_[look - 1].cpu);
   }
-}
+
+  void take_out() {
+    std::vector<std::size_t> outside;
+    for (std::size_t g = 0; g < gaps_.size(); ++g)
+      if (!gaps_[g].in_call)
+        outside.push_back(g);
+    for (std::size_t i = 0; i < outside.size();)
+      i = take_out_together(outside, i);
+    for (std::size_t g = 0; g < gaps_.size();)
+      g = take_out_of_calls(g);
+  }
+
+ private:
+  // Between two looks; the last: after all of them.
+  [[nodiscard]] std::size_t interval_of(std::int64_t time) const {
+    const auto after = std::ranges::lower_bound(looks_, time, {}, &CpuCurve::Point::time);
+    return static_cast<std::size_t>(std::max<std::ptrdiff_t>(after - looks_.begin() - 1, 0));
+  }
+
+  static void shorten(Gap& gap, double share) {
+    gap.ready -= static_cast<std::int64_t>(share * static_cast<double>(gap.ready - gap.from));
+  }
+
+  // Returns the first gap behind those that belong together.
+  std::size_t take_out_together(const std::vector<std::size_t>& gaps, std::size_t first) {
+    const std::size_t begin = interval_of(gaps_[gaps[first]].from + 1);
+    std::size_t end = begin;
+    std::size_t last = first;
+    std::int64_t off = 0;
+    for (; last < gaps.size() && interval_of(gaps_[gaps[last]].from + 1) <= end; ++last) {
+      off += gaps_[gaps[last]].ready - gaps_[gaps[last]].from;
+      end = std::max(end, interval_of(gaps_[gaps[last]].until));
+    }
+    const bool may_wait_still = end >= found_.size();
+    std::int64_t waited = 0;
+    for (std::size_t i = begin; i <= end && i < found_.size(); ++i)
+      waited += found_[i];
+    const double share = may_wait_still ? 1 : part_of(waited, off);
+    for (std::size_t g = first; g < last; ++g)
+      shorten(gaps_[gaps[g]], share);
+    const double rest = 1 - part_of(off, waited);
+    for (std::size_t i = begin; i <= end && i < found_.size(); ++i)
+      found_[i] = static_cast<std::int64_t>(rest * static_cast<double>(found_[i]));
+    return last;
+  }
+
+  // Of those that end between the same two looks as this one. Returns the first gap behind them.
+  std::size_t take_out_of_calls(std::size_t first) {
+    const std::size_t interval = interval_of(gaps_[first].until);
+    std::size_t last = first;
+    std::int64_t off = 0;
+    std::int64_t waited = interval < found_.size() ? found_[interval] : 0;
+    for (; last < gaps_.size() && interval_of(gaps_[last].until) == interval; ++last) {
+      if (!gaps_[last].in_call)
+        continue;
+      off += gaps_[last].ready - gaps_[last].from;
+      for (std::size_t i = interval_of(gaps_[last].from + 1) + 1; i < interval; ++i)
+        waited += found_[i];  // while it was in this call all the time
+    }
+    const bool may_wait_still = interval >= found_.size();
+    const double share = may_wait_still ? 1 : part_of(waited, off);
+    for (std::size_t g = first; g < last; ++g)
+      if (gaps_[g].in_call)
+        shorten(gaps_[g], share);
+    return last;
+  }
+
+  std::vector<Gap>& gaps_;
+  const std::vector<CpuCurve::Point>& looks_;
+  std::vector<std::int64_t>
+      found_;  // anew by each look but the first, and not given to a gap so far
+};
 
 // What the other threads had of the one CPU meanwhile.
 void take_out_others(ThreadTimes& thread, CpuCurve& all) {
@@ -296,7 +354,7 @@ void find_portable_gaps(std::vector<ThreadTimes>& threads, bool one_cpu, const S
   CpuCurve all = one_cpu ? sum_of(threads) : CpuCurve{};
   for (ThreadTimes& thread : threads) {
     if (!thread.run_delay.empty())
-      take_out_run_delay(thread);
+      RunDelays(thread).take_out();
     else if (one_cpu)
       take_out_others(thread, all);
     for (Gap& gap : thread.gaps)

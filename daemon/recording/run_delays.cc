@@ -26,7 +26,7 @@ std::string RunDelayRecorder::last_line(std::int32_t tid, const Seen& seen) {
   return seen.written ? "" : fmt::format("{} {} {}\n", seen.last_ns, tid, seen.waited);
 }
 
-void RunDelayRecorder::snapshot(std::int64_t now_ns) {
+void RunDelayRecorder::snapshot() {
   std::string lines;
   std::map<std::int32_t, Seen> now;
   for (const TaskTimes& task : task_times(pid_)) {
@@ -37,8 +37,8 @@ void RunDelayRecorder::snapshot(std::int64_t now_ns) {
     if (changed && before != seen_.end())
       lines += last_line(tid, before->second);
     if (changed)
-      lines += fmt::format("{} {} {}\n", now_ns, tid, waited);
-    now.emplace(tid, Seen{waited, now_ns, changed});
+      lines += fmt::format("{} {} {}\n", task.time_ns, tid, waited);
+    now.emplace(tid, Seen{waited, task.time_ns, changed});
   }
   for (const auto& [tid, last] : seen_)
     if (!now.contains(tid))

@@ -25,17 +25,17 @@ class RunDelayRecorder {
   RunDelayRecorder(const RunDelayRecorder&) = delete;
   RunDelayRecorder& operator=(const RunDelayRecorder&) = delete;
 
-  // Appends a line "TIME TID DELAY" (ns) for every thread that has waited since the snapshot before, or is
-  // seen for the first time; where it had not waited for longer, and where it is seen no more, one for the last snapshot
-  // before as well, so that straight lines between them say when it waited. Kernels without scheduler statistics give
-  // none.
-  void snapshot(std::int64_t now_ns);
+  // Appends a line "TIME TID DELAY" (ns; when it was looked at, CLOCK_MONOTONIC, and how long it had waited) for every
+  // thread that has waited since the snapshot before, or is seen for the first time; where it had not waited for longer, and
+  // where it is seen no more, one for the last snapshot before as well, so that straight lines between them say when it
+  // waited. Kernels without scheduler statistics give none.
+  void snapshot();
 
  private:
   struct Seen {
     std::int64_t waited;
-    std::int64_t last_ns;  // snapshot that saw it
-    bool written;          // that one is in the file
+    std::int64_t last_ns;  // when the last snapshot saw it
+    bool written;          // that is in the file
   };
   [[nodiscard]] static std::string last_line(std::int32_t tid, const Seen& seen);
 

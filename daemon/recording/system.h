@@ -104,10 +104,12 @@ void run_on(const std::vector<std::uint32_t>& cpus);
 // What a thread has had so far, by /proc/PID/task/TID/schedstat (the kernel's sched-stats.rst).
 struct TaskTimes {
   pid_t thread = 0;
-  Nanoseconds used{};    // CPU time
-  Nanoseconds waited{};  // for a CPU
+  Nanoseconds used{};        // CPU time
+  Nanoseconds waited{};      // for a CPU
+  std::int64_t time_ns = 0;  // of CLOCK_MONOTONIC when it was so
 };
 // Of each thread that the process has just now; none where the kernel has no scheduler statistics.
+// Who looks may lose its CPU between a thread's times and the clock: a look that took long is taken again, a few times.
 [[nodiscard]] std::vector<TaskTimes> task_times(pid_t process);
 
 [[nodiscard]] Nanoseconds nanoseconds_of(const timeval& time);

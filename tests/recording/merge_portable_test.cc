@@ -111,6 +111,30 @@ TEST(MergePortable, WaitingForACpuLiesWhereTheThreadWasOffIt) {
   }
 }
 
+// A call that waits sleeps until its end: it had 4 ms to wait for a CPU behind that, and all else came before it.
+TEST(MergePortable, WaitingForACpuIsNoSleepBesideACallThatSleeps) {
+  constexpr std::int64_t ms = 1'000'000;
+  HandMadeRun run = portable_run(400 * ms);
+  run.result.cpus = 2;
+  run.events.add_thread(0, 100,
+                        {clocked(call(LONGPOLE_THREAD_START, 1 * ms), 1 * ms),
+                         clocked(call(LONGPOLE_YIELD, 20 * ms), 20 * ms),
+                         clocked(call(LONGPOLE_YIELD, 44 * ms), 20 * ms),
+                         {LONGPOLE_CPU_CLOCK, 45 * ms, 21 * ms},
+                         begins(LONGPOLE_FUTEX_WAIT, 45 * ms, condition_address),
+                         {LONGPOLE_CPU_CLOCK, 337 * ms, 21 * ms},
+                         returns(LONGPOLE_FUTEX_WAIT, 337 * ms, condition_address, 0),
+                         clocked(call(LONGPOLE_THREAD_END, 350 * ms), 34 * ms)});
+  CpuCurve& delay = run.run_delays[100];
+  delay.add(0, 0);
+  delay.add(100 * ms, 24 * ms);
+  delay.add(300 * ms, 24 * ms);
+  delay.add(380 * ms, 28 * ms);
+  EXPECT_THAT(describe(*run.merge()),
+              ElementsAre(HasSubstr("yield"), HasSubstr("yield"),
+                          "0 45000000 external cpu=1000000 took=288000000", HasSubstr("end")));
+}
+
 // It did not sleep, nor did it wait for a CPU.
 TEST(MergePortable, WhatTheHostStoleOfTheCpuIsNoWait) {
   constexpr std::int64_t ms = 1'000'000;

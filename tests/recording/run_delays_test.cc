@@ -19,18 +19,21 @@ TEST(RunDelays, AreWrittenWhenThereIsOneMore) {
   const fs::path directory = fs::path(testing::TempDir()) / "RunDelays";
   fs::create_directories(directory);
   const std::int64_t before = monotonic_ns();
+  std::int64_t before_last = 0;
   constexpr int snapshots = 10'000;
   {
     RunDelayRecorder recorder(::getpid(), directory);
-    for (int i = 0; i < snapshots; ++i)
-      recorder.snapshot(before + i);
+    for (int i = 0; i < snapshots; ++i) {
+      before_last = monotonic_ns();
+      recorder.snapshot();
+    }
   }
   EXPECT_GE(lines_of(directory / run_delays_file), 1);
   EXPECT_LT(lines_of(directory / run_delays_file), snapshots / 2);
   const auto delays = read_run_delays(read_special_file(directory / run_delays_file), before);
   ASSERT_TRUE(delays.contains(::getpid()));
-  EXPECT_EQ(delays.at(::getpid()).points().front().time, 0);
-  EXPECT_EQ(delays.at(::getpid()).points().back().time, snapshots - 1)
+  EXPECT_GE(delays.at(::getpid()).points().front().time, 0);
+  EXPECT_GE(delays.at(::getpid()).points().back().time, before_last - before)
       << "nobody knows of the rest";
   fs::remove_all(directory);
 }
