@@ -235,6 +235,10 @@ std::uint64_t thread_cpu_time_if_lost_cpu(std::uint64_t tsc) {
   return thread_cpu_time();
 }
 
+longpole_record* record(std::uint64_t tsc, const Call& call, unsigned flags, int result) {
+  return record_inline(tsc, call, flags, result);
+}
+
 longpole_record* record_with_other(std::uint64_t tsc, const Call& call, unsigned flags,
                                    std::uint64_t other, int result) {
   if (reads_thread_clock()) {

@@ -197,7 +197,9 @@ inline void record_overhead(std::uint64_t begin) {
 std::uint64_t thread_cpu_time_if_lost_cpu(std::uint64_t tsc);
 
 // 0: the clock need not be read, which costs as much as ten records.
-inline std::uint64_t thread_cpu_time_if_due(std::uint64_t tsc, longpole_kind kind, unsigned flags) {
+__attribute__((always_inline)) inline std::uint64_t thread_cpu_time_if_due(std::uint64_t tsc,
+                                                                           longpole_kind kind,
+                                                                           unsigned flags) {
   ThreadLog& log = thread_log;
   const bool long_stretch = tsc - log.last_stamp > LONGPOLE_LONG_STRETCH;
   log.last_stamp = tsc;
@@ -224,7 +226,12 @@ inline std::uint64_t thread_cpu_time_if_due(std::uint64_t tsc, longpole_kind kin
 }
 
 // A record whose kind gives `other` no meaning: it has the CPU time there in the portable source.
-inline longpole_record* record(std::uint64_t tsc, const Call& call, unsigned flags, int result) {
+longpole_record* record(std::uint64_t tsc, const Call& call, unsigned flags, int result);
+
+// The same where the kind is known when this is compiled: of lock and unlock nothing but the record itself is left then.
+__attribute__((always_inline)) inline longpole_record* record_inline(std::uint64_t tsc,
+                                                                     const Call& call,
+                                                                     unsigned flags, int result) {
   const std::uint64_t cpu_time =
       reads_thread_clock() ? thread_cpu_time_if_due(tsc, call.kind, flags) : 0;
   return write_record(tsc, call.kind, flags, reinterpret_cast<std::uintptr_t>(call.object),
@@ -253,7 +260,7 @@ inline void measure_cost(const longpole_record* record) {
 
 // Inlined, for the calls that programs make most, lock and unlock; in every hook this would be a quarter of the library.
 inline longpole_record* record_acquired_inline(const Call& call, int result) {
-  longpole_record* const written = record(stamp_of_acquisition(), call, 0, result);
+  longpole_record* const written = record_inline(stamp_of_acquisition(), call, 0, result);
   measure_cost(written);
   return written;
 }
@@ -261,7 +268,7 @@ inline longpole_record* record_releasing_inline(const Call& call) {
   if (in_lockstep()) [[unlikely]] {
     lockstep::release(call.kind, call.object);
   }
-  longpole_record* const written = record(stamp(), call, 0, 0);
+  longpole_record* const written = record_inline(stamp(), call, 0, 0);
   measure_cost(written);
   return written;
 }

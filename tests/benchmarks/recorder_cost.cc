@@ -6,7 +6,9 @@
 //
 //   twin       a library that stands in between and does nothing else
 //   stopped    the recorder, after its recording has come to an end
+//   recorded   as programs are, all threads on one CPU
 //   …in_two    two threads at once, each on a mutex of its own: nothing may be shared
+//   …all_cpus  as with --all-cpus, where a stamp waits for the acquisition before it
 //   lttng      LTTng with its wrapper of pthread calls, liblttng-ust-pthread-wrapper; where Debian's
 //              lttng-tools are installed
 //   uftrace    of the calls into libraries; where it is installed
@@ -56,8 +58,10 @@ Cost idle(const Specimen& specimen) {
   return cost_in(run_beside_idle_recorder(specimen));
 }
 
-Cost recorded_under(const Specimen& specimen, longpole_cpu_clock clock, std::uint32_t sample_hz) {
+Cost recorded_under(const Specimen& specimen, longpole_cpu_clock clock, std::uint32_t sample_hz,
+                    bool one_cpu) {
   RunDirectory directory;
+  directory.control().one_cpu = one_cpu ? 1 : 0;
   directory.control().cpu_clock = clock;
   directory.control().sample_hz = sample_hz;
   return cost_in(run_recorded(specimen, directory));
@@ -69,10 +73,13 @@ Cost stopped(const Specimen& specimen) {
   return cost_in(run_recorded(specimen, directory));
 }
 Cost recorded(const Specimen& specimen) {
-  return recorded_under(specimen, LONGPOLE_CPU_CLOCK_KERNEL, 0);
+  return recorded_under(specimen, LONGPOLE_CPU_CLOCK_KERNEL, 0, true);
 }
 Cost recorded_portably(const Specimen& specimen) {
-  return recorded_under(specimen, LONGPOLE_CPU_CLOCK_THREAD, 1000);
+  return recorded_under(specimen, LONGPOLE_CPU_CLOCK_THREAD, 1000, true);
+}
+Cost recorded_on_all_cpus(const Specimen& specimen) {
+  return recorded_under(specimen, LONGPOLE_CPU_CLOCK_KERNEL, 0, false);
 }
 
 bool succeeds(const std::string& shell_command) {
@@ -162,7 +169,10 @@ BENCHMARK_CAPTURE(lock_and_unlock, recorded, kOne, &recorded)->Apply(rounds);
 BENCHMARK_CAPTURE(lock_and_unlock, recorded_portably, kOne, &recorded_portably)->Apply(rounds);
 BENCHMARK_CAPTURE(lock_and_unlock, bare_in_two, kTwo, &bare)->Apply(rounds);
 BENCHMARK_CAPTURE(lock_and_unlock, twin_in_two, kTwo, &twin)->Apply(rounds);
-BENCHMARK_CAPTURE(lock_and_unlock, recorded_in_two, kTwo, &recorded)->Apply(rounds);
+BENCHMARK_CAPTURE(lock_and_unlock, recorded_on_all_cpus, kOne, &recorded_on_all_cpus)
+    ->Apply(rounds);
+BENCHMARK_CAPTURE(lock_and_unlock, recorded_on_all_cpus_in_two, kTwo, &recorded_on_all_cpus)
+    ->Apply(rounds);
 
 [[maybe_unused]] const bool others_are_registered = [] {
   const auto measure = [](const char* name, Cost (*setting)(const Specimen&)) {
