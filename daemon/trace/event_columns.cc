@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 
 namespace longpole {
@@ -27,6 +29,25 @@ struct CallHash {
 Event call_of(Event event) {
   event.time = event.cpu = event.duration = {};
   return event;
+}
+
+// Calls of one line stand together.
+bool is_before(const Event& a, const Event& b) {
+  const auto key = [](const Event& e) {
+    return std::tuple(e.kind, e.site.value, e.profile.value, e.subject, e.waker.value, e.outcome,
+                      e.other);
+  };
+  return key(a) < key(b);
+}
+
+// Where the first event of each call stands when they stand by calls.
+template <typename Number>
+std::vector<std::uint32_t> places_of(std::size_t calls, std::span<const Number> call_of_event) {
+  std::vector<std::uint32_t> places(calls, 0);
+  for (const Number call : call_of_event)
+    ++places[static_cast<std::size_t>(call)];
+  std::exclusive_scan(places.begin(), places.end(), places.begin(), std::uint32_t{0});
+  return places;
 }
 
 // none, the largest number, is the most common: as 0 it takes no byte.
@@ -101,10 +122,44 @@ constexpr std::uint64_t nanoseconds(Nanoseconds time) {
 
 }  // namespace
 
-void EventBlockEncoder::encode(ByteWriter& out, std::span<const Stretch> stretches) {
+void EventBlockEncoder::number_calls(std::span<const Stretch> stretches) {
   std::unordered_map<Event, std::uint32_t, CallHash> numbers;
-  std::vector<Event> calls;
+  calls_.clear();
   call_.clear();
+  for (const Stretch& stretch : stretches)
+    for (const Event& event : stretch.events) {
+      const Event call = call_of(event);
+      const auto [number, added] =
+          numbers.try_emplace(call, static_cast<std::uint32_t>(calls_.size()));
+      if (added)
+        calls_.push_back(call);
+      call_.push_back(number->second);
+    }
+  std::vector<std::uint32_t> order(calls_.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::ranges::sort(
+      order, [&](std::uint32_t a, std::uint32_t b) { return is_before(calls_[a], calls_[b]); });
+  std::vector<Event> sorted;
+  std::vector<std::uint64_t> renumbered(calls_.size());
+  for (const std::uint32_t call : order) {
+    renumbered[call] = sorted.size();
+    sorted.push_back(calls_[call]);
+  }
+  calls_ = std::move(sorted);
+  for (std::uint64_t& call : call_)
+    call = renumbered[call];
+}
+
+void EventBlockEncoder::write_by_calls(ByteWriter& out, std::span<const std::uint64_t> values) {
+  std::vector<std::uint32_t> places = places_;
+  column_.resize(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i)
+    column_[places[call_[i]]++] = values[i];
+  write_column(out, column_);
+}
+
+void EventBlockEncoder::encode(ByteWriter& out, std::span<const Stretch> stretches) {
+  number_calls(stretches);
   cpu_.clear();
   duration_.clear();
   gap_.clear();
@@ -116,12 +171,6 @@ void EventBlockEncoder::encode(ByteWriter& out, std::span<const Stretch> stretch
     out.number(stretch.events.size());
     out.signed_number(static_cast<std::int64_t>(returned));
     for (const Event& event : stretch.events) {
-      const Event call = call_of(event);
-      const auto [number, added] =
-          numbers.try_emplace(call, static_cast<std::uint32_t>(calls.size()));
-      if (added)
-        calls.push_back(call);
-      call_.push_back(number->second);
       cpu_.push_back(nanoseconds(event.cpu));
       duration_.push_back(nanoseconds(event.duration));
       gap_.push_back(zigzag(
@@ -130,13 +179,12 @@ void EventBlockEncoder::encode(ByteWriter& out, std::span<const Stretch> stretch
     }
   }
 
-  out.number(calls.size());
-  std::vector<std::uint64_t> column;
+  out.number(calls_.size());
   const auto write_calls = [&](auto field) {
-    column.clear();
-    for (const Event& call : calls)
-      column.push_back(field(call));
-    write_column(out, column);
+    column_.clear();
+    for (const Event& call : calls_)
+      column_.push_back(field(call));
+    write_column(out, column_);
   };
   write_calls([](const Event& e) { return static_cast<std::uint64_t>(e.kind); });
   write_calls([](const Event& e) { return static_cast<std::uint64_t>(e.outcome); });
@@ -146,9 +194,10 @@ void EventBlockEncoder::encode(ByteWriter& out, std::span<const Stretch> stretch
   write_calls([](const Event& e) { return plus_one(e.profile.value); });
   write_calls([](const Event& e) { return plus_one(e.waker.value); });
   write_column(out, call_);
-  write_column(out, cpu_);
-  write_column(out, duration_);
-  write_column(out, gap_);
+  places_ = places_of(calls_.size(), std::span<const std::uint64_t>(call_));
+  write_by_calls(out, cpu_);
+  write_by_calls(out, duration_);
+  write_by_calls(out, gap_);
 }
 
 void EventBlockDecoder::decode(ByteReader& in) {
@@ -166,6 +215,8 @@ void EventBlockDecoder::decode(ByteReader& in) {
     return;
   if (std::ranges::max(call_) >= calls_.size())
     return in.fail("an event names a call that is not in its block");
+  if (by_calls_)
+    places_ = places_of(calls_.size(), std::span<const std::uint32_t>(call_));
   std::size_t first = 0;
   for (const Stretch& stretch : stretches_) {
     fill(stretch, first);
@@ -231,11 +282,12 @@ void EventBlockDecoder::fill(const Stretch& stretch, std::size_t first) {
   };
   for (std::size_t i = 0; i < stretch.events.size(); ++i) {
     Event& event = stretch.events[i];
-    event = calls_[call_[first + i]];
-    const std::uint64_t cpu = cpu_[first + i];
-    const std::uint64_t duration = duration_[first + i];
-    const std::uint64_t time =
-        returned + cpu + static_cast<std::uint64_t>(unzigzag(gap_[first + i]));
+    const std::uint32_t call = call_[first + i];
+    event = calls_[call];
+    const std::size_t place = by_calls_ ? places_[call]++ : first + i;
+    const std::uint64_t cpu = cpu_[place];
+    const std::uint64_t duration = duration_[place];
+    const std::uint64_t time = returned + cpu + static_cast<std::uint64_t>(unzigzag(gap_[place]));
     event.time = to_time(time);
     event.cpu = to_time(cpu);
     event.duration = to_time(duration);

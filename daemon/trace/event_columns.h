@@ -2,7 +2,8 @@
 //
 // In a real program the same calls come again and again: of one kind, at one line, on one object,
 // after the same stretch of code. So a block holds each different call once, and each event says
-// which call it is, and three times. The times of a thread follow from each other:
+// which call it is, and three times. These stand by calls, those of the first call first: they are alike, and what is alike
+// compresses when it stands together. The times of a thread follow from each other:
 //
 //   time = time before + duration before + cpu + gap
 //
@@ -12,7 +13,8 @@
 //
 //   block   = stretches: thread, events, start time (numbers)
 //             calls: count, then columns kind, outcome, subject, other, site, profile, waker
-//             events: columns call, cpu, duration, gap
+//             events: columns call, in order of time, and cpu, duration, gap, by calls; up to format 3 in order of time
+//                     as well
 //   column  = bytes per number, then that many rows of one byte per number
 #pragma once
 
@@ -43,14 +45,21 @@ class EventBlockEncoder {
   void encode(ByteWriter& out, std::span<const Stretch> stretches);
 
  private:
+  void number_calls(std::span<const Stretch> stretches);
+  void write_by_calls(ByteWriter& out, std::span<const std::uint64_t> values);
+
+  std::vector<Event> calls_;
   std::vector<std::uint64_t> call_, cpu_, duration_, gap_;  // by event
+  std::vector<std::uint32_t> places_;                       // of calls, see places_of()
+  std::vector<std::uint64_t> column_;
 };
 
 // Fills the events of a Recording, block after block. Give it threads whose `events` have the size
 // that they shall have.
 class EventBlockDecoder {
  public:
-  explicit EventBlockDecoder(std::vector<Thread>& threads) : threads_(threads) {}
+  EventBlockDecoder(std::vector<Thread>& threads, bool by_calls)
+      : threads_(threads), by_calls_(by_calls) {}
 
   // Look at `in` for what is wrong; then the threads are filled in part.
   void decode(ByteReader& in);
@@ -66,6 +75,7 @@ class EventBlockDecoder {
   void fill(const Stretch& stretch, std::size_t first);
 
   std::vector<Thread>& threads_;
+  bool by_calls_;
   std::size_t thread_ = 0;  // the next event is this one's …
   std::size_t event_ = 0;   // … and has this index
 
@@ -75,6 +85,7 @@ class EventBlockDecoder {
   std::vector<Event> calls_;
   std::vector<std::uint32_t> call_;
   std::vector<std::uint64_t> cpu_, duration_, gap_;
+  std::vector<std::uint32_t> places_;  // by call, of its next event in the three
 };
 
 }  // namespace longpole

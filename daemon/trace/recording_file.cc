@@ -1,7 +1,7 @@
 // Layout. All numbers of fixed size are little-endian.
 //
 //   magic     8 bytes, 89 "LPREC" 0d 0a: not text, and a copy that changed line ends shows
-//   version   4 bytes, 1 to 3: the least that has what this recording has
+//   version   4 bytes, 1 to 4
 //   blocks    tables, then events, then end
 //
 //   block     kind         1 byte   1 tables, 2 events, 3 end
@@ -16,7 +16,8 @@
 // Exactly one block of tables (recording_tables.cc). The events of all threads stand end to end,
 // thread after thread, cut into blocks of 32,768 (event_columns.h). The end has no payload; without
 // it the file was cut off. A change that older readers would misread, or take for damage, raises the version: then they say
-// that they are older. Versions 2 and 3 have what stands behind the tables of version 1.
+// that they are older. Versions 2 and 3 have what stands behind the tables of version 1; version 4 has the times of events in
+// another order (event_columns.h). Written is the newest, and all are read.
 #include "trace/recording_file.h"
 
 #include <fmt/format.h>
@@ -39,11 +40,17 @@ namespace longpole {
 namespace {
 
 constexpr std::uint32_t oldest_version = 1;
-constexpr std::uint32_t newest_version = 3;
+constexpr std::uint32_t newest_version = 4;
+constexpr std::uint32_t first_version_by_calls = 4;
 constexpr std::size_t version_end = recording_magic.size() + 4;
 constexpr std::size_t block_header_size = 20;
 constexpr std::size_t checksum_offset = 16;
-constexpr int zstd_level = 3;
+
+// A recording of one block of events and as little beside them takes a third of a second to pack as tightly as can be; of a
+// large one the calls come again and again, and packing fast is worth more.
+constexpr int fast_level = 3;
+constexpr int tight_level = 19;
+constexpr std::size_t most_packed_tightly = std::size_t{1} << 20U;  // bytes of a block
 
 enum class BlockKind : std::uint8_t { tables = 1, events = 2, end = 3 };
 
@@ -73,10 +80,10 @@ struct FreeCompressor {
 
 class FileWriter {
  public:
-  FileWriter(Compression compression, std::uint32_t version)
-      : compression_(compression), compressor_(ZSTD_createCCtx()) {
+  FileWriter(Compression compression, bool is_small)
+      : compression_(compression), is_small_(is_small), compressor_(ZSTD_createCCtx()) {
     out_.assign(recording_magic.begin(), recording_magic.end());
-    append32(out_, version);
+    append32(out_, newest_version);
   }
 
   void write(BlockKind kind, std::size_t events, std::span<const std::uint8_t> payload) {
@@ -102,9 +109,10 @@ class FileWriter {
     if (compression_ == Compression::zstd && compressor_ != nullptr) {
       const std::size_t before = out_.size();
       out_.resize(before + ZSTD_compressBound(payload.size()));
+      const bool tightly = is_small_ && payload.size() <= most_packed_tightly;
       const std::size_t size =
           ZSTD_compressCCtx(compressor_.get(), &out_[before], out_.size() - before, payload.data(),
-                            payload.size(), zstd_level);
+                            payload.size(), tightly ? tight_level : fast_level);
       const bool gains = ZSTD_isError(size) == 0 && size < payload.size();
       out_.resize(before + (gains ? size : 0));
       if (gains)
@@ -115,6 +123,7 @@ class FileWriter {
   }
 
   Compression compression_;
+  bool is_small_;
   std::unique_ptr<ZSTD_CCtx, FreeCompressor> compressor_;
   std::vector<std::uint8_t> out_;
 };
@@ -174,6 +183,8 @@ class FileReader {
                      "copy it again from where it came, or record again");
   }
 
+  [[nodiscard]] std::uint32_t version() const { return read32(bytes_, recording_magic.size()); }
+
   [[nodiscard]] Expected<void> read_start() const {
     const std::size_t common = std::min(bytes_.size(), recording_magic.size());
     if (!std::ranges::equal(bytes_.first(common), std::span(recording_magic).first(common)))
@@ -181,7 +192,7 @@ class FileReader {
                        "record it with `longpole record`, or give a .prog or .rec file");
     if (bytes_.size() < version_end)
       return damaged(bytes_.size(), "it is cut off inside its first line");
-    const std::uint32_t found = read32(bytes_, recording_magic.size());
+    const std::uint32_t found = version();
     if (found > newest_version)
       return bad_input({},
                        fmt::format("it was written by a newer longpole, in format {}; this one "
@@ -297,7 +308,7 @@ class FileReader {
     for (std::size_t i = 0; i < event_counts_.size(); ++i)
       recording_.threads[i].events.resize(event_counts_[i]);
 
-    EventBlockDecoder decoder(recording_.threads);
+    EventBlockDecoder decoder(recording_.threads, version() >= first_version_by_calls);
     for (const Block& block : blocks_) {
       if (block.kind != BlockKind::events)
         continue;
@@ -328,7 +339,10 @@ class FileReader {
 
 std::vector<std::uint8_t> encode_recording_with(const Recording& recording,
                                                 Compression compression) {
-  FileWriter file(compression, version_of(recording.run));
+  std::size_t events = 0;
+  for (const Thread& thread : recording.threads)
+    events += thread.events.size();
+  FileWriter file(compression, events <= events_per_block);
   ByteWriter tables;
   encode_tables(tables, recording);
   file.write(BlockKind::tables, 0, tables.bytes());

@@ -97,7 +97,7 @@ void decode_costs(ByteReader& in, HostCosts& costs) {
 // Behind everything else, up to the last that is known: files from before there were costs, a rate, or CPU times on
 // several CPUs, end earlier.
 void encode_additions(ByteWriter& out, const RunInfo& run) {
-  if (version_of(run) == 1)
+  if (run.costs == HostCosts{} && run.sample_hz == 0 && run.cpu_time_on.empty())
     return;
   encode_costs(out, run.costs);
   if (run.sample_hz == 0 && run.cpu_time_on.empty())
@@ -213,12 +213,6 @@ void decode_code(ByteReader& in, Recording& r, const Limits& limits) {
 }
 
 }  // namespace
-
-std::uint32_t version_of(const RunInfo& run) {
-  if (!run.cpu_time_on.empty())
-    return 3;
-  return run.costs != HostCosts{} || run.sample_hz != 0 ? 2 : 1;
-}
 
 void encode_tables(ByteWriter& out, const Recording& r) {
   encode_run(out, r.run);

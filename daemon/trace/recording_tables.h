@@ -10,9 +10,6 @@
 
 namespace longpole {
 
-// The first version of the file that had what this run has. What versions 2 and 3 added stands behind the tables.
-[[nodiscard]] std::uint32_t version_of(const RunInfo& run);
-
 void encode_tables(ByteWriter& out, const Recording& recording);
 
 // Fills all of `recording` but the events. Gives the number of events of each thread; the sum is

@@ -4,10 +4,13 @@
 
 #include <gmock/gmock.h>
 
+#include <filesystem>
 #include <random>
 #include <string>
+#include <utility>
 
 #include "random_recording.h"
+#include "storage/load.h"
 #include "synthetic_recording.h"
 #include "trace/event_forms.h"
 #include "trace/host_costs.h"
@@ -149,28 +152,36 @@ TEST(RecordingFile, OtherFilesAreToldApart) {
 
 TEST(RecordingFile, NewerFormatsAreNamedWithWhatToDo) {
   Bytes bytes = small_file();
-  bytes[recording_magic.size()] = 4;
+  bytes[recording_magic.size()] = 5;
   const Error error = refusal(bytes);
   EXPECT_EQ(error.why,
-            "it was written by a newer longpole, in format 4; this one reads formats up to 3");
+            "it was written by a newer longpole, in format 5; this one reads formats up to 4");
   EXPECT_EQ(error.remedy, "update longpole, or record again with this one");
 }
 
-// Readers that knew format 1 alone call what stands behind its tables damage, and formats that they do not know newer.
-TEST(RecordingFile, SaysTheLeastFormatThatHasWhatItHas) {
-  Recording r = *decode_recording(small_file(), "test.lptrace");
-  const auto format = [&] { return encode_recording(r)[recording_magic.size()]; };
-  r.run.costs = {};
-  r.run.sample_hz = 0;
-  EXPECT_EQ(format(), 1);
-  r.run.sample_hz = 100;
-  EXPECT_EQ(format(), 2);
-  r.run.sample_hz = 0;
-  r.run.costs.wake_up = Nanoseconds{10};
-  EXPECT_EQ(format(), 2);
-  r.run.cpu_time_on = {{2, 750}};
-  EXPECT_EQ(format(), 3);
-  EXPECT_TRUE(*decode_recording(encode_recording(r), "test.lptrace") == r) << "without a rate";
+// Written by programs of their time: format 3 has the times of its events in order of time.
+TEST(RecordingFile, OlderFormatsAreReadOn) {
+  const std::filesystem::path data(LONGPOLE_TEST_DATA);
+  const std::filesystem::path golden(LONGPOLE_GOLDEN);
+  for (const auto& [file, text] :
+       {std::pair(data / "formats/format-1.lptrace", golden / "model-q.rec"),
+        std::pair(data / "formats/format-3.lptrace", data / "formats/format-3.rec")}) {
+    const auto old = storage::load_recording(file);
+    ASSERT_TRUE(old) << old.error().text();
+    const auto same = storage::load_recording(text);
+    ASSERT_TRUE(same) << same.error().text();
+    EXPECT_TRUE(*old == *same) << file;
+  }
+}
+
+// The same calls in turns, at different times: each gets its own back.
+TEST(RecordingFile, TimesThatStandByCallsGoBackToTheirEvents) {
+  const auto recording =
+      storage::load_recording(std::filesystem::path(LONGPOLE_TEST_DATA) / "formats/format-3.rec");
+  ASSERT_TRUE(recording);
+  const auto read = decode_recording(encode_recording(*recording), "test.lptrace");
+  ASSERT_TRUE(read) << read.error().text();
+  EXPECT_TRUE(*read == *recording);
 }
 
 TEST(RecordingFile, CostsKeepTheNumbersThatTheyHadBeforeInterrupts) {
@@ -191,17 +202,6 @@ TEST(RecordingFile, CostsKeepTheNumbersThatTheyHadBeforeInterrupts) {
   for (std::size_t cost = 0; cost < host_cost_count; ++cost)
     EXPECT_EQ(host_cost_numbered(number_in_file(cost)), cost);
   EXPECT_EQ(host_cost_numbered(host_cost_count), std::nullopt);
-}
-
-// As recordings were written before there was a format 2.
-TEST(RecordingFile, FormatOneMayHaveWhatFormatTwoHas) {
-  Recording r = *decode_recording(small_file(), "test.lptrace");
-  r.run.sample_hz = 100;
-  Bytes bytes = encode_recording(r);
-  bytes[recording_magic.size()] = 1;
-  const auto read = decode_recording(bytes, "test.lptrace");
-  ASSERT_TRUE(read) << read.error().text();
-  EXPECT_TRUE(*read == r);
 }
 
 TEST(RecordingFile, NamesTheLimitThatRefuses) {
