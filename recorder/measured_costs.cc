@@ -183,7 +183,8 @@ void measure_exposed_cost(longpole_control& control, const ScratchPage& scratch)
 void measure_costs(longpole_control& control, const ScratchPage& scratch) {
   const auto record_alone = [] {
     for (std::uint64_t i = 0; i < kRecords; ++i) {
-      record(stamp_of_acquisition(), {LONGPOLE_SEMAPHORE_WAIT, &thread_log, &thread_log}, 0, 0);
+      record_inline(stamp_of_acquisition(), {LONGPOLE_SEMAPHORE_WAIT, &thread_log, &thread_log}, 0,
+                    0);
     }
   };
   const auto bare = [] { post_and_take(resolved_next.sem_post, resolved_next.sem_trywait); };

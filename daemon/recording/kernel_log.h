@@ -29,7 +29,7 @@ struct Gap {
   std::uint32_t path = no_path;  // index into a table of paths
   std::int32_t waker_tid = 0;
   std::uint32_t waker_path = no_path;
-  bool in_call = false;  // portable source: in a recorded call that waits
+  bool in_call = false;  // portable source: in a call that waits for nobody known
 };
 
 struct TimedSample {

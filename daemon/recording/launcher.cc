@@ -332,7 +332,7 @@ void Run::watch(pid_t pid, const Control& control, std::optional<PerfRings>& rin
       note_mappings();
       if (run_delays)
         run_delays->snapshot();
-      stolen->look(now);
+      stolen->look(monotonic_ns());
       next_tick = now + tick_ns;
       recorder_seen = true;  // or never: stop looking so often
     }

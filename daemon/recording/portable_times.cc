@@ -37,7 +37,7 @@ std::optional<std::int64_t> reading_of(const longpole_record& record) {
   return static_cast<std::int64_t>(cpu);
 }
 
-// What `all` gets of what there is for it.
+// How much of `all` there is enough for, from 0 to 1.
 double part_of(std::int64_t there, std::int64_t all) {
   return there > 0 && all > 0 ? std::min(static_cast<double>(there) / static_cast<double>(all), 1.0)
                               : 0;
@@ -85,12 +85,10 @@ class Builder {
     ended_ = kind == LONGPOLE_THREAD_END;
     if (kind == LONGPOLE_TASK)  // done in the middle of a wait
       waiting_ = (flags & LONGPOLE_RETURNS) != 0;
-    else if ((flags & LONGPOLE_BEGINS) != 0)
-      waiting_ = !waits_for_nobody_known(kind);
-    else if ((flags & LONGPOLE_RETURNS) != 0)
-      waiting_ = false;
-    if (waits_for_nobody_known(kind))
-      in_call_ = (flags & LONGPOLE_BEGINS) != 0;
+    else if ((flags & (LONGPOLE_BEGINS | LONGPOLE_RETURNS)) != 0) {
+      in_call_ = (flags & LONGPOLE_BEGINS) != 0 && waits_for_nobody_known(kind);
+      waiting_ = (flags & LONGPOLE_BEGINS) != 0 && !in_call_;
+    }
   }
 
   ThreadTimes finish() {
@@ -269,6 +267,12 @@ class RunDelays {
     gap.ready -= static_cast<std::int64_t>(share * static_cast<double>(gap.ready - gap.from));
   }
 
+  // At its end.
+  void may_have_waited_since_last_look(Gap& gap) const {
+    const std::int64_t not_seen = gap.until - std::max(gap.from, looks_.back().time);
+    gap.ready -= std::min(not_seen, gap.ready - gap.from);
+  }
+
   // Returns the first gap behind those that belong together.
   std::size_t take_out_together(const std::vector<std::size_t>& gaps, std::size_t first) {
     const std::size_t begin = interval_of(gaps_[gaps[first]].from + 1);
@@ -286,9 +290,9 @@ class RunDelays {
     const double share = may_wait_still ? 1 : part_of(waited, off);
     for (std::size_t g = first; g < last; ++g)
       shorten(gaps_[gaps[g]], share);
-    const double rest = 1 - part_of(off, waited);
+    const double given = part_of(off, waited);
     for (std::size_t i = begin; i <= end && i < found_.size(); ++i)
-      found_[i] = static_cast<std::int64_t>(rest * static_cast<double>(found_[i]));
+      found_[i] -= static_cast<std::int64_t>(given * static_cast<double>(found_[i]));
     return last;
   }
 
@@ -305,11 +309,15 @@ class RunDelays {
       for (std::size_t i = interval_of(gaps_[last].from + 1) + 1; i < interval; ++i)
         waited += found_[i];  // while it was in this call all the time
     }
-    const bool may_wait_still = interval >= found_.size();
-    const double share = may_wait_still ? 1 : part_of(waited, off);
-    for (std::size_t g = first; g < last; ++g)
-      if (gaps_[g].in_call)
+    const double share = part_of(waited, off);
+    for (std::size_t g = first; g < last; ++g) {
+      if (!gaps_[g].in_call)
+        continue;
+      if (interval < found_.size())
         shorten(gaps_[g], share);
+      else
+        may_have_waited_since_last_look(gaps_[g]);
+    }
     return last;
   }
 

@@ -115,6 +115,8 @@ std::optional<TaskTimes> times_of_task(const std::filesystem::path& task) {
     const std::int64_t before = monotonic_ns();
     std::string seen = read_special_file(task / "schedstat");
     const std::int64_t after = monotonic_ns();
+    if (seen.empty())
+      break;  // it has ended
     if (after - before < shortest) {
       shortest = after - before;
       text = std::move(seen);

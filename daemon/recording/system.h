@@ -106,10 +106,10 @@ struct TaskTimes {
   pid_t thread = 0;
   Nanoseconds used{};        // CPU time
   Nanoseconds waited{};      // for a CPU
-  std::int64_t time_ns = 0;  // of CLOCK_MONOTONIC when it was so
+  std::int64_t time_ns = 0;  // CLOCK_MONOTONIC right behind the look
 };
 // Of each thread that the process has just now; none where the kernel has no scheduler statistics.
-// Who looks may lose its CPU between a thread's times and the clock: a look that took long is taken again, a few times.
+// The caller may lose its CPU between a thread's times and the clock: a look that took long is taken again, a few times.
 [[nodiscard]] std::vector<TaskTimes> task_times(pid_t process);
 
 [[nodiscard]] Nanoseconds nanoseconds_of(const timeval& time);

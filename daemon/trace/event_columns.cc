@@ -31,7 +31,7 @@ Event call_of(Event event) {
   return event;
 }
 
-// Calls of one line stand together.
+// By kind, and there by line: neighbours are alike then, and so are their times.
 bool is_before(const Event& a, const Event& b) {
   const auto key = [](const Event& e) {
     return std::tuple(e.kind, e.site.value, e.profile.value, e.subject, e.waker.value, e.outcome,

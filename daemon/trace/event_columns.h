@@ -2,8 +2,8 @@
 //
 // In a real program the same calls come again and again: of one kind, at one line, on one object,
 // after the same stretch of code. So a block holds each different call once, and each event says
-// which call it is, and three times. These stand by calls, those of the first call first: they are alike, and what is alike
-// compresses when it stands together. The times of a thread follow from each other:
+// which call it is, and three times. These stand by calls, those of the first call first: the times of one call are
+// alike, and what is alike compresses when it stands together. The times of a thread follow from each other:
 //
 //   time = time before + duration before + cpu + gap
 //
@@ -12,7 +12,8 @@
 // largest number needs: the high ones compress to next to nothing, and reading has no branch in it.
 //
 //   block   = stretches: thread, events, start time (numbers)
-//             calls: count, then columns kind, outcome, subject, other, site, profile, waker
+//             calls: count, then columns kind, outcome, subject, other, site, profile, waker; written in order of kind
+//                    and line, in any order for the reader
 //             events: columns call, in order of time, and cpu, duration, gap, by calls; up to format 3 in order of time
 //                     as well
 //   column  = bytes per number, then that many rows of one byte per number

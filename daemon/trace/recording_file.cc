@@ -10,14 +10,15 @@
 //             events       4 bytes  in this block
 //             stored size  4 bytes  of the payload in the file
 //             raw size     4 bytes  of the payload once decompressed
-//             checksum     4 bytes  CRC-32 of the 16 bytes before it and the stored payload
+//             checksum     4 bytes  CRC-32 of the 16 bytes before it and the stored payload; from version 4 on, of the
+//                                   version's 4 bytes before these
 //             payload
 //
 // Exactly one block of tables (recording_tables.cc). The events of all threads stand end to end,
 // thread after thread, cut into blocks of 32,768 (event_columns.h). The end has no payload; without
 // it the file was cut off. A change that older readers would misread, or take for damage, raises the version: then they say
 // that they are older. Versions 2 and 3 have what stands behind the tables of version 1; version 4 has the times of events in
-// another order (event_columns.h). Written is the newest, and all are read.
+// another order (event_columns.h). The newest is written, all are read.
 #include "trace/recording_file.h"
 
 #include <fmt/format.h>
@@ -46,8 +47,8 @@ constexpr std::size_t version_end = recording_magic.size() + 4;
 constexpr std::size_t block_header_size = 20;
 constexpr std::size_t checksum_offset = 16;
 
-// A recording of one block of events and as little beside them takes a third of a second to pack as tightly as can be; of a
-// large one the calls come again and again, and packing fast is worth more.
+// To pack a recording of at most one block of events as tightly as can be takes up to a third of a second; of a larger one the
+// calls come again and again, and packing fast is worth more.
 constexpr int fast_level = 3;
 constexpr int tight_level = 19;
 constexpr std::size_t most_packed_tightly = std::size_t{1} << 20U;  // bytes of a block
@@ -66,9 +67,16 @@ std::uint32_t read32(std::span<const std::uint8_t> bytes, std::size_t at) {
   return value;
 }
 
-std::uint32_t checksum(std::span<const std::uint8_t> header,
+// Of a block in a file of that version, and of the version itself where one that says it is older would be read otherwise.
+std::uint32_t checksum(std::uint32_t version, std::span<const std::uint8_t> header,
                        std::span<const std::uint8_t> payload) {
-  auto sum = crc32_z(0, header.data(), header.size());
+  auto sum = crc32_z(0, nullptr, 0);
+  if (version >= first_version_by_calls) {
+    std::vector<std::uint8_t> bytes;
+    append32(bytes, version);
+    sum = crc32_z(sum, bytes.data(), bytes.size());
+  }
+  sum = crc32_z(sum, header.data(), header.size());
   sum = crc32_z(sum, payload.data(), payload.size());
   return static_cast<std::uint32_t>(sum);
 }
@@ -97,7 +105,8 @@ class FileWriter {
     append32(fields, static_cast<std::uint32_t>(events));
     append32(fields, static_cast<std::uint32_t>(stored));
     append32(fields, static_cast<std::uint32_t>(payload.size()));
-    append32(fields, checksum(fields, std::span(out_).subspan(header + block_header_size)));
+    append32(fields,
+             checksum(newest_version, fields, std::span(out_).subspan(header + block_header_size)));
     std::ranges::copy(fields, out_.begin() + static_cast<std::ptrdiff_t>(header));
   }
 
@@ -222,7 +231,8 @@ class FileReader {
                         .raw_size = read32(left, 12),
                         .payload = left.subspan(block_header_size, stored)};
       if (checksums_ == Checksums::verified &&
-          checksum(left.first(checksum_offset), block.payload) != read32(left, checksum_offset))
+          checksum(version(), left.first(checksum_offset), block.payload) !=
+              read32(left, checksum_offset))
         return damaged(at, "the checksum of the block does not match");
       if (auto sound = check_block(block, read32(left, 0) >> 16U); !sound)
         return sound;

@@ -135,6 +135,54 @@ TEST(MergePortable, WaitingForACpuIsNoSleepBesideACallThatSleeps) {
                           "0 45000000 external cpu=1000000 took=288000000", HasSubstr("end")));
 }
 
+// Of the 50 ms that it waited for a CPU, 20 outside calls, and the rest in the two that slept, each as much as the other for its
+// length.
+TEST(MergePortable, CallsThatSleepShareWhatIsLeftOfTheWaitingForACpu) {
+  constexpr std::int64_t ms = 1'000'000;
+  HandMadeRun run = portable_run(200 * ms);
+  run.result.cpus = 2;
+  run.events.add_thread(0, 100,
+                        {clocked(call(LONGPOLE_THREAD_START, 1 * ms), 1 * ms),
+                         clocked(call(LONGPOLE_YIELD, 10 * ms), 10 * ms),
+                         clocked(call(LONGPOLE_YIELD, 30 * ms), 10 * ms),
+                         {LONGPOLE_CPU_CLOCK, 31 * ms, 11 * ms},
+                         begins(LONGPOLE_FUTEX_WAIT, 31 * ms, condition_address),
+                         {LONGPOLE_CPU_CLOCK, 51 * ms, 11 * ms},
+                         returns(LONGPOLE_FUTEX_WAIT, 51 * ms, condition_address, 0),
+                         {LONGPOLE_CPU_CLOCK, 52 * ms, 12 * ms},
+                         begins(LONGPOLE_FUTEX_WAIT, 52 * ms, condition_address),
+                         {LONGPOLE_CPU_CLOCK, 92 * ms, 12 * ms},
+                         returns(LONGPOLE_FUTEX_WAIT, 92 * ms, condition_address, 0),
+                         clocked(call(LONGPOLE_THREAD_END, 150 * ms), 70 * ms)});
+  CpuCurve& delay = run.run_delays[100];
+  delay.add(0, 0);
+  delay.add(100 * ms, 50 * ms);
+  delay.add(200 * ms, 50 * ms);
+  EXPECT_THAT(describe(*run.merge()),
+              ElementsAre(HasSubstr("yield"), HasSubstr("yield"),
+                          "0 31000000 external cpu=1000000 took=10000000",
+                          "0 52000000 external cpu=1000000 took=20000000", HasSubstr("end")));
+}
+
+// Nobody knows what it waited for a CPU in the 10 ms behind the last look; before that it slept.
+TEST(MergePortable, ACallThatSleptSinceBeforeTheLastLookSlept) {
+  constexpr std::int64_t ms = 1'000'000;
+  HandMadeRun run = portable_run(200 * ms);
+  run.result.cpus = 2;
+  run.events.add_thread(0, 100,
+                        {clocked(call(LONGPOLE_THREAD_START, 1 * ms), 1 * ms),
+                         {LONGPOLE_CPU_CLOCK, 30 * ms, 30 * ms},
+                         begins(LONGPOLE_FUTEX_WAIT, 30 * ms, condition_address),
+                         {LONGPOLE_CPU_CLOCK, 190 * ms, 30 * ms},
+                         returns(LONGPOLE_FUTEX_WAIT, 190 * ms, condition_address, 0),
+                         clocked(call(LONGPOLE_THREAD_END, 195 * ms), 35 * ms)});
+  CpuCurve& delay = run.run_delays[100];
+  delay.add(0, 0);
+  delay.add(180 * ms, 0);
+  EXPECT_THAT(describe(*run.merge()),
+              ElementsAre("0 30000000 external cpu=30000000 took=150000000", HasSubstr("end")));
+}
+
 // It did not sleep, nor did it wait for a CPU.
 TEST(MergePortable, WhatTheHostStoleOfTheCpuIsNoWait) {
   constexpr std::int64_t ms = 1'000'000;

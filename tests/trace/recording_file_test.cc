@@ -106,6 +106,16 @@ TEST(RecordingFile, EveryChangedByteIsRefused) {
   }
 }
 
+// Times would go to other events in a file that says it is older.
+TEST(RecordingFile, EveryOtherFormatIsRefused) {
+  const Bytes whole = small_file();
+  for (unsigned changed = 1; changed < 256; ++changed) {
+    Bytes other = whole;
+    other[recording_magic.size()] ^= static_cast<std::uint8_t>(changed);
+    EXPECT_NE(refusal(other).why, "was accepted") << changed;
+  }
+}
+
 // Behind the checksum: whatever the bytes say, the result is an error or a valid Recording.
 TEST(RecordingFile, DamageThatNoChecksumShowsIsRefusedOrHarmless) {
   std::mt19937 random(11);
