@@ -1,7 +1,9 @@
 #include "recording/portable_times.h"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
+#include <span>
 #include <utility>
 
 namespace longpole::recording {
@@ -232,99 +234,96 @@ CpuCurve sum_of(const std::vector<ThreadTimes>& threads) {
   return sum;
 }
 
-// Takes what was waited for a CPU out of the gaps of a thread. A wait counts when it is over, and after the last look all may be
-// waiting.
+// What a thread waited for a CPU, to be taken out of its gaps. A wait counts when it is over, and after the last look all may
+// be waiting.
 //
 // What a look finds anew lies first in gaps outside calls that wait: a thread seldom sleeps there, and loses its CPU wherever
 // others want it. How long it ran in each is known by samples alone: where such a gap lies across a look, what is on both sides
 // belongs together. A call sleeps first, and waits for a CPU at its end.
 class RunDelays {
  public:
-  explicit RunDelays(ThreadTimes& thread) : gaps_(thread.gaps), looks_(thread.run_delay.points()) {
+  // `run_delay`: at least one look.
+  explicit RunDelays(const CpuCurve& run_delay) : looks_(run_delay.points()) {
     for (std::size_t look = 1; look < looks_.size(); ++look)
       found_.push_back(looks_[look].cpu - looks_[look - 1].cpu);
   }
 
-  void take_out() {
-    std::vector<std::size_t> outside;
-    for (std::size_t g = 0; g < gaps_.size(); ++g)
-      if (!gaps_[g].in_call)
-        outside.push_back(g);
-    for (std::size_t i = 0; i < outside.size();)
-      i = take_out_together(outside, i);
-    for (std::size_t g = 0; g < gaps_.size();)
-      g = take_out_of_calls(g);
+  // Of a thread, in order of time.
+  void take_out_of(std::vector<Gap>& gaps) {
+    std::vector<Gap*> outside;
+    std::vector<Gap*> in_calls;
+    for (Gap& gap : gaps)
+      (gap.in_call ? in_calls : outside).push_back(&gap);
+    for (Gaps left(outside); !left.empty();)
+      left = left.subspan(take_out_of_those_together(left));
+    for (Gaps left(in_calls); !left.empty();)
+      left = left.subspan(take_out_of_those_that_end_together(left));
   }
 
  private:
-  // Between two looks; the last: after all of them.
-  [[nodiscard]] std::size_t interval_of(std::int64_t time) const {
-    const auto after = std::ranges::lower_bound(looks_, time, {}, &CpuCurve::Point::time);
-    return static_cast<std::size_t>(std::max<std::ptrdiff_t>(after - looks_.begin() - 1, 0));
+  using Gaps = std::span<Gap* const>;
+
+  // Which look is the last before; what is behind the last of all has the number of those that found anything.
+  [[nodiscard]] std::size_t begin_of(const Gap& gap) const { return last_before(gap.from + 1); }
+  [[nodiscard]] std::size_t end_of(const Gap& gap) const { return last_before(gap.until); }
+  [[nodiscard]] std::size_t last_before(std::int64_t time) const {
+    const auto behind = std::ranges::lower_bound(looks_, time, {}, &CpuCurve::Point::time);
+    return static_cast<std::size_t>(std::max<std::ptrdiff_t>(behind - looks_.begin() - 1, 0));
   }
 
+  static std::int64_t off_in(const Gap& gap) { return gap.ready - gap.from; }
   static void shorten(Gap& gap, double share) {
-    gap.ready -= static_cast<std::int64_t>(share * static_cast<double>(gap.ready - gap.from));
+    gap.ready -= static_cast<std::int64_t>(share * static_cast<double>(off_in(gap)));
   }
 
-  // At its end.
-  void may_have_waited_since_last_look(Gap& gap) const {
-    const std::int64_t not_seen = gap.until - std::max(gap.from, looks_.back().time);
-    gap.ready -= std::min(not_seen, gap.ready - gap.from);
-  }
-
-  // Returns the first gap behind those that belong together.
-  std::size_t take_out_together(const std::vector<std::size_t>& gaps, std::size_t first) {
-    const std::size_t begin = interval_of(gaps_[gaps[first]].from + 1);
+  // The first gap and those that belong together with it: returns how many.
+  std::size_t take_out_of_those_together(Gaps gaps) {
+    const std::size_t begin = begin_of(*gaps.front());
     std::size_t end = begin;
-    std::size_t last = first;
+    std::size_t count = 0;
     std::int64_t off = 0;
-    for (; last < gaps.size() && interval_of(gaps_[gaps[last]].from + 1) <= end; ++last) {
-      off += gaps_[gaps[last]].ready - gaps_[gaps[last]].from;
-      end = std::max(end, interval_of(gaps_[gaps[last]].until));
+    for (; count < gaps.size() && begin_of(*gaps[count]) <= end; ++count) {
+      off += off_in(*gaps[count]);
+      end = std::max(end, end_of(*gaps[count]));
     }
-    const bool may_wait_still = end >= found_.size();
-    std::int64_t waited = 0;
-    for (std::size_t i = begin; i <= end && i < found_.size(); ++i)
-      waited += found_[i];
+    const bool may_wait_still = end == found_.size();
+    const std::span<std::int64_t> found =
+        std::span(found_).subspan(begin, std::min(end + 1, found_.size()) - begin);
+    const std::int64_t waited = std::accumulate(found.begin(), found.end(), std::int64_t{0});
     const double share = may_wait_still ? 1 : part_of(waited, off);
-    for (std::size_t g = first; g < last; ++g)
-      shorten(gaps_[gaps[g]], share);
+    for (Gap* gap : gaps.first(count))
+      shorten(*gap, share);
     const double given = part_of(off, waited);
-    for (std::size_t i = begin; i <= end && i < found_.size(); ++i)
-      found_[i] -= static_cast<std::int64_t>(given * static_cast<double>(found_[i]));
-    return last;
+    for (std::int64_t& of_look : found)
+      of_look -= static_cast<std::int64_t>(given * static_cast<double>(of_look));
+    return count;
   }
 
-  // Of those that end between the same two looks as this one. Returns the first gap behind them.
-  std::size_t take_out_of_calls(std::size_t first) {
-    const std::size_t interval = interval_of(gaps_[first].until);
-    std::size_t last = first;
+  // The first gap and those that end between the same two looks: returns how many.
+  std::size_t take_out_of_those_that_end_together(Gaps gaps) {
+    const std::size_t end = end_of(*gaps.front());
+    if (end == found_.size()) {
+      for (Gap* gap : gaps)
+        gap->ready -= std::min(off_in(*gap), gap->until - std::max(gap->from, looks_.back().time));
+      return gaps.size();
+    }
+    std::int64_t waited = found_[end];
     std::int64_t off = 0;
-    std::int64_t waited = interval < found_.size() ? found_[interval] : 0;
-    for (; last < gaps_.size() && interval_of(gaps_[last].until) == interval; ++last) {
-      if (!gaps_[last].in_call)
-        continue;
-      off += gaps_[last].ready - gaps_[last].from;
-      for (std::size_t i = interval_of(gaps_[last].from + 1) + 1; i < interval; ++i)
+    std::size_t count = 0;
+    for (; count < gaps.size() && end_of(*gaps[count]) == end; ++count) {
+      off += off_in(*gaps[count]);
+      for (std::size_t i = begin_of(*gaps[count]) + 1; i < end; ++i)
         waited += found_[i];  // while it was in this call all the time
     }
     const double share = part_of(waited, off);
-    for (std::size_t g = first; g < last; ++g) {
-      if (!gaps_[g].in_call)
-        continue;
-      if (interval < found_.size())
-        shorten(gaps_[g], share);
-      else
-        may_have_waited_since_last_look(gaps_[g]);
-    }
-    return last;
+    for (Gap* gap : gaps.first(count))
+      shorten(*gap, share);
+    return count;
   }
 
-  std::vector<Gap>& gaps_;
   const std::vector<CpuCurve::Point>& looks_;
-  std::vector<std::int64_t>
-      found_;  // anew by each look but the first, and not given to a gap so far
+  // By all looks but the first, and not given to a gap so far.
+  std::vector<std::int64_t> found_;
 };
 
 // What the other threads had of the one CPU meanwhile.
@@ -362,7 +361,7 @@ void find_portable_gaps(std::vector<ThreadTimes>& threads, bool one_cpu, const S
   CpuCurve all = one_cpu ? sum_of(threads) : CpuCurve{};
   for (ThreadTimes& thread : threads) {
     if (!thread.run_delay.empty())
-      RunDelays(thread).take_out();
+      RunDelays(thread.run_delay).take_out_of(thread.gaps);
     else if (one_cpu)
       take_out_others(thread, all);
     for (Gap& gap : thread.gaps)

@@ -27,6 +27,7 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -67,18 +68,17 @@ std::uint32_t read32(std::span<const std::uint8_t> bytes, std::size_t at) {
   return value;
 }
 
-// Of a block in a file of that version, and of the version itself where one that says it is older would be read otherwise.
-std::uint32_t checksum(std::uint32_t version, std::span<const std::uint8_t> header,
-                       std::span<const std::uint8_t> payload) {
+std::uint32_t checksum(std::initializer_list<std::span<const std::uint8_t>> parts) {
   auto sum = crc32_z(0, nullptr, 0);
-  if (version >= first_version_by_calls) {
-    std::vector<std::uint8_t> bytes;
-    append32(bytes, version);
-    sum = crc32_z(sum, bytes.data(), bytes.size());
-  }
-  sum = crc32_z(sum, header.data(), header.size());
-  sum = crc32_z(sum, payload.data(), payload.size());
+  for (const std::span<const std::uint8_t> part : parts)
+    sum = crc32_z(sum, part.data(), part.size());
   return static_cast<std::uint32_t>(sum);
+}
+
+// What the checksums of a file cover of its start: the version where one that says it is older would be read otherwise.
+std::span<const std::uint8_t> covered_start(std::span<const std::uint8_t> file) {
+  const bool by_calls = read32(file, recording_magic.size()) >= first_version_by_calls;
+  return file.subspan(recording_magic.size(), by_calls ? version_end - recording_magic.size() : 0);
 }
 
 struct FreeCompressor {
@@ -105,8 +105,9 @@ class FileWriter {
     append32(fields, static_cast<std::uint32_t>(events));
     append32(fields, static_cast<std::uint32_t>(stored));
     append32(fields, static_cast<std::uint32_t>(payload.size()));
+    const std::span<const std::uint8_t> whole(out_);
     append32(fields,
-             checksum(newest_version, fields, std::span(out_).subspan(header + block_header_size)));
+             checksum({covered_start(whole), fields, whole.subspan(header + block_header_size)}));
     std::ranges::copy(fields, out_.begin() + static_cast<std::ptrdiff_t>(header));
   }
 
@@ -231,7 +232,7 @@ class FileReader {
                         .raw_size = read32(left, 12),
                         .payload = left.subspan(block_header_size, stored)};
       if (checksums_ == Checksums::verified &&
-          checksum(version(), left.first(checksum_offset), block.payload) !=
+          checksum({covered_start(bytes_), left.first(checksum_offset), block.payload}) !=
               read32(left, checksum_offset))
         return damaged(at, "the checksum of the block does not match");
       if (auto sound = check_block(block, read32(left, 0) >> 16U); !sound)
@@ -349,10 +350,7 @@ class FileReader {
 
 std::vector<std::uint8_t> encode_recording_with(const Recording& recording,
                                                 Compression compression) {
-  std::size_t events = 0;
-  for (const Thread& thread : recording.threads)
-    events += thread.events.size();
-  FileWriter file(compression, events <= events_per_block);
+  FileWriter file(compression, recording.event_count() <= events_per_block);
   ByteWriter tables;
   encode_tables(tables, recording);
   file.write(BlockKind::tables, 0, tables.bytes());

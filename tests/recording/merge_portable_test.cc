@@ -9,6 +9,8 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
+constexpr std::uint64_t ms = 1'000'000;
+
 // By the portable source, with a clock that counts nanoseconds.
 HandMadeRun portable_run(std::uint64_t ended_ns) {
   HandMadeRun run;
@@ -51,7 +53,6 @@ TEST(MergePortable, TimeOnTheCpuInsideABlockingCallCountsForWhatFollows) {
 }
 
 TEST(MergePortable, WhereAThreadHadItsCpuItComputed) {
-  constexpr std::uint64_t ms = 1'000'000;
   HandMadeRun run = portable_run(100 * ms);
   const auto merged = [&](std::uint64_t second_reading) {
     run.events = {};
@@ -70,7 +71,6 @@ TEST(MergePortable, WhereAThreadHadItsCpuItComputed) {
 }
 
 TEST(MergePortable, TimeThatNobodyUsedIsAnExternalWait) {
-  constexpr std::uint64_t ms = 1'000'000;
   HandMadeRun run = portable_run(100 * ms);
   run.events.add_thread(0, 100,
                         {clocked(call(LONGPOLE_THREAD_START, 1 * ms), 1 * ms),
@@ -85,101 +85,78 @@ TEST(MergePortable, TimeThatNobodyUsedIsAnExternalWait) {
   EXPECT_THAT(lines, testing::Contains("1 30000000 end cpu=20001000"));
 }
 
+// A call that waits for nobody known, in which the thread had no CPU. All in milliseconds.
+std::vector<RecordFields> slept(std::uint64_t from, std::uint64_t until, std::uint64_t cpu) {
+  return {{LONGPOLE_CPU_CLOCK, from * ms, cpu * ms},
+          begins(LONGPOLE_FUTEX_WAIT, from * ms, condition_address),
+          {LONGPOLE_CPU_CLOCK, until * ms, cpu * ms},
+          returns(LONGPOLE_FUTEX_WAIT, until * ms, condition_address, 0)};
+}
+RecordFields clocked_call(longpole_kind kind, std::uint64_t time, std::uint64_t cpu) {
+  return clocked(call(kind, time * ms), cpu * ms);
+}
+
+// What becomes of one thread where others have its CPU, too: `looks` say how long it had waited for one by then. In
+// milliseconds.
+std::vector<std::string> with_looks(
+    const std::vector<std::vector<RecordFields>>& records,
+    const std::vector<std::pair<std::uint64_t, std::uint64_t>>& looks) {
+  HandMadeRun run = portable_run(400 * ms);
+  run.result.cpus = 2;
+  std::vector<RecordFields> all;
+  for (const std::vector<RecordFields>& some : records)
+    all.insert(all.end(), some.begin(), some.end());
+  run.events.add_thread(0, 100, all);
+  for (const auto& [time, waited] : looks)
+    run.run_delays[100].add(static_cast<std::int64_t>(time * ms),
+                            static_cast<std::int64_t>(waited * ms));
+  return describe(*run.merge());
+}
+
 TEST(MergePortable, WaitingForACpuLiesWhereTheThreadWasOffIt) {
-  constexpr std::int64_t ms = 1'000'000;
-  for (const std::int64_t waited : {20 * ms, 8 * ms}) {
-    HandMadeRun run;
-    run.result.kernel_source = false;
-    run.result.cpus = 2;
-    run.result.ended_ns = 200 * ms;
-    run.result.clock_pairs.back() = {200 * ms, 200 * ms};
-    // Off the CPU for 20 ms of the tenth of a second between two looks at it.
-    run.events.add_thread(0, 100,
-                          {clocked(call(LONGPOLE_THREAD_START, 1 * ms), 1 * ms),
-                           clocked(call(LONGPOLE_YIELD, 60 * ms), 60 * ms),
-                           clocked(call(LONGPOLE_YIELD, 80 * ms), 60 * ms),
-                           clocked(call(LONGPOLE_THREAD_END, 200 * ms), 180 * ms)});
-    CpuCurve& delay = run.run_delays[100];
-    delay.add(0, 0);
-    delay.add(100 * ms, waited);
-    delay.add(200 * ms, waited);
-    const std::vector<std::string> lines = describe(*run.merge());
-    if (waited == 20 * ms)
-      EXPECT_THAT(lines, testing::Each(testing::Not(HasSubstr("external"))));
-    else
-      EXPECT_THAT(lines, testing::Contains("0 60000000 external cpu=0 took=12000000"));
-  }
+  // Off the CPU for 20 ms of the tenth of a second between two looks at it.
+  const std::vector<std::vector<RecordFields>> records = {
+      {clocked_call(LONGPOLE_THREAD_START, 1, 1), clocked_call(LONGPOLE_YIELD, 60, 60),
+       clocked_call(LONGPOLE_YIELD, 80, 60), clocked_call(LONGPOLE_THREAD_END, 200, 180)}};
+  EXPECT_THAT(with_looks(records, {{0, 0}, {100, 20}, {200, 20}}),
+              testing::Each(testing::Not(HasSubstr("external"))));
+  EXPECT_THAT(with_looks(records, {{0, 0}, {100, 8}, {200, 8}}),
+              testing::Contains("0 60000000 external cpu=0 took=12000000"));
 }
 
 // A call that waits sleeps until its end: it had 4 ms to wait for a CPU behind that, and all else came before it.
 TEST(MergePortable, WaitingForACpuIsNoSleepBesideACallThatSleeps) {
-  constexpr std::int64_t ms = 1'000'000;
-  HandMadeRun run = portable_run(400 * ms);
-  run.result.cpus = 2;
-  run.events.add_thread(0, 100,
-                        {clocked(call(LONGPOLE_THREAD_START, 1 * ms), 1 * ms),
-                         clocked(call(LONGPOLE_YIELD, 20 * ms), 20 * ms),
-                         clocked(call(LONGPOLE_YIELD, 44 * ms), 20 * ms),
-                         {LONGPOLE_CPU_CLOCK, 45 * ms, 21 * ms},
-                         begins(LONGPOLE_FUTEX_WAIT, 45 * ms, condition_address),
-                         {LONGPOLE_CPU_CLOCK, 337 * ms, 21 * ms},
-                         returns(LONGPOLE_FUTEX_WAIT, 337 * ms, condition_address, 0),
-                         clocked(call(LONGPOLE_THREAD_END, 350 * ms), 34 * ms)});
-  CpuCurve& delay = run.run_delays[100];
-  delay.add(0, 0);
-  delay.add(100 * ms, 24 * ms);
-  delay.add(300 * ms, 24 * ms);
-  delay.add(380 * ms, 28 * ms);
-  EXPECT_THAT(describe(*run.merge()),
-              ElementsAre(HasSubstr("yield"), HasSubstr("yield"),
-                          "0 45000000 external cpu=1000000 took=288000000", HasSubstr("end")));
+  EXPECT_THAT(
+      with_looks({{clocked_call(LONGPOLE_THREAD_START, 1, 1), clocked_call(LONGPOLE_YIELD, 20, 20),
+                   clocked_call(LONGPOLE_YIELD, 44, 20)},
+                  slept(45, 337, 21),
+                  {clocked_call(LONGPOLE_THREAD_END, 350, 34)}},
+                 {{0, 0}, {100, 24}, {300, 24}, {380, 28}}),
+      ElementsAre(HasSubstr("yield"), HasSubstr("yield"),
+                  "0 45000000 external cpu=1000000 took=288000000", HasSubstr("end")));
 }
 
 // Of the 50 ms that it waited for a CPU, 20 outside calls, and the rest in the two that slept, each as much as the other for its
 // length.
 TEST(MergePortable, CallsThatSleepShareWhatIsLeftOfTheWaitingForACpu) {
-  constexpr std::int64_t ms = 1'000'000;
-  HandMadeRun run = portable_run(200 * ms);
-  run.result.cpus = 2;
-  run.events.add_thread(0, 100,
-                        {clocked(call(LONGPOLE_THREAD_START, 1 * ms), 1 * ms),
-                         clocked(call(LONGPOLE_YIELD, 10 * ms), 10 * ms),
-                         clocked(call(LONGPOLE_YIELD, 30 * ms), 10 * ms),
-                         {LONGPOLE_CPU_CLOCK, 31 * ms, 11 * ms},
-                         begins(LONGPOLE_FUTEX_WAIT, 31 * ms, condition_address),
-                         {LONGPOLE_CPU_CLOCK, 51 * ms, 11 * ms},
-                         returns(LONGPOLE_FUTEX_WAIT, 51 * ms, condition_address, 0),
-                         {LONGPOLE_CPU_CLOCK, 52 * ms, 12 * ms},
-                         begins(LONGPOLE_FUTEX_WAIT, 52 * ms, condition_address),
-                         {LONGPOLE_CPU_CLOCK, 92 * ms, 12 * ms},
-                         returns(LONGPOLE_FUTEX_WAIT, 92 * ms, condition_address, 0),
-                         clocked(call(LONGPOLE_THREAD_END, 150 * ms), 70 * ms)});
-  CpuCurve& delay = run.run_delays[100];
-  delay.add(0, 0);
-  delay.add(100 * ms, 50 * ms);
-  delay.add(200 * ms, 50 * ms);
-  EXPECT_THAT(describe(*run.merge()),
-              ElementsAre(HasSubstr("yield"), HasSubstr("yield"),
-                          "0 31000000 external cpu=1000000 took=10000000",
-                          "0 52000000 external cpu=1000000 took=20000000", HasSubstr("end")));
+  EXPECT_THAT(
+      with_looks({{clocked_call(LONGPOLE_THREAD_START, 1, 1), clocked_call(LONGPOLE_YIELD, 10, 10),
+                   clocked_call(LONGPOLE_YIELD, 30, 10)},
+                  slept(31, 51, 11),
+                  slept(52, 92, 12),
+                  {clocked_call(LONGPOLE_THREAD_END, 150, 70)}},
+                 {{0, 0}, {100, 50}, {200, 50}}),
+      ElementsAre(HasSubstr("yield"), HasSubstr("yield"),
+                  "0 31000000 external cpu=1000000 took=10000000",
+                  "0 52000000 external cpu=1000000 took=20000000", HasSubstr("end")));
 }
 
 // Nobody knows what it waited for a CPU in the 10 ms behind the last look; before that it slept.
 TEST(MergePortable, ACallThatSleptSinceBeforeTheLastLookSlept) {
-  constexpr std::int64_t ms = 1'000'000;
-  HandMadeRun run = portable_run(200 * ms);
-  run.result.cpus = 2;
-  run.events.add_thread(0, 100,
-                        {clocked(call(LONGPOLE_THREAD_START, 1 * ms), 1 * ms),
-                         {LONGPOLE_CPU_CLOCK, 30 * ms, 30 * ms},
-                         begins(LONGPOLE_FUTEX_WAIT, 30 * ms, condition_address),
-                         {LONGPOLE_CPU_CLOCK, 190 * ms, 30 * ms},
-                         returns(LONGPOLE_FUTEX_WAIT, 190 * ms, condition_address, 0),
-                         clocked(call(LONGPOLE_THREAD_END, 195 * ms), 35 * ms)});
-  CpuCurve& delay = run.run_delays[100];
-  delay.add(0, 0);
-  delay.add(180 * ms, 0);
-  EXPECT_THAT(describe(*run.merge()),
+  EXPECT_THAT(with_looks({{clocked_call(LONGPOLE_THREAD_START, 1, 1)},
+                          slept(30, 190, 30),
+                          {clocked_call(LONGPOLE_THREAD_END, 195, 35)}},
+                         {{0, 0}, {180, 0}}),
               ElementsAre("0 30000000 external cpu=30000000 took=150000000", HasSubstr("end")));
 }
 
@@ -223,7 +200,6 @@ TEST(MergePortable, SamplesSayHowLongAThreadThatWasCutShortRan) {
 // It is due at the tick at which the thread loses its CPU, and comes when the thread has one again.
 TEST(MergePortable, ASampleDoesNotSayThatTheThreadRanRightBeforeIt) {
   constexpr std::uint64_t us = 1'000;
-  constexpr std::uint64_t ms = 1'000 * us;
   HandMadeRun run = portable_run(20 * ms);
   std::vector<RecordFields> records = {clocked(call(LONGPOLE_THREAD_START, 1 * us), 1 * us)};
   for (std::uint64_t at = 50 * us; at <= 4 * ms; at += 50 * us)
@@ -242,7 +218,6 @@ TEST(MergePortable, ASampleDoesNotSayThatTheThreadRanRightBeforeIt) {
 }
 
 TEST(MergePortable, WaitingForATurnIsNeitherCpuTimeNorAWait) {
-  constexpr std::uint64_t ms = 1'000'000;
   HandMadeRun run;
   run.result.kernel_source = false;
   run.result.lockstep = 2;
