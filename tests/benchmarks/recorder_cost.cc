@@ -8,7 +8,7 @@
 //   stopped    the recorder, after its recording has come to an end
 //   recorded   as programs are, all threads on one CPU
 //   …in_two    two threads at once, each on a mutex of its own: nothing may be shared
-//   …all_cpus  as with --all-cpus, where a stamp waits for the acquisition before it
+//   …all_cpus  as with --cpus all, where a stamp waits for the acquisition before it
 //   lttng      LTTng with its wrapper of pthread calls, liblttng-ust-pthread-wrapper; where Debian's
 //              lttng-tools are installed
 //   uftrace    of the calls into libraries; where it is installed
