@@ -9,7 +9,7 @@
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_t thread;
 static int is_over;
-static int begun;
+static int rounds;
 static int asks;
 static int answers;
 
@@ -20,7 +20,7 @@ static void* locks(void* unused) {
     }
     pthread_mutex_lock(&mutex);
     pthread_mutex_unlock(&mutex);
-    __atomic_store_n(&begun, 1, __ATOMIC_RELEASE);
+    __atomic_fetch_add(&rounds, 1, __ATOMIC_RELEASE);
     usleep(10);
   }
   return unused;
@@ -30,12 +30,17 @@ __attribute__((constructor)) static void start(int argc, char** argv) {
   asks = argc > 1 && strcmp(argv[1], "asks") == 0;
   pthread_create(&thread, NULL, locks, NULL);
   // So that it is at its calls, not at its beginning, when the next constructor runs.
-  while (!asks && !__atomic_load_n(&begun, __ATOMIC_ACQUIRE)) {
+  while (!asks && __atomic_load_n(&rounds, __ATOMIC_ACQUIRE) == 0) {
   }
 }
 
 void end_early_thread(void);
 void end_early_thread(void) {
+  // A whole round of its calls is after the program's beginning, however late on a busy machine the thread gets a CPU.
+  const int before = __atomic_load_n(&rounds, __ATOMIC_ACQUIRE);
+  while (__atomic_load_n(&rounds, __ATOMIC_ACQUIRE) - before < 2) {
+    usleep(100);
+  }
   __atomic_store_n(&is_over, 1, __ATOMIC_RELAXED);
   pthread_join(thread, NULL);
   printf("answers %d\n", answers);
