@@ -197,6 +197,10 @@ RulesOfThumb::RulesOfThumb(std::span<const simulation::ConcurrencyStep> ideal, s
     threads_at_once_ = static_cast<std::uint32_t>(std::lround(by_threads / work));
 }
 
+RulesOfThumb RulesOfThumb::of(const Recording& recording) {
+  return {simulation::concurrency(simulation::simulate_ideal(recording)), recording.threads.size()};
+}
+
 double RulesOfThumb::amdahl(std::uint32_t cpus) const {
   return 1 / (serial_fraction_ + (1 - serial_fraction_) / cpus);
 }

@@ -117,6 +117,7 @@ struct PredictionError {
 class RulesOfThumb {
  public:
   RulesOfThumb(std::span<const simulation::ConcurrencyStep> ideal, std::size_t threads);
+  [[nodiscard]] static RulesOfThumb of(const Recording& recording);
 
   // The share of its work that the program does while no other thread could run.
   [[nodiscard]] double serial_fraction() const { return serial_fraction_; }

@@ -162,14 +162,18 @@ Expected<std::uint32_t> read_nodes(const ComputerOptions& options, std::uint32_t
   return parse_number("--nodes", options.nodes, 1, fewest_cpus);
 }
 
-Expected<void> read_costs(const std::string& name, const Recording& recording, Machine& machine) {
-  if (name.empty() || name == "recorded")
-    return {};
+Expected<void> read_costs(const std::string& name, const Recording& recording,
+                          const std::optional<HostCosts>& usual, Machine& machine) {
   HostCosts costs;
-  if (name == "host")
+  if (name.empty() || name == "recorded") {
+    if (!usual)
+      return {};
+    costs = *usual;
+  } else if (name == "host") {
     costs = calibration::host_costs().costs;
-  else if (name != "none")
+  } else if (name != "none") {
     return bad_input("--costs " + name, "there are no such costs", "choose recorded, none or host");
+  }
   machine.wake_up = costs.wake_up;
   machine.deep_sleep = costs.deep_sleep;
   machine.deep_wake_up = costs.deep_wake_up;
@@ -338,7 +342,8 @@ Expected<void> check_names(const ComputerOptions& options) {
 
 Expected<std::vector<Computer>> read_computers(const ComputerOptions& options,
                                                const Recording& recording,
-                                               const std::vector<std::uint32_t>& cpus) {
+                                               const std::vector<std::uint32_t>& cpus,
+                                               const std::optional<HostCosts>& usual) {
   auto computer = read_scheduler(options);
   if (!computer)
     return tl::unexpected(computer.error());
@@ -348,7 +353,7 @@ Expected<std::vector<Computer>> read_computers(const ComputerOptions& options,
                      fmt::format("under the scheduler {} all CPUs and threads are alike", name),
                      "choose another with --scheduler, such as linux");
   Machine& machine = computer->machine;
-  if (const auto costs = read_costs(options.costs, recording, machine); !costs)
+  if (const auto costs = read_costs(options.costs, recording, usual, machine); !costs)
     return tl::unexpected(costs.error());
   const std::uint32_t fewest = *std::min_element(cpus.begin(), cpus.end());
   if (auto read = read_threads(options, recording, fewest, machine); !read)

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,10 +54,11 @@ void for_each_option(const ComputerOptions& options,
 // What can be said before the recording has been read: of the scheduler and the models.
 [[nodiscard]] Expected<void> check_names(const ComputerOptions& options);
 
-// The computers with so many CPUs, in order.
+// The computers with so many CPUs, in order. `usual`: what costs are there unless the options say others; none: the
+// recording's.
 [[nodiscard]] Expected<std::vector<analysis::Computer>> read_computers(
     const ComputerOptions& options, const Recording& recording,
-    const std::vector<std::uint32_t>& cpus);
+    const std::vector<std::uint32_t>& cpus, const std::optional<HostCosts>& usual = std::nullopt);
 
 [[nodiscard]] Expected<analysis::ModelChoice> read_models(const ComputerOptions& options,
                                                           const Recording& recording);

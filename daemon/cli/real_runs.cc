@@ -56,7 +56,7 @@ Expected<RealRuns> run_for_real(const fs::path& program, const std::vector<std::
                                 const std::vector<std::uint32_t>& counts,
                                 const std::optional<std::vector<std::uint32_t>>& in_turns_as_on,
                                 const Rounds& rounds, int exit_status,
-                                const std::function<void(std::string)>& progress) {
+                                const std::function<void(std::string)>& begin_round) {
   struct Run {
     std::vector<std::uint32_t> cpus;  // started from the first of them
     RealRun* result = nullptr;
@@ -102,8 +102,8 @@ Expected<RealRuns> run_for_real(const fs::path& program, const std::vector<std::
   for (std::uint32_t round = 0; round < rounds.most; ++round) {
     if (round >= rounds.fewest && are_known_to(rounds.within, measured))
       break;
-    progress(fmt::format("running it as it is, round {} of {}{}", round + 1,
-                         rounds.most > rounds.fewest ? "up to " : "", rounds.most));
+    begin_round(fmt::format("running it as it is, round {} of {}{}", round + 1,
+                            rounds.most > rounds.fewest ? "up to " : "", rounds.most));
     std::vector<RealRun>& on_one =
         measured.on_one.emplace_back(std::min<std::size_t>(cpus_begun_on, used));
     std::vector<Run> runs;

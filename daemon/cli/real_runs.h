@@ -44,13 +44,13 @@ struct RealRuns {
 // so many CPUs (analysis/cpu_time_on.h): not for programs whose threads spin, which use up what time they wait. Where the
 // machine has fewer CPUs, a copy on each of these stands for more, and where it has one, there are none; nor where one ends
 // with another status than the program alone, be it that it took ten times as long, or its threads may not be held. `machine`:
-// its CPUs, in the order in which to use them. `progress` hears before each round what is going on. Errors: of starting the
+// its CPUs, in the order in which to use them. `begin_round` hears before each what is going on. Errors: of starting the
 // program; that a signal has asked to stop (recording/stop_signals.h); and it must end with `exit_status` each time. As
 // recording::run_measured(), not to be called by two threads at once.
 [[nodiscard]] Expected<RealRuns> run_for_real(
     const std::filesystem::path& program, const std::vector<std::string>& arguments,
     const std::vector<std::uint32_t>& machine, const std::vector<std::uint32_t>& counts,
     const std::optional<std::vector<std::uint32_t>>& in_turns_as_on, const Rounds& rounds,
-    int exit_status, const std::function<void(std::string)>& progress);
+    int exit_status, const std::function<void(std::string)>& begin_round);
 
 }  // namespace longpole::cli

@@ -31,7 +31,6 @@
 #include "recording/measured_run.h"
 #include "recording/stop_signals.h"
 #include "simulation/machine.h"
-#include "simulation/simulate.h"
 #include "storage/load.h"
 
 namespace longpole::cli {
@@ -310,10 +309,7 @@ Expected<void> measure_turns(Recording& recording, const Request& request, Statu
   const auto program = recording::check_program(name, {}, recording::own_search_path());
   if (!program)
     return tl::unexpected(program.error());
-  const std::uint32_t threads =
-      analysis::RulesOfThumb(simulation::concurrency(simulation::simulate_ideal(recording)),
-                             recording.threads.size())
-          .threads_at_once();
+  const std::uint32_t threads = analysis::RulesOfThumb::of(recording).threads_at_once();
   std::optional<ProgressLine> progress;
   if (request.status.empty())
     progress.emplace("running it as it is");

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdio>
 #include <iterator>
 #include <map>
@@ -30,6 +31,7 @@
 #include "recording/lockstep_advice.h"
 #include "recording/measured_run.h"
 #include "storage/load.h"
+#include "trace/host_costs.h"
 
 namespace longpole::cli {
 namespace {
@@ -138,6 +140,14 @@ Expected<LockstepChoice> choose_lockstep(const std::string& option,
   return choice;
 }
 
+// What failed, and that it need not have been tried.
+Error without_lockstep(Error error, const LockstepChoice& choice) {
+  if (choice.if_advised)
+    error.remedy += fmt::format("{}--lockstep none goes without recordings in lockstep",
+                                error.remedy.empty() ? "" : "; ");
+  return error;
+}
+
 std::vector<std::string> advice_of(const std::vector<Notice>& notices) {
   std::vector<std::string> codes;
   for (const Notice& notice : notices)
@@ -146,38 +156,59 @@ std::vector<std::string> advice_of(const std::vector<Notice>& notices) {
   return codes;
 }
 
-Expected<PredictedInLockstep> predict_in_lockstep(const ValidateOptions& options,
-                                                  const LockstepChoice& choice,
-                                                  recording::Options recorded,
-                                                  const calibration::Calibration& calibration) {
-  PredictedInLockstep out;
+using RecordedInLockstep = std::map<std::uint32_t, Recording>;  // by number of CPUs
+
+Expected<RecordedInLockstep> record_in_lockstep(const LockstepChoice& choice,
+                                                recording::Options recorded,
+                                                const calibration::Calibration& calibration) {
+  RecordedInLockstep out;
   for (const std::uint32_t count : choice.cpus) {
     if (out.contains(count))
       continue;
     recorded.lockstep = count;
-    auto predicted = record(recorded, calibration, "").and_then([&](Recording&& made) {
-      return predict(options.computer, std::move(made), options.command.front(), {count});
-    });
-    if (!predicted) {
-      Error error = std::move(predicted.error());
-      if (choice.if_advised)
-        error.remedy += fmt::format("{}--lockstep none goes without recordings in lockstep",
-                                    error.remedy.empty() ? "" : "; ");
-      return tl::unexpected(std::move(error));
-    }
+    auto recording = record(recorded, calibration, "");
+    if (!recording)
+      return tl::unexpected(without_lockstep(std::move(recording.error()), choice));
+    out.emplace(count, std::move(*recording));
+  }
+  return out;
+}
+
+Expected<PredictedInLockstep> predict_in_lockstep(const ValidateOptions& options,
+                                                  const LockstepChoice& choice,
+                                                  const HostCosts& costs,
+                                                  RecordedInLockstep recorded) {
+  PredictedInLockstep out;
+  for (auto& [count, recording] : recorded) {
+    auto predicted =
+        predict(options.computer, costs, std::move(recording), options.command.front(), {count});
+    if (!predicted)
+      return tl::unexpected(without_lockstep(std::move(predicted.error()), choice));
     out.emplace(count, std::move(*predicted));
   }
   return out;
 }
 
+// Of each the middle of the rounds; the recording's where none was measured.
+HostCosts costs_meanwhile(const std::vector<calibration::Calibration>& of_rounds,
+                          const Recording& recording) {
+  HostCosts costs = recording.run.costs;
+  const calibration::Calibration middle = calibration::middle_of(of_rounds);
+  for (std::size_t cost = 0; cost < host_cost_count; ++cost)
+    if (const Nanoseconds measured = host_cost(middle.costs, cost); measured > Nanoseconds{})
+      host_cost(costs, cost) = measured;
+  return costs;
+}
+
 // Predicts again what the recording says now of CPU times on several CPUs, and keeps it with that.
 Expected<void> take_cpu_times(ValidationPrediction& plain, const ValidateOptions& options,
-                              const Recording& recording, const std::vector<std::uint32_t>& cpus) {
+                              const HostCosts& costs, const Recording& recording,
+                              const std::vector<std::uint32_t>& cpus) {
   if (recording.run.cpu_time_on.empty()) {
     plain.validation.notices = notes_text(recording);
     return {};
   }
-  auto predicted = predict(options.computer, recording, options.command.front(), cpus);
+  auto predicted = predict(options.computer, costs, recording, options.command.front(), cpus);
   if (!predicted)
     return tl::unexpected(predicted.error());
   for (std::size_t i = 0; i < predicted->validation.rows.size(); ++i)
@@ -244,17 +275,19 @@ Expected<int> validate(const ValidateOptions& options) {
   if (first->exit_status != exit_status)
     return ends_differently(program->path, "1 CPU", first->exit_status, exit_status);
   const std::vector<std::string> advice = advice_of(recording->notices);
-  auto plain = predict(options.computer, *recording, options.command.front(), *cpus);
-  if (!plain)
-    return tl::unexpected(plain.error());
-  PredictedInLockstep in_lockstep;
+  const auto computers = read_computers(options.computer, *recording, *cpus);
+  if (!computers)
+    return tl::unexpected(computers.error());
+  if (const auto models = read_models(options.computer, *recording); !models)
+    return tl::unexpected(models.error());
+  RecordedInLockstep recorded_in_lockstep;
   if (!lockstep->cpus.empty() && (!lockstep->if_advised || !advice.empty())) {
     // It must be told what the real runs find, not N.
     recorded.as_cpus = static_cast<std::uint32_t>(machine.size());
-    auto predicted = predict_in_lockstep(options, *lockstep, recorded, calibration);
-    if (!predicted)
-      return tl::unexpected(predicted.error());
-    in_lockstep = std::move(*predicted);
+    auto made = record_in_lockstep(*lockstep, recorded, calibration);
+    if (!made)
+      return tl::unexpected(made.error());
+    recorded_in_lockstep = std::move(*made);
   }
 
   const std::set<std::uint32_t> predicted_counts(cpus->begin(), cpus->end());
@@ -263,36 +296,47 @@ Expected<int> validate(const ValidateOptions& options) {
                [&](std::uint32_t count) { return count > 1 && count <= machine.size(); });
   // In lockstep threads take turns in their own way, and such as spin are not to be run in others; and where no CPUs are
   // simulated, none has a speed.
-  const bool corrects = in_lockstep.empty() &&
+  const bool corrects = recorded_in_lockstep.empty() &&
                         std::ranges::none_of(recording->notices, recording::says_that_it_spins) &&
-                        plain->computers.front().kind == analysis::Computer::Kind::machine;
+                        computers->front().kind == analysis::Computer::Kind::machine;
+  const std::uint32_t threads = analysis::RulesOfThumb::of(*recording).threads_at_once();
   std::optional<ProgressLine> progress(std::in_place, "running it as it is");
   std::optional<std::vector<std::uint32_t>> in_turns_as_on;
   if (corrects)
-    in_turns_as_on =
-        analysis::cpu_counts_to_try(*predicted_counts.rbegin(), plain->threads_at_once);
-  const auto measured =
-      run_for_real(program->path, recorded.arguments, machine, counts, in_turns_as_on, *rounds,
-                   exit_status, [&](std::string doing) { progress->set(std::move(doing)); });
+    in_turns_as_on = analysis::cpu_counts_to_try(*predicted_counts.rbegin(), threads);
+  std::vector<calibration::Calibration> calibrations;
+  const auto measured = run_for_real(
+      program->path, recorded.arguments, machine, counts, in_turns_as_on, *rounds, exit_status,
+      [&](std::string doing) {
+        progress->set(std::move(doing));
+        calibrations.push_back(calibrations.empty() ? calibration : calibration::costs_of_now());
+      });
   progress.reset();
   if (!measured)
     return tl::unexpected(measured.error());
+  const HostCosts costs = costs_meanwhile(calibrations, *recording);
+  auto plain = predict(options.computer, costs, *recording, options.command.front(), *cpus);
+  if (!plain)
+    return tl::unexpected(plain.error());
+  auto in_lockstep =
+      predict_in_lockstep(options, *lockstep, costs, std::move(recorded_in_lockstep));
+  if (!in_lockstep)
+    return tl::unexpected(in_lockstep.error());
   const analysis::TurnRuns& turns = measured->in_turns;
   if (corrects) {
     if (measured->no_copies)
       recording->notices.push_back(*measured->no_copies);
-    recording->run.cpu_time_on =
-        analysis::cpu_time_on(turns, measured->by_cpus.at(1), plain->threads_at_once);
-    if (const auto taken = take_cpu_times(*plain, options, *recording, *cpus); !taken)
+    recording->run.cpu_time_on = analysis::cpu_time_on(turns, measured->by_cpus.at(1), threads);
+    if (const auto taken = take_cpu_times(*plain, options, costs, *recording, *cpus); !taken)
       return tl::unexpected(taken.error());
   }
   Validation& validation = plain->validation;
   validation.lockstep_advice = advice;
   validation.lockstep_as_advised = lockstep->if_advised;
-  for (const auto& [count, other] : in_lockstep)
+  for (const auto& [count, other] : *in_lockstep)
     take_lockstep(validation, other.validation);
-  if (!in_lockstep.empty())
-    validation.notices = notices_of(in_lockstep);
+  if (!in_lockstep->empty())
+    validation.notices = notices_of(*in_lockstep);
   validation.rounds = static_cast<std::uint32_t>(measured->on_one.size());
   if (corrects)
     validation.refilling_share =
@@ -315,7 +359,7 @@ Expected<int> validate(const ValidateOptions& options) {
     } else if (row.cpus == 1) {
       row.real = analysis::real_speedup(on_one, on_one, 1);
     } else if (const auto held =
-                   hold_against(row, row.plain_speedup ? in_lockstep.at(row.cpus) : *plain, on_one,
+                   hold_against(row, row.plain_speedup ? in_lockstep->at(row.cpus) : *plain, on_one,
                                 found->second);
                !held) {
       return tl::unexpected(held.error());
@@ -376,7 +420,10 @@ void add_validate(CLI::App& app, Chosen& chosen) {
       "name the number of threads on its own command line.\n\n"
       "Each round also runs it on one CPU in other turns, and beside copies of itself on the\n"
       "other CPUs, as `longpole record --turns` does, and numbers of CPUs are predicted with the\n"
-      "CPU time that this says it takes there; not where threads spin.\n"
+      "CPU time that this says it takes there; not where threads spin. What waits, switches and\n"
+      "wake-ups take is measured before each round, and the middle of it counts, for a "
+      "machine\n"
+      "changes from minute to minute, unless --costs names others.\n"
       "from–to: the prediction if waits, switches and wake-ups took anything from nothing to "
       "twice\n"
       "what was measured, CPUs that fall idle had learnt to look for a thread never or each time,\n"

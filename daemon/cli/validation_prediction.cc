@@ -75,12 +75,12 @@ Expected<double> ValidationPrediction::compensated(const ValidationRow& row,
   return *total > 0 ? row.predicted_speedup * row.predicted_ns / *total : row.predicted_speedup;
 }
 
-Expected<ValidationPrediction> predict(const ComputerOptions& options, Recording recorded,
-                                       const std::string& program,
+Expected<ValidationPrediction> predict(const ComputerOptions& options, const HostCosts& costs,
+                                       Recording recorded, const std::string& program,
                                        const std::vector<std::uint32_t>& cpus) {
   const auto recording = std::make_shared<const Recording>(
       simulation::with_known_condition_counts(std::move(recorded)));
-  const auto computers = read_computers(options, *recording, cpus);
+  const auto computers = read_computers(options, *recording, cpus, costs);
   if (!computers)
     return tl::unexpected(computers.error());
   const auto models = read_models(options, *recording);
@@ -91,8 +91,7 @@ Expected<ValidationPrediction> predict(const ComputerOptions& options, Recording
   const auto on_one = forecaster->on(with_one_cpu(computers->front()), *models);
   if (!on_one)
     return tl::unexpected(on_one.error());
-  const analysis::RulesOfThumb rules(
-      simulation::concurrency(simulation::simulate_ideal(*recording)), recording->threads.size());
+  const auto rules = analysis::RulesOfThumb::of(*recording);
 
   Validation out;
   out.program = program_name(*recording, program);
@@ -132,8 +131,7 @@ Expected<ValidationPrediction> predict(const ComputerOptions& options, Recording
     row.amdahl = rules.amdahl(row.cpus);
     out.rows.push_back(row);
   }
-  return ValidationPrediction{std::move(out), rules.threads_at_once(), std::move(forecaster),
-                              *computers, *models};
+  return ValidationPrediction{std::move(out), std::move(forecaster), *computers, *models};
 }
 
 void take_lockstep(Validation& plain, const Validation& lockstep) {

@@ -16,8 +16,7 @@
 namespace longpole::cli {
 
 struct ValidationPrediction {
-  Validation validation;              // all but what the real runs say
-  std::uint32_t threads_at_once = 1;  // RulesOfThumb
+  Validation validation;  // all but what the real runs say
   // What it was predicted with, for predictions of other CPU time.
   std::unique_ptr<analysis::Forecaster> forecaster;
   std::vector<analysis::Computer> computers;
@@ -28,10 +27,12 @@ struct ValidationPrediction {
   [[nodiscard]] Expected<double> compensated(const ValidationRow& row, double cpu_time_ratio) const;
 };
 
-// On each of the numbers of CPUs. `program`: its name where the recording does not say it. Shows that it goes on.
-// Errors: of the options and of the simulation; and when the program stands still.
+// On each of the numbers of CPUs of a machine with such costs, unless the options say others. `program`: its name where
+// the recording does not say it. Shows that it goes on. Errors: of the options and of the simulation; and when the program
+// stands still.
 [[nodiscard]] Expected<ValidationPrediction> predict(const ComputerOptions& options,
-                                                     Recording recorded, const std::string& program,
+                                                     const HostCosts& costs, Recording recorded,
+                                                     const std::string& program,
                                                      const std::vector<std::uint32_t>& cpus);
 
 // The time on so many CPUs from a recording in lockstep for them. That on one likewise, where the calls say how

@@ -16,7 +16,7 @@ ValidationPrediction two_threads() {
       *read_program("thread main\n  run f 10\nthread other\n  run g 10\n", "program");
   recording.run.source = Source::kernel;
   recording.run.elapsed = recording.run.cpu_time = Nanoseconds{20'000'000};
-  return *predict({}, std::move(recording), "program", {2});
+  return *predict({}, {}, std::move(recording), "program", {2});
 }
 
 std::vector<RealRun> rounds(std::initializer_list<RealRun> runs) {
@@ -37,6 +37,25 @@ TEST(ValidationPrediction, MoreCpuTimeOnManyCpusLowersOneEnd) {
   EXPECT_NEAR(*row.compensated_speedup, 1.6, 1e-3);
   EXPECT_NEAR(row.interval->low, 1.6, 1e-3);
   EXPECT_NEAR(row.interval->high, 2, 1e-3);
+}
+
+// The other thread begins a millisecond later on the other CPU, and ends after 21 ms.
+TEST(ValidationPrediction, HasTheCostsOfTheMachineUnlessTheOptionsSayOthers) {
+  const auto speedup = [](const HostCosts& costs, const ComputerOptions& options) {
+    Recording recording = *read_program(
+        "thread main\n  run f 10\n  post S\n  run f 10\nthread other\n  wait S\n  run g 10\n",
+        "program");
+    return predict(options, costs, std::move(recording), "program", {2})
+        ->validation.rows.front()
+        .predicted_speedup;
+  };
+  HostCosts costs;
+  costs.wake_up = Nanoseconds{1'000'000};
+  EXPECT_NEAR(speedup({}, {}), 30.0 / 20, 1e-3);
+  EXPECT_NEAR(speedup(costs, {}), 30.0 / 21, 1e-3);
+  ComputerOptions options;
+  options.costs = "none";
+  EXPECT_NEAR(speedup(costs, options), 30.0 / 20, 1e-3);
 }
 
 // Twice as fast each time; only the speed of the CPUs differs, on one of them or on both.
