@@ -179,12 +179,13 @@ Expected<PredictedInLockstep> predict_in_lockstep(const ValidateOptions& options
                                                   const HostCosts& costs,
                                                   RecordedInLockstep recorded) {
   PredictedInLockstep out;
-  for (auto& [count, recording] : recorded) {
-    auto predicted =
-        predict(options.computer, costs, std::move(recording), options.command.front(), {count});
+  while (!recorded.empty()) {
+    auto one = recorded.extract(recorded.begin());
+    auto predicted = predict(options.computer, costs, std::move(one.mapped()),
+                             options.command.front(), {one.key()});
     if (!predicted)
       return tl::unexpected(without_lockstep(std::move(predicted.error()), choice));
-    out.emplace(count, std::move(*predicted));
+    out.emplace(one.key(), std::move(*predicted));
   }
   return out;
 }
