@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstddef>
 #include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -157,32 +156,8 @@ fs::path kept_at() {
   return home != nullptr && home[0] == '/' ? fs::path(home) / ".cache" / file : fs::path();
 }
 
-Calibration middle_of(const std::vector<Calibration>& calibrations) {
-  const auto middle = [](auto values) {
-    const auto half = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::ranges::nth_element(values, half);
-    return *half;
-  };
-  Calibration of_all;
-  for (std::size_t cost = 0; cost < host_cost_count; ++cost) {
-    std::vector<Nanoseconds> times;
-    for (const Calibration& one : calibrations)
-      times.push_back(host_cost(one.costs, cost));
-    host_cost(of_all.costs, cost) = middle(std::move(times));
-  }
-  std::vector<double> others;
-  for (const Calibration& one : calibrations)
-    others.push_back(one.others);
-  of_all.others = middle(std::move(others));
-  return of_all;
-}
-
 void put_into(Recording& recording, const Calibration& calibration) {
-  HostCosts costs = calibration.costs;
-  for (std::size_t cost = 0; cost < host_cost_count; ++cost)
-    if (const Nanoseconds recorded = host_cost(recording.run.costs, cost); recorded > Nanoseconds{})
-      host_cost(costs, cost) = recorded;
-  recording.run.costs = costs;
+  recording.run.costs = completed(recording.run.costs, calibration.costs);
   if (calibration.is_disturbed())
     recording.notices.push_back(
         {"disturbed-calibration",

@@ -8,7 +8,6 @@
 
 #include <filesystem>
 #include <functional>
-#include <vector>
 
 #include "trace/recording.h"
 
@@ -21,12 +20,7 @@ struct Calibration {
 
   // Waits and switches then took another time than they do. Idle machines take some hundredths.
   [[nodiscard]] bool is_disturbed() const { return others > 0.1; }
-
-  friend bool operator==(const Calibration&, const Calibration&) = default;
 };
-
-// Of several, as of a machine whose costs change from minute to minute: of each cost the middle one. Of at least one.
-[[nodiscard]] Calibration middle_of(const std::vector<Calibration>& calibrations);
 
 // But for those that were measured as it was recorded (recording/thread_changes.h). With a notice where they are disturbed.
 void put_into(Recording& recording, const Calibration& calibration);

@@ -13,6 +13,7 @@
 #include <atomic>
 #include <exception>
 #include <future>
+#include <span>
 #include <stop_token>
 #include <thread>
 #include <vector>
@@ -23,6 +24,7 @@
 #include "calibration/rounds.h"
 #include "recording/system.h"
 #include "recording/thread_changes.h"
+#include "trace/host_costs.h"
 
 namespace longpole::calibration {
 namespace {
@@ -261,11 +263,7 @@ class Moments {
   }
 
   void give(HostCosts& costs) const {
-    for (const auto cost : {&HostCosts::context_switch, &HostCosts::block, &HostCosts::release,
-                            &HostCosts::wake_up, &HostCosts::release_afar, &HostCosts::interrupt,
-                            &HostCosts::interruption, &HostCosts::migration, &HostCosts::deep_sleep,
-                            &HostCosts::deep_wake_up, &HostCosts::deep_release})
-      costs.*cost = middle(cost);
+    costs = completed(middle_of(all_), costs);
     // Two CPUs of a virtual machine may be of one core now, whose caches both have, and of two a moment later: that of
     // two counts, where busy CPUs mostly are.
     costs.lock_afar = std::ranges::max(all_, {}, &HostCosts::lock_afar).lock_afar;
@@ -290,13 +288,6 @@ class Moments {
     costs.interrupt = at_least_none(to_busy - costs.context_switch.count() - block_behind);
     costs.interruption = at_least_none(measure_interruption(one, other));
     costs.migration = at_least_none(measure_migration(one, other));
-  }
-
-  [[nodiscard]] Nanoseconds middle(Nanoseconds HostCosts::*cost) const {
-    std::vector<std::int64_t> times;
-    for (const HostCosts& one : all_)
-      times.push_back((one.*cost).count());
-    return Nanoseconds{median(std::move(times))};
   }
 
   std::vector<HostCosts> all_;
@@ -325,6 +316,17 @@ void measure(HostCosts& costs) {
 }
 
 }  // namespace
+
+HostCosts middle_of(std::span<const HostCosts> moments) {
+  HostCosts middle;
+  for (std::size_t cost = 0; cost < host_cost_count; ++cost) {
+    std::vector<std::int64_t> times;
+    for (const HostCosts& one : moments)
+      times.push_back(host_cost(one, cost).count());
+    host_cost(middle, cost) = Nanoseconds{median(std::move(times))};
+  }
+  return middle;
+}
 
 Expected<HostCosts> measure_host_costs() {
   HostCosts costs;

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdio>
 #include <iterator>
 #include <map>
@@ -17,6 +16,7 @@
 #include "analysis/cpu_time_on.h"
 #include "analysis/validation.h"
 #include "calibration/host_costs.h"
+#include "calibration/measure.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/computer_options.h"
@@ -190,17 +190,6 @@ Expected<PredictedInLockstep> predict_in_lockstep(const ValidateOptions& options
   return out;
 }
 
-// Of each the middle of the rounds; the recording's where none was measured.
-HostCosts costs_meanwhile(const std::vector<calibration::Calibration>& of_rounds,
-                          const Recording& recording) {
-  HostCosts costs = recording.run.costs;
-  const calibration::Calibration middle = calibration::middle_of(of_rounds);
-  for (std::size_t cost = 0; cost < host_cost_count; ++cost)
-    if (const Nanoseconds measured = host_cost(middle.costs, cost); measured > Nanoseconds{})
-      host_cost(costs, cost) = measured;
-  return costs;
-}
-
 // Predicts again what the recording says now of CPU times on several CPUs, and keeps it with that.
 Expected<void> take_cpu_times(ValidationPrediction& plain, const ValidateOptions& options,
                               const HostCosts& costs, const Recording& recording,
@@ -305,17 +294,18 @@ Expected<int> validate(const ValidateOptions& options) {
   std::optional<std::vector<std::uint32_t>> in_turns_as_on;
   if (corrects)
     in_turns_as_on = analysis::cpu_counts_to_try(*predicted_counts.rbegin(), threads);
-  std::vector<calibration::Calibration> calibrations;
+  std::vector<HostCosts> costs_of_rounds;
   const auto measured = run_for_real(
       program->path, recorded.arguments, machine, counts, in_turns_as_on, *rounds, exit_status,
       [&](std::string doing) {
         progress->set(std::move(doing));
-        calibrations.push_back(calibrations.empty() ? calibration : calibration::costs_of_now());
+        costs_of_rounds.push_back(
+            (costs_of_rounds.empty() ? calibration : calibration::costs_of_now()).costs);
       });
   progress.reset();
   if (!measured)
     return tl::unexpected(measured.error());
-  const HostCosts costs = costs_meanwhile(calibrations, *recording);
+  const HostCosts costs = completed(calibration::middle_of(costs_of_rounds), recording->run.costs);
   auto plain = predict(options.computer, costs, *recording, options.command.front(), *cpus);
   if (!plain)
     return tl::unexpected(plain.error());

@@ -38,9 +38,10 @@ class PathTable {
                                          std::int64_t cpu_before_ns = 0);
 
 // Sleeps outside recorded calls, and in those that wait for nobody known, of all threads together: where between two
-// readings or samples more time passed than the thread had CPU time and waited for a CPU. Where the kernel does not tell how
-// long it waited (run_delay), it is taken (`one_cpu`) to have waited while the other threads of the program ran. Waiting is known for a tenth of a second at a time and belongs to the times off the CPU there, those outside
-// calls first, so only what is longer than a usual time slice counts.
+// readings or samples more time passed than the thread had CPU time and waited for a CPU. Where the kernel does not tell
+// how long it waited (run_delay), it is taken (`one_cpu`) to have waited while the other threads of the program ran.
+// Waiting is known for a tenth of a second at a time and belongs to the times off the CPU there, those outside calls first,
+// so only what is longer than a usual time slice counts.
 inline constexpr std::int64_t shortest_portable_wait_ns = 5'000'000;
 // Nor does what the host of a virtual machine may have taken of the CPU meanwhile (`stolen`).
 void find_portable_gaps(std::vector<ThreadTimes>& threads, bool one_cpu, const StolenTime& stolen);

@@ -58,6 +58,13 @@ Nanoseconds host_cost(const HostCosts& costs, std::size_t cost) {
   return host_cost(copy, cost);
 }
 
+HostCosts completed(HostCosts costs, const HostCosts& rest) {
+  for (std::size_t cost = 0; cost < host_cost_count; ++cost)
+    if (Nanoseconds& time = host_cost(costs, cost); time == Nanoseconds{})
+      time = host_cost(rest, cost);
+  return costs;
+}
+
 std::uint64_t number_in_file(std::size_t cost) {
   if (cost < first_later)
     return cost;

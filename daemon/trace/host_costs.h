@@ -18,6 +18,8 @@ inline constexpr std::size_t host_cost_count = 15 + event_kind_count;
 [[nodiscard]] std::optional<std::size_t> host_cost_of(std::string_view word);
 [[nodiscard]] Nanoseconds& host_cost(HostCosts& costs, std::size_t cost);
 [[nodiscard]] Nanoseconds host_cost(const HostCosts& costs, std::size_t cost);
+// Where one is not known, that of `rest`.
+[[nodiscard]] HostCosts completed(HostCosts costs, const HostCosts& rest);
 // In the recording file, where calls had the numbers from 3 on before interrupts and what follows were known.
 [[nodiscard]] std::uint64_t number_in_file(std::size_t cost);
 [[nodiscard]] std::optional<std::size_t> host_cost_numbered(std::uint64_t number);

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
+#include "calibration/measure.h"
+
 namespace longpole::calibration {
 namespace {
 
@@ -15,16 +19,12 @@ Calibration with(nanoseconds wake_up, nanoseconds lock, double others) {
   return one;
 }
 
-TEST(HostCosts, OfSeveralCalibrationsTheMiddleOfEachCounts) {
-  const Calibration middle = middle_of({with(nanoseconds(9), nanoseconds(20), 0.5),
-                                        with(nanoseconds(90), nanoseconds(10), 0),
-                                        with(nanoseconds(8), nanoseconds(30), 0)});
-  EXPECT_EQ(middle, with(nanoseconds(9), nanoseconds(20), 0));
-}
-
-TEST(HostCosts, OfOneCalibrationTheMiddleIsThatOne) {
-  const Calibration one = with(nanoseconds(9), nanoseconds(20), 0.25);
-  EXPECT_EQ(middle_of({one}), one);
+TEST(HostCosts, OfSeveralMomentsTheMiddleOfEachCounts) {
+  const auto at = [](int wake_up, int lock) {
+    return with(nanoseconds(wake_up), nanoseconds(lock), 0).costs;
+  };
+  EXPECT_EQ(middle_of(std::array{at(9, 20), at(90, 10), at(8, 30)}), at(9, 20));
+  EXPECT_EQ(middle_of(std::array{at(9, 20)}), at(9, 20));
 }
 
 // Those that were measured as it was recorded stay.
