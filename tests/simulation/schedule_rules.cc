@@ -36,29 +36,31 @@ Nanoseconds longest_idle(const Machine& machine) {
   return until_told + 3 * ((between_looks + tick - Nanoseconds{1}) / tick * tick);
 }
 
+// The first that ends after that; those of a CPU come one after the other.
+std::vector<Busy>::const_iterator first_after(const std::vector<Busy>& cpu, Nanoseconds time) {
+  return std::partition_point(cpu.begin(), cpu.end(),
+                              [&](const Busy& busy) { return busy.end <= time; });
+}
+
 // Since when the thread of `waits` had no CPU. One may have woken up for it, and then run a thread that came meanwhile. The
 // thread for which a CPU wakes up counts as ready once it is awake.
 Nanoseconds without_cpu_since(const BusyTimes& busy, const Stretch& waits, Nanoseconds wake_up) {
   const Nanoseconds awake = waits.ready + wake_up;
-  const bool one_woke_up =
-      awake < waits.start &&
-      std::any_of(busy.begin(), busy.end(), [&](const std::vector<Busy>& cpu) {
-        const auto first = std::find_if(
-            cpu.begin(), cpu.end(), [&](const Busy& stretch) { return stretch.end > waits.ready; });
-        return first != cpu.end() && first->start == awake && first->waited;
-      });
+  const bool one_woke_up = awake < waits.start &&
+                           std::any_of(busy.begin(), busy.end(), [&](const std::vector<Busy>& cpu) {
+                             const auto first = first_after(cpu, waits.ready);
+                             return first != cpu.end() && first->start == awake && first->waited;
+                           });
   return one_woke_up ? awake : waits.ready;
 }
 
 // For longer at a time than that, while the thread of `waits` had no CPU.
 bool is_idle_too_long(const std::vector<Busy>& cpu, const Stretch& waits, Nanoseconds from,
                       Nanoseconds most) {
-  for (const Busy& busy : cpu) {
-    if (busy.end <= from)
-      continue;
-    if (busy.start >= waits.start || busy.start > from + most)
+  for (auto busy = first_after(cpu, from); busy != cpu.end(); ++busy) {
+    if (busy->start >= waits.start || busy->start > from + most)
       break;
-    from = busy.end;
+    from = busy->end;
   }
   return from + most < waits.start;
 }
