@@ -179,13 +179,12 @@ Expected<PredictedInLockstep> predict_in_lockstep(const ValidateOptions& options
                                                   const HostCosts& costs,
                                                   RecordedInLockstep recorded) {
   PredictedInLockstep out;
-  while (!recorded.empty()) {
-    auto one = recorded.extract(recorded.begin());
-    auto predicted = predict(options.computer, costs, std::move(one.mapped()),
-                             options.command.front(), {one.key()});
+  for (auto& one : recorded) {
+    auto predicted = predict(options.computer, costs, std::move(one.second),
+                             options.command.front(), {one.first});
     if (!predicted)
       return tl::unexpected(without_lockstep(std::move(predicted.error()), choice));
-    out.emplace(one.key(), std::move(*predicted));
+    out.emplace(one.first, std::move(*predicted));
   }
   return out;
 }
