@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "analysis/call_tree.h"
 #include "analysis/critical_sections.h"
+#include "simulation/condition_pairs.h"
 #include "trace/event_forms.h"
 
 namespace longpole::analysis {
@@ -225,10 +227,25 @@ void split_lock(Recording& recording, const Split& split) {
 
 void free_object(Recording& recording, ObjectId object) {
   const ObjectKind kind = recording.objects[object.index()].kind;
-  for (Thread& thread : recording.threads) {
-    for (Event& event : thread.events) {
+  // Who went past a condition by a mutex still needs what it found there, whoever has the mutex.
+  std::optional<simulation::ConditionPairs> conditions;
+  if (kind == ObjectKind::mutex)
+    conditions.emplace(recording);
+  for (std::uint32_t t = 0; t < recording.threads.size(); ++t) {
+    std::vector<Event>& events = recording.threads[t].events;
+    std::optional<Holding> goes_past;
+    for (std::uint32_t at = 0; at < events.size(); ++at) {
+      Event& event = events[at];
       if (event.subject != object.value || !is_call_on_object(event.kind))
         continue;
+      if (conditions && conditions->pass_at(t, at) != nullptr)
+        goes_past.emplace(object);
+      if (goes_past) {
+        goes_past->step(event);
+        if (!goes_past->held())
+          goes_past.reset();
+        continue;
+      }
       event.subject = unknown_count;
       if (kind == ObjectKind::device && event.outcome == Outcome::ok) {
         event.kind = EventKind::external_wait;  // it takes its time, in no queue

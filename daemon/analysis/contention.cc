@@ -9,6 +9,7 @@
 #include "analysis/critical_path.h"
 #include "analysis/critical_sections.h"
 #include "analysis/what_if.h"
+#include "simulation/condition_pairs.h"
 #include "trace/event_forms.h"
 #include "trace/event_kinds.h"
 
@@ -30,6 +31,7 @@ class Collection {
         weights_(weights),
         charged_(charged_frames(recording)),
         locks_(locks_of(recording)),
+        conditions_(recording),
         found_(recording.objects.size()) {}
 
   std::vector<ObjectRow> rows() {
@@ -96,16 +98,33 @@ class Collection {
     if (!may_wait || next == no_segment)
       return;
     const Segment& after = ideal_.segments[next];
-    wait(event, segment, after);
+    if (const auto condition = condition_waited_for(segment, after)) {
+      wait(condition->value, event, segment.end, after);
+      wait(event.subject, event, after.start, after);
+    } else {
+      wait(event.subject, event, segment.end, after);
+    }
     if (event.kind == EventKind::condition_wait || event.kind == EventKind::condition_timedwait)
       pause(event.other, segment.end, after.start);
     else if (locks_[event.subject])
       take(event.subject, after.start);
   }
 
-  void wait(const Event& event, const Segment& segment, const Segment& after) {
-    Found& found = found_[event.subject];
-    const Nanoseconds waited = after.start - segment.end;
+  // Where a thread took a mutex, and waited for what it found done there in the recording.
+  [[nodiscard]] std::optional<ObjectId> condition_waited_for(const Segment& segment,
+                                                             const Segment& after) const {
+    if (after.start == segment.end || after.released_by == no_segment)
+      return std::nullopt;
+    const simulation::Pass* const pass = conditions_.pass_at(segment.thread.value, segment.event);
+    if (pass == nullptr || ideal_.segments[after.released_by].thread != pass->found.by)
+      return std::nullopt;
+    return pass->condition;
+  }
+
+  // For the object, in the event, from then until `after` starts.
+  void wait(std::uint32_t object, const Event& event, Nanoseconds since, const Segment& after) {
+    Found& found = found_[object];
+    const Nanoseconds waited = after.start - since;
     ++found.row.acquisitions;
     const StackId place = event.site.known() ? charged_[event.site.index()] : StackId::none();
     ObjectLine& line = found.by_place[place];
@@ -116,12 +135,12 @@ class Collection {
     found.row.wait += waited;
     found.row.longest_wait = std::max(found.row.longest_wait, waited);
     line.wait += waited;
-    found.queue.push_back({segment.end, 1});
+    found.queue.push_back({since, 1});
     found.queue.push_back({after.start, -1});
     if (after.released_by == no_segment)
       return;
     const ThreadId waker = ideal_.segments[after.released_by].thread;
-    Collision& collision = found.by_threads[{waker, segment.thread}];
+    Collision& collision = found.by_threads[{waker, after.thread}];
     ++collision.times;
     collision.wait += waited;
   }
@@ -226,6 +245,7 @@ class Collection {
   const Weights& weights_;
   std::vector<StackId> charged_;
   std::vector<bool> locks_;
+  simulation::ConditionPairs conditions_;
   std::vector<Found> found_;  // by object
   std::vector<Hold> holds_;   // of the thread that is followed
 };

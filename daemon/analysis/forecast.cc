@@ -10,6 +10,7 @@
 
 #include "simulation/courses_of_chance.h"
 #include "simulation/simulate.h"
+#include "simulation/synchronization.h"
 
 namespace longpole::analysis {
 
@@ -88,6 +89,7 @@ struct Forecaster::Paired {
   std::vector<std::uint32_t> key;
   std::once_flag once;
   std::optional<simulation::WaitFors> pairs;  // none: not to be had
+  std::optional<simulation::Survey> survey;   // of the machines: where there are pairs
   std::once_flag once_ideal;
   std::optional<CompletionTimes> ideal;
 };
@@ -114,7 +116,11 @@ std::shared_ptr<Forecaster::Paired> Forecaster::paired(const Models& models) con
     found = recent_.front();
   }
   // Outside the lock: others may ask for another model meanwhile.
-  std::call_once(found->once, [&] { found->pairs = simulation::pair_waits(*recording_, models); });
+  std::call_once(found->once, [&] {
+    found->pairs = simulation::pair_waits(*recording_, models);
+    if (found->pairs)
+      found->survey.emplace(*recording_, &*found->pairs);
+  });
   return found;
 }
 
@@ -135,9 +141,9 @@ bool Forecaster::depends_on_chance(const Computer& computer) const {
 }
 
 Expected<Forecast> Forecaster::on_machine(const simulation::Machine& machine,
-                                          const simulation::WaitFors& pairs) const {
+                                          const simulation::Survey& survey) const {
   Unheard unheard;
-  const auto end = simulation::simulate(*recording_, machine, unheard, &pairs);
+  const auto end = simulation::simulate(*recording_, survey, machine, unheard);
   if (!end)
     return tl::unexpected(end.error());
   Forecast forecast;
@@ -152,13 +158,13 @@ Expected<Forecast> Forecaster::on_machine(const simulation::Machine& machine,
 
 // Each CPU takes the next one.
 Expected<Forecast> Forecaster::middle_of_courses(const simulation::Machine& machine,
-                                                 const simulation::WaitFors& pairs) const {
+                                                 const simulation::Survey& survey) const {
   std::vector<Expected<Forecast>> courses(courses_of_chance);
   std::atomic<std::uint32_t> next{0};
   const auto simulate = [&] {
     simulation::Machine on_course = machine;
     while ((on_course.chance = next++) < courses_of_chance)
-      courses[on_course.chance] = on_machine(on_course, pairs);
+      courses[on_course.chance] = on_machine(on_course, survey);
   };
   std::vector<std::future<void>> helpers;
   if (recording_->event_count() >= fewest_events_for_helpers)
@@ -185,8 +191,8 @@ Expected<Forecast> Forecaster::under(const Computer& computer, const Models& mod
     return no_pairs(models);
   if (computer.kind == Computer::Kind::machine) {
     auto forecast = courses == Courses::middle && depends_on_chance(computer)
-                        ? middle_of_courses(computer.machine, *known->pairs)
-                        : on_machine(computer.machine, *known->pairs);
+                        ? middle_of_courses(computer.machine, *known->survey)
+                        : on_machine(computer.machine, *known->survey);
     if (forecast)
       forecast->model = models.general;
     return forecast;
@@ -275,7 +281,7 @@ Expected<ForecastOfFunctions> Forecaster::functions_on(const Computer& computer,
     ActivityConsumer activity(*recording_);
     simulation::Machine machine = computer.machine;
     machine.chance = out.forecast.chance;
-    if (const auto end = simulation::simulate(*recording_, machine, activity, &*known->pairs); !end)
+    if (const auto end = simulation::simulate(*recording_, *known->survey, machine, activity); !end)
       return tl::unexpected(end.error());
     out.functions = activity.functions();
     return out;

@@ -111,9 +111,9 @@ class Forecaster {
   [[nodiscard]] std::shared_ptr<Paired> paired(const simulation::Models& models) const;
   [[nodiscard]] bool depends_on_chance(const Computer& computer) const;
   [[nodiscard]] Expected<Forecast> on_machine(const simulation::Machine& machine,
-                                              const simulation::WaitFors& pairs) const;
+                                              const simulation::Survey& survey) const;
   [[nodiscard]] Expected<Forecast> middle_of_courses(const simulation::Machine& machine,
-                                                     const simulation::WaitFors& pairs) const;
+                                                     const simulation::Survey& survey) const;
   [[nodiscard]] Expected<Forecast> under(const Computer& computer, const simulation::Models& models,
                                          Courses courses) const;
   [[nodiscard]] Expected<Executed> executed(const Computer& computer,

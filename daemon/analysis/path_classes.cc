@@ -97,10 +97,10 @@ class Classifier {
   [[nodiscard]] bool is_given_cpu(SegmentIndex index) const {
     return machine_ != nullptr && machine_->part(index).waited_for_cpu();
   }
-  [[nodiscard]] bool paired(std::uint32_t condition) {
+  [[nodiscard]] const simulation::ConditionPairs& conditions() {
     if (!conditions_)
       conditions_.emplace(recording_);
-    return conditions_->paired(condition);
+    return *conditions_;
   }
 
   void find_path() {
@@ -125,6 +125,12 @@ class Classifier {
     switch (waited.kind) {
       case EventKind::thread_join:
         passage.alone_since = std::max(passage.alone_since, others_ended(to));
+        break;
+      case EventKind::mutex_lock:
+        if (const simulation::Pass* const pass =
+                conditions().pass_at(passage.to.value, segment(to - 1).event);
+            pass != nullptr && pass->found.by == passage.from)
+          passage.object = pass->condition;
         break;
       case EventKind::barrier_wait:
       case EventKind::rwlock_read:
@@ -174,7 +180,7 @@ class Classifier {
   void after_condition(const Event& waited, Passage& where, PathPassage& passage) {
     const Event& release = event(where.from);
     const bool notified = waited.outcome == Outcome::ok && waited.subject != unknown_count;
-    const bool counted = notified && !paired(waited.subject);
+    const bool counted = notified && !conditions().paired(waited.subject);
     const auto wait_for_arrivals = [&](const Event& notification, Nanoseconds at) {
       if (!counted || notification.kind == EventKind::condition_signal)
         return;

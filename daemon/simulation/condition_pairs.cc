@@ -47,7 +47,8 @@ ConditionPairs::ConditionPairs(const Recording& recording, const WaitFors* wait_
     : wait_fors_(wait_fors),
       paired_(recording.objects.size(), false),
       waits_(recording.threads.size()),
-      polls_(recording.threads.size()) {
+      polls_(recording.threads.size()),
+      passes_(recording.threads.size()) {
   if (recording.run.source == Source::program)
     return;
   for (std::uint32_t i = 0; i < paired_.size(); ++i)
@@ -59,6 +60,13 @@ ConditionPairs::ConditionPairs(const Recording& recording, const WaitFors* wait_
   find_barriers(recording);
   pair(recording);
   pair_polls(recording);
+  passes_ = find_passes(recording, paired_,
+                        [this](const Event& event) { return is_notification(event); });
+}
+
+const Pass* ConditionPairs::pass_at(std::uint32_t thread, std::uint32_t event) const {
+  const auto found = std::ranges::lower_bound(passes_[thread], event, {}, &Pass::event);
+  return found != passes_[thread].end() && found->event == event ? &*found : nullptr;
 }
 
 // One that was made: the simulation counts the same ones.

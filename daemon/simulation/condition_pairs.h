@@ -17,6 +17,8 @@
 // last to arrive need not be the one that was last in the recording. It is taken for one when all
 // it ever saw were broadcasts that woke the same n threads, and n + 1 threads used it equally often.
 //
+// Who finds done what it would have waited for does not wait; passes say what it found (condition_passes.h).
+//
 // Now and then a wait ends for no notification that is known to be for it: POSIX allows that, and the
 // kernel's wake-up may be a stale one. It waits for the last that was made meanwhile, where there was one,
 // and else for nothing: the program tests its predicate and waits again, or found it true. Conditions
@@ -27,6 +29,7 @@
 #include <span>
 #include <vector>
 
+#include "simulation/condition_passes.h"
 #include "simulation/wait_fors.h"
 #include "trace/recording.h"
 
@@ -38,11 +41,7 @@ class ConditionPairs {
   // this.
   explicit ConditionPairs(const Recording& recording, const WaitFors* wait_fors = nullptr);
 
-  // A notification: the `count`th of a thread, on any condition that is not governed otherwise.
-  struct Notified {
-    ThreadId by;  // none: no notification
-    std::uint32_t count = 0;
-  };
+  using Notified = simulation::Notified;
 
   [[nodiscard]] bool paired(std::uint32_t condition) const { return paired_[condition]; }
 
@@ -50,6 +49,10 @@ class ConditionPairs {
   [[nodiscard]] std::span<const Notified> waits(std::uint32_t thread) const {
     return waits_[thread];
   }
+  // Of a thread, in order.
+  [[nodiscard]] std::span<const Pass> passes(std::uint32_t thread) const { return passes_[thread]; }
+  // If an event of a thread is one; else null.
+  [[nodiscard]] const Pass* pass_at(std::uint32_t thread, std::uint32_t event) const;
   // For the waits of a thread on paired conditions that timed out, in order: what ended their loop.
   [[nodiscard]] std::span<const Notified> polls(std::uint32_t thread) const {
     return polls_[thread];
@@ -75,6 +78,7 @@ class ConditionPairs {
   std::vector<bool> paired_;   // per object
   std::vector<std::vector<Notified>> waits_;
   std::vector<std::vector<Notified>> polls_;
+  std::vector<std::vector<Pass>> passes_;
 };
 
 }  // namespace longpole::simulation

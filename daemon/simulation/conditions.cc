@@ -43,6 +43,21 @@ Next Synchronization::wait_for_notification(std::uint32_t thread, const Event& e
   return Next::blocks;
 }
 
+// What it found done in the recording may not have been done here: then it waits for that, as it would.
+Next Synchronization::pass(std::uint32_t thread, const Event& event) {
+  ThreadState& state = threads_[thread];
+  const std::span<const Pass> passes = survey_.conditions.passes(thread);
+  const ConditionPairs::Notified found = passes[state.passes++].found;
+  state.next_pass = state.passes == passes.size()
+                        ? nullptr
+                        : &recording_.threads[thread].events[passes[state.passes].event];
+  if (threads_[found.by.index()].notifications >= found.count)
+    return lock(thread, event.subject);
+  state.retake = event.subject;
+  await(thread, found);
+  return Next::blocks;
+}
+
 // A timed wait that timed out in the recording.
 Next Synchronization::poll(std::uint32_t thread, const Event& event) {
   ThreadState& state = threads_[thread];

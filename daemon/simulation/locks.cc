@@ -44,7 +44,7 @@ std::uint32_t Synchronization::awaited_mutex(std::uint32_t thread) const {
   const ThreadState& state = threads_[thread];
   if (state.retaking)
     return state.retake;
-  if (state.at == nullptr || state.stopped || is_paired(*state.at))
+  if (state.at == nullptr || state.stopped || state.awaits != 0 || is_paired(*state.at))
     return nobody;
   switch (state.at->kind) {
     case EventKind::mutex_lock:

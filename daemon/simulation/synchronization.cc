@@ -126,6 +126,9 @@ Synchronization::Synchronization(const Recording& recording, const Survey& surve
     reads_.resize(threads_.size());
   for (std::size_t t = 0; t < threads_.size(); ++t) {
     threads_[t].started = !survey.created[t];
+    if (const auto passes = survey.conditions.passes(static_cast<std::uint32_t>(t));
+        !passes.empty())
+      threads_[t].next_pass = &recording.threads[t].events[passes.front().event];
     to_end_ += survey.ends_before_exit[t] ? 1U : 0U;
   }
   if (pairs_ == nullptr)
@@ -176,6 +179,7 @@ Next Synchronization::perform(std::uint32_t thread, const Event& event) {
       exiting_ = thread;
       return to_end_ == 0 ? Next::runs : Next::blocks;
     case EventKind::mutex_lock:
+      return stays_at(thread, event, lock_or_pass(thread, event));
     case EventKind::mutex_trylock:
     case EventKind::mutex_timedlock:
       return stays_at(thread, event, lock(thread, event.subject));

@@ -102,7 +102,7 @@ class Synchronization {
       // Nearly all calls of nearly all programs: worth a tenth of the simulation's time in line.
       switch (event.kind) {
         case EventKind::mutex_lock:
-          return stays_at(thread, event, lock(thread, event.subject));
+          return stays_at(thread, event, lock_or_pass(thread, event));
         case EventKind::mutex_unlock:
           unlock(thread, event.subject);
           return Next::runs;
@@ -176,6 +176,8 @@ class Synchronization {
     std::uint64_t signals_after = 0;    // signals that came after its waiting broadcast
     std::uint32_t notifications = 0;    // signals and broadcasts that it has made
     std::uint32_t paired_waits = 0;     // waits on paired conditions that it has begun
+    const Event* next_pass = nullptr;   // the lock by which it goes past a condition next
+    std::uint32_t passes = 0;           // by which it has gone
     std::uint32_t polls = 0;            // likewise, of those that timed out
     std::uint32_t polls_for = nobody;   // whose notification would end its timed wait
     std::uint32_t awaits = 0;           // which of all waits for notifications it is in; 0: in none
@@ -245,6 +247,12 @@ class Synchronization {
   [[nodiscard]] Next next_list(std::uint32_t thread);
   void start_list(std::uint32_t thread);
 
+  [[nodiscard]] Next lock_or_pass(std::uint32_t thread, const Event& event) {
+    if (&event == threads_[thread].next_pass) [[unlikely]]
+      return pass(thread, event);
+    return lock(thread, event.subject);
+  }
+  [[nodiscard]] Next pass(std::uint32_t thread, const Event& event);
   [[nodiscard]] Next lock(std::uint32_t thread, std::uint32_t mutex);
   void unlock(std::uint32_t thread, std::uint32_t mutex);
   void hand_over(ObjectState& mutex);

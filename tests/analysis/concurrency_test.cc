@@ -278,6 +278,13 @@ thread B
               ElementsAre("B 0-1 cruise", "B 1-7 impact on A by C", "A 7-16 cruise"));
 }
 
+// In the recording it found done what it waits for here.
+TEST(Concurrency, WhoeverGivesATaskIsWaitedForBeforeItIsTaken) {
+  const Recording recording = worker_that_finds_its_task();
+  EXPECT_THAT(path_of(recording, simulation::simulate_ideal(recording)),
+              ElementsAre("main 0-3 cruise", "main 3-10 impact on W by C", "W 10-14 cruise"));
+}
+
 // Woken at 4, A finds its mutex taken by C, from 4 to 10.
 TEST(Concurrency, WhoeverOnlyHoldsTheMutexIsWaitedForFromThenOn) {
   EXPECT_THAT(path_of(R"(

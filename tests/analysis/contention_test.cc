@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "analysis/change.h"
 #include "analysis/study.h"
 #include "programs.h"
 #include "random_program.h"
+#include "simulation/simulate.h"
 
 namespace longpole::analysis {
 namespace {
@@ -88,6 +90,24 @@ thread B
         row.hold ? static_cast<double>(row.hold->count()) / 1e6 : -1, *row.freed_ns / 1e6));
   EXPECT_THAT(rows, ElementsAre("disk 1/2 wait 3 held 6 free 5", "S 1/1 wait 2 held -1 free 6",
                                 "B 1/2 wait 3 held -1 free 8"));
+}
+
+// W took M when it was free, and waited there for what it found done in the recording: for the condition, then. Who frees M
+// does not free it of that.
+TEST(Contention, WhoWaitsForWhatItFoundDoneWaitsForTheCondition) {
+  const Study study = study_of(worker_that_finds_its_task());
+  const ObjectTable table = study.objects(2, Scheduler::shared);
+  EXPECT_EQ(table.total_ns, 14e6);
+  std::vector<std::string> rows;
+  for (const ObjectRow& row : table.rows)
+    rows.push_back(fmt::format(
+        "{} {}/{} wait {} free {}", study.recording().objects[row.object.index()].name,
+        row.contended, row.acquisitions, row.wait.count() / 1'000'000, *row.freed_ns / 1e6));
+  EXPECT_THAT(rows, ElementsAre("C 2/2 wait 9 free 10", "M 0/4 wait 0 free 14"));
+  const auto freed = changed(study.recording(), {{}, {}, {ObjectId{0}}});
+  ASSERT_TRUE(freed);
+  EXPECT_EQ(study.recording().objects[0].name, "M");
+  EXPECT_EQ(simulation::simulate_ideal(*freed).total, milliseconds(14));
 }
 
 // Sums that must hold on any program: the time in queues is the time waited, the times at all
