@@ -15,6 +15,7 @@ namespace longpole::cli {
 
 namespace fs = std::filesystem;
 using analysis::RealRun;
+using recording::OwnAffinity;
 
 namespace {
 
@@ -51,12 +52,16 @@ tl::unexpected<Error> ends_differently(const fs::path& program, const std::strin
                  "on standard input");
 }
 
-Expected<RealRuns> run_for_real(const fs::path& program, const std::vector<std::string>& arguments,
-                                const std::vector<std::uint32_t>& machine,
-                                const std::vector<std::uint32_t>& counts,
-                                const std::optional<std::vector<std::uint32_t>>& in_turns_as_on,
-                                const Rounds& rounds, int exit_status,
-                                const std::function<void(std::string)>& begin_round) {
+namespace {
+
+// Up to the first run that leaves its CPUs, where it may.
+Expected<RealRuns> run_rounds(const fs::path& program, const std::vector<std::string>& arguments,
+                              const std::vector<std::uint32_t>& machine,
+                              const std::vector<std::uint32_t>& counts,
+                              const std::optional<std::vector<std::uint32_t>>& in_turns_as_on,
+                              const Rounds& rounds, int exit_status,
+                              const std::function<void(std::string)>& begin_round,
+                              OwnAffinity affinity, bool& has_left_its_cpus) {
   struct Run {
     std::vector<std::uint32_t> cpus;  // started from the first of them
     RealRun* result = nullptr;
@@ -92,10 +97,13 @@ Expected<RealRuns> run_for_real(const fs::path& program, const std::vector<std::
   const auto make = [&](const Run& run) -> Expected<std::vector<recording::MeasuredRun>> {
     if (run.copies_as_on != 0)
       return recording::run_copies(program, arguments, run.cpus, run.copies_as_on,
-                                   patience_with_copies * longest);
-    const auto one = recording::run_measured(program, arguments, run.cpus, run.slice);
+                                   patience_with_copies * longest, affinity);
+    const bool has_all = run.cpus.size() == machine.size();
+    const auto one = recording::run_measured(program, arguments, run.cpus, run.slice,
+                                             has_all ? OwnAffinity::granted : affinity);
     if (!one)
       return tl::unexpected(one.error());
+    has_left_its_cpus |= !has_all && recording::left_its_cpus(*one, run.cpus.size());
     longest = std::max(longest, one->elapsed);
     return std::vector{*one};
   };
@@ -137,6 +145,8 @@ Expected<RealRuns> run_for_real(const fs::path& program, const std::vector<std::
         return tl::unexpected(ended.error());
       if (recording::StopSignals::has_come())
         return failure(fmt::format("cannot run {} again", program.string()), "it was stopped");
+      if (has_left_its_cpus && affinity == OwnAffinity::granted)
+        return measured;
       std::vector<RealRun> each;
       for (const recording::MeasuredRun& one : *ended) {
         if (one.exit_status != exit_status && run.copies_as_on == 0)
@@ -167,6 +177,28 @@ Expected<RealRuns> run_for_real(const fs::path& program, const std::vector<std::
         fmt::format("What CPU time it takes on several CPUs is guessed from runs on one: {}.",
                     why_no_copies),
         0};
+  return measured;
+}
+
+}  // namespace
+
+Expected<RealRuns> run_for_real(const fs::path& program, const std::vector<std::string>& arguments,
+                                const std::vector<std::uint32_t>& machine,
+                                const std::vector<std::uint32_t>& counts,
+                                const std::optional<std::vector<std::uint32_t>>& in_turns_as_on,
+                                const Rounds& rounds, int exit_status,
+                                const std::function<void(std::string)>& begin_round) {
+  const auto run = [&](OwnAffinity affinity, bool& has_left_its_cpus) {
+    return run_rounds(program, arguments, machine, counts, in_turns_as_on, rounds, exit_status,
+                      begin_round, affinity, has_left_its_cpus);
+  };
+  bool has_left_its_cpus = false;
+  auto measured = run(OwnAffinity::granted, has_left_its_cpus);
+  if (!measured || !has_left_its_cpus)
+    return measured;
+  measured = run(OwnAffinity::ignored, has_left_its_cpus);
+  if (measured)
+    measured->kept_on_cpus = true;
   return measured;
 }
 

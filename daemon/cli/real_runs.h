@@ -30,6 +30,8 @@ struct RealRuns {
   std::vector<std::vector<analysis::RealRun>> on_one;  // of each round, each on another CPU
   analysis::TurnRuns in_turns;                         // those on one CPU on the first of these
   std::optional<Notice> no_copies;  // that there were none, where they were wanted, and why
+  // The program left the CPUs that it was given, and was kept there (recording::OwnAffinity).
+  bool kept_on_cpus = false;
   // By number of CPUs: on_average_cpu() of each round's.
   std::map<std::uint32_t, std::vector<analysis::RealRun>> by_cpus;
 };
@@ -43,7 +45,8 @@ struct RealRuns {
 // `in_turns_as_on`, cpu_counts_to_try(), it runs there in long slices, too, and copies of it run, to know of its CPU time on
 // so many CPUs (analysis/cpu_time_on.h): not for programs whose threads spin, which use up what time they wait. Where the
 // machine has fewer CPUs, a copy on each of these stands for more, and where it has one, there are none; nor where one ends
-// with another status than the program alone, be it that it took ten times as long, or its threads may not be held. `machine`:
+// with another status than the program alone, be it that it took ten times as long, or its threads may not be held. A program
+// that leaves the CPUs that it is given begins anew, and is kept on them. `machine`:
 // its CPUs, in the order in which to use them. `begin_round` hears before each what is going on. Errors: of starting the
 // program; that a signal has asked to stop (recording/stop_signals.h); and it must end with `exit_status` each time. As
 // recording::run_measured(), not to be called by two threads at once.

@@ -331,6 +331,7 @@ Expected<int> validate(const ValidateOptions& options) {
   if (corrects)
     validation.refilling_share =
         1 - analysis::cpu_time_ratio(turns.usual, turns.in_long_slices).median;
+  validation.kept_on_cpus = measured->kept_on_cpus;
   validation.unevenness = analysis::unevenness(measured->on_one);
   std::vector<RealRun> all;
   for (const std::vector<RealRun>& round : measured->on_one)

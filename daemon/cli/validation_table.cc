@@ -145,6 +145,11 @@ std::string validation_caveats(const Validation& validation) {
         "each other's data out when they are switched: in longer time slices it takes that much "
         "less\n",
         percent_text(*validation.refilling_share));
+  if (validation.kept_on_cpus)
+    out +=
+        "note: it chooses CPUs for its threads itself (sched_setaffinity), and more than it was "
+        "given; "
+        "where these were not all, it was kept on them\n";
   if (validation.unevenness > telling_unevenness)
     out += fmt::format(
         "note: the CPUs are not alike: by itself, one of them took {:.2f} times as long as another "

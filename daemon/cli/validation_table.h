@@ -55,6 +55,7 @@ struct Validation {
   // loading caches anew. None: it was not run so.
   std::optional<double> refilling_share;
   analysis::RunsThatRead that_read;          // of all real runs
+  bool kept_on_cpus = false;                 // in the real runs, as cli/real_runs.h has it
   double unevenness = 1;                     // of the CPUs, as analysis::unevenness() has it
   std::vector<std::string> lockstep_advice;  // codes of notices, recording/lockstep_advice.h
   bool lockstep_as_advised = false;          // chosen by that, not by the user

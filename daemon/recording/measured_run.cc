@@ -2,17 +2,22 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <list>
@@ -77,6 +82,20 @@ class WithSlice {
   bool changed_ = false;
 };
 
+// From now on, for this thread and what it starts. Programs of another architecture, as 32-bit ones, have other numbers: those
+// of theirs that mean something else here would be hit, too, but we record none, nor run any.
+bool ignore_own_affinity() {
+  std::array<sock_filter, 4> code = {{
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sched_setaffinity, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO),  // with errno 0: success
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  }};
+  const sock_fprog filter{code.size(), code.data()};
+  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
+}
+
 struct Started {
   pid_t pid = 0;
   std::int64_t at_ns = 0;
@@ -84,12 +103,19 @@ struct Started {
 
 enum class Group : std::int16_t { ours = 0, its_own = POSIX_SPAWN_SETPGROUP };
 
+struct Start {
+  const std::filesystem::path& program;
+  const std::vector<std::string>& arguments;
+  const std::vector<std::uint32_t>& cpus;
+  Nanoseconds slice{};
+  Group group = Group::ours;
+  OwnAffinity affinity = OwnAffinity::granted;
+};
+
 // Or errno.
-tl::expected<Started, int> start_on(const std::vector<std::uint32_t>& cpus, Nanoseconds slice,
-                                    Group group, const std::filesystem::path& program,
-                                    const std::vector<std::string>& arguments) {
-  std::vector<std::string> words = arguments;
-  words.insert(words.begin(), program.string());
+tl::expected<Started, int> started_by_this_thread(const Start& start) {
+  std::vector<std::string> words = start.arguments;
+  words.insert(words.begin(), start.program.string());
   std::vector<char*> argv;
   for (std::string& word : words)
     argv.push_back(word.data());
@@ -102,19 +128,30 @@ tl::expected<Started, int> start_on(const std::vector<std::uint32_t>& cpus, Nano
     ::posix_spawn_file_actions_addopen(&files, output, "/dev/null", O_WRONLY, 0);
   posix_spawnattr_t attributes;
   ::posix_spawnattr_init(&attributes);
-  ::posix_spawnattr_setflags(&attributes, static_cast<std::int16_t>(group));
-  const OnCpus from({cpus.front()});
-  const OnCpus there(cpus);
-  const WithSlice sliced(slice);
+  ::posix_spawnattr_setflags(&attributes, static_cast<std::int16_t>(start.group));
+  const OnCpus from({start.cpus.front()});
+  const OnCpus there(start.cpus);
+  const WithSlice sliced(start.slice);
+  int error = start.affinity == OwnAffinity::ignored && !ignore_own_affinity() ? errno : 0;
   Started started;
   started.at_ns = monotonic_ns();
-  const int error =
-      ::posix_spawn(&started.pid, program.c_str(), &files, &attributes, argv.data(), environ);
+  if (error == 0)
+    error = ::posix_spawn(&started.pid, start.program.c_str(), &files, &attributes, argv.data(),
+                          environ);
   ::posix_spawnattr_destroy(&attributes);
   ::posix_spawn_file_actions_destroy(&files);
   if (error != 0)
     return tl::unexpected(error);
   return started;
+}
+
+// What a thread has forbidden to those that it starts is forbidden to itself, for good.
+tl::expected<Started, int> started(const Start& start) {
+  if (start.affinity == OwnAffinity::granted)
+    return started_by_this_thread(start);
+  tl::expected<Started, int> one;
+  std::thread([&] { one = started_by_this_thread(start); }).join();
+  return one;
 }
 
 // Waits for its end.
@@ -186,15 +223,16 @@ void have_few_at_once(const std::vector<Started>& copies, std::uint32_t as_if_on
 
 Expected<MeasuredRun> run_measured(const std::filesystem::path& program,
                                    const std::vector<std::string>& arguments,
-                                   const std::vector<std::uint32_t>& cpus, Nanoseconds slice) {
+                                   const std::vector<std::uint32_t>& cpus, Nanoseconds slice,
+                                   OwnAffinity affinity) {
   const std::string what = fmt::format("cannot run {}", program.string());
   const StopSignals signals;
   const CpuUse before = cpu_use(cpus);
-  const auto started = start_on(cpus, slice, Group::ours, program, arguments);
-  if (!started)
-    return failure(what, std::strerror(started.error()));
-  StopSignals::begin_program(started->pid);
-  auto run = result_of(*started);
+  const auto program_started = started({program, arguments, cpus, slice, Group::ours, affinity});
+  if (!program_started)
+    return failure(what, std::strerror(program_started.error()));
+  StopSignals::begin_program(program_started->pid);
+  auto run = result_of(*program_started);
   StopSignals::end_program();
   if (!run)
     return failure(what, std::strerror(run.error()));
@@ -207,12 +245,13 @@ Expected<MeasuredRun> run_measured(const std::filesystem::path& program,
 Expected<std::vector<MeasuredRun>> run_copies(const std::filesystem::path& program,
                                               const std::vector<std::string>& arguments,
                                               const std::vector<std::uint32_t>& cpus,
-                                              std::uint32_t as_if_on, Nanoseconds patience) {
+                                              std::uint32_t as_if_on, Nanoseconds patience,
+                                              OwnAffinity affinity) {
   const StopSignals signals;
   std::vector<Started> copies;
   int error = 0;
   for (const std::uint32_t cpu : cpus) {
-    const auto copy = start_on({cpu}, {}, Group::its_own, program, arguments);
+    const auto copy = started({program, arguments, {cpu}, {}, Group::its_own, affinity});
     if (!copy) {
       error = copy.error();
       break;
@@ -231,6 +270,13 @@ Expected<std::vector<MeasuredRun>> run_copies(const std::filesystem::path& progr
   if (error != 0)
     return failure(fmt::format("cannot run {}", program.string()), std::strerror(error));
   return runs;
+}
+
+bool left_its_cpus(const MeasuredRun& run, std::size_t cpus) {
+  // Times are those of two clocks.
+  constexpr double more_than_all = 1.01;
+  return static_cast<double>(run.cpu_time.count()) >
+         more_than_all * static_cast<double>(run.elapsed.count()) * static_cast<double>(cpus);
 }
 
 std::vector<std::uint32_t> usable_cpus_cores_first() {

@@ -27,6 +27,13 @@ TEST(ValidationTable, SaysWhenRunsHadToReadFromADisk) {
           "3 of the real runs read from a disk what others found in memory, up to 33 MB; they"));
 }
 
+TEST(ValidationTable, SaysWhenAProgramHadToBeKeptOnItsCpus) {
+  Validation validation;
+  EXPECT_THAT(validation_caveats(validation), Not(HasSubstr("affinity")));
+  validation.kept_on_cpus = true;
+  EXPECT_THAT(validation_caveats(validation), HasSubstr("it was kept on them"));
+}
+
 TEST(ValidationTable, SaysWhenTheHostTookCpusAway) {
   Validation validation;
   validation.rows.emplace_back().real.emplace();

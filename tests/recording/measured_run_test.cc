@@ -65,6 +65,36 @@ TEST(MeasuredRun, IsStartedFromTheFirstOfItsCpus) {
   EXPECT_GT(from_first, tries * 3 / 4);
 }
 
+// taskset(1) calls sched_setaffinity for itself and becomes the program.
+TEST(MeasuredRun, KeepsAProgramThatChoosesOtherCpusWhereItIsToldTo) {
+  const std::vector<std::uint32_t> all = usable_cpus();
+  if (all.size() < 2)
+    GTEST_SKIP() << "one CPU alone";
+  const std::string script =
+      fmt::format("taskset -cp {} $$ >/dev/null || exit 99; exit $(nproc)", fmt::join(all, ","));
+  const auto run = [&](OwnAffinity affinity) {
+    const auto one = run_measured("/bin/sh", {"-c", script}, {all.back()}, {}, affinity);
+    return one ? one->exit_status : -1;
+  };
+  EXPECT_EQ(run(OwnAffinity::granted), static_cast<int>(all.size()));
+  EXPECT_EQ(run(OwnAffinity::ignored), 1);
+  const auto copies = run_copies("/bin/sh", {"-c", script}, {all.back()}, 2,
+                                 std::chrono::seconds(60), OwnAffinity::ignored);
+  ASSERT_TRUE(copies) << copies.error().text();
+  EXPECT_EQ(copies->front().exit_status, 1);
+  EXPECT_EQ(usable_cpus(), all);
+}
+
+TEST(MeasuredRun, KnowsFromItsTimeThatAProgramLeftItsCpus) {
+  MeasuredRun run;
+  run.elapsed = std::chrono::milliseconds(1000);
+  run.cpu_time = std::chrono::milliseconds(1010);
+  EXPECT_FALSE(left_its_cpus(run, 1));
+  run.cpu_time = std::chrono::milliseconds(1011);
+  EXPECT_TRUE(left_its_cpus(run, 1));
+  EXPECT_FALSE(left_its_cpus(run, 2));
+}
+
 TEST(MeasuredRun, CountsTheTimeOfItsChildrenAndNotThatOfItsSleep) {
   const auto run =
       shell("sleep 0.2; sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done'", usable_cpus());
