@@ -18,7 +18,10 @@ constexpr std::string_view work_stolen = "work-stolen";
 // In a row, with next to nothing done in between: waiting for something, not using what is left of a slice.
 constexpr std::uint64_t telling_row = 20;
 constexpr Nanoseconds next_to_nothing{20'000};
-// Of all of the program's, in rows or not.
+// Of the run, one part in so many with somebody in a row. OpenBLAS's threads, say, who look for work for a tenth
+// of a second when they have been started, change little of a run of seconds.
+constexpr std::int64_t telling_time = 10;
+// Of all of the program's, but for those in rows.
 constexpr std::uint64_t telling_yields = 1000;
 constexpr std::uint64_t telling_part = 10;  // one event in so many
 // Before a wait, as those for C++20's atomics begin: it takes the same course on any number of CPUs.
@@ -49,13 +52,23 @@ std::vector<bool> those_in_vain(const std::vector<Event>& events) {
   return in_vain;
 }
 
+struct Spun {
+  std::uint64_t events = 0;
+  Nanoseconds time{};  // from the first to the last of each row
+};
+
 // Of those the ones that belong to a row of them. Attempts at several objects in turn are one
 // row, and so are what is done under a lock to see that there is nothing.
-std::uint64_t spun(const std::vector<Event>& events, const std::vector<bool>& in_vain) {
-  std::uint64_t sum = 0;
+Spun spun(const std::vector<Event>& events, const std::vector<bool>& in_vain) {
+  Spun sum;
   std::uint64_t row = 0;
+  Nanoseconds began{};
+  Nanoseconds last{};
   const auto end_row = [&] {
-    sum += row >= telling_row ? row : 0;
+    if (row >= telling_row) {
+      sum.events += row;
+      sum.time += last - began;
+    }
     row = 0;
   };
   Nanoseconds since{};
@@ -64,7 +77,9 @@ std::uint64_t spun(const std::vector<Event>& events, const std::vector<bool>& in
     if (since > next_to_nothing)
       end_row();
     if (in_vain[i]) {
-      ++row;
+      if (row++ == 0)
+        began = events[i].time;
+      last = events[i].time;
       since = {};
     }
   }
@@ -168,7 +183,8 @@ bool try_each_others_locks(const Workers& workers) {
 std::vector<Notice> lockstep_advice(const MergedRun& run) {
   std::vector<Notice> notices;
   std::uint64_t in_vain = 0;
-  std::uint64_t in_rows = 0;
+  Spun in_rows;
+  Nanoseconds end{};
   std::uint64_t events = 0;
   Nanoseconds whole{};
   std::map<std::uint64_t, std::vector<const MergedThread*>> by_function;
@@ -176,12 +192,18 @@ std::vector<Notice> lockstep_advice(const MergedRun& run) {
     events += thread.events.size();
     const std::vector<bool> vain = those_in_vain(thread.events);
     in_vain += static_cast<std::uint64_t>(std::count(vain.begin(), vain.end(), true));
-    in_rows += spun(thread.events, vain);
+    const Spun of_thread = spun(thread.events, vain);
+    in_rows.events += of_thread.events;
+    in_rows.time += of_thread.time;
+    if (!thread.events.empty())
+      end = std::max(end, thread.events.back().time);
     whole += cpu_time(thread);
     if (thread.creator.known() && thread.start_function != 0)
       by_function[thread.start_function].push_back(&thread);
   }
-  if (in_rows >= telling_row || (in_vain >= telling_yields && in_vain * telling_part >= events))
+  const bool in_long_rows = in_rows.events != 0 && in_rows.time * telling_time >= end;
+  const std::uint64_t others = in_vain - in_rows.events;
+  if (in_long_rows || (others >= telling_yields && others * telling_part >= events))
     notices.push_back({std::string(spinning),
                        "Threads yield or try in vain again and again; on one CPU that takes "
                        "another course than on "

@@ -57,6 +57,24 @@ TEST(LockstepAdvice, ManyYieldsInARowAreSpinning) {
   }
 }
 
+// A thread that looks for work for a tenth of a second, in a run of a second or a longer one.
+TEST(LockstepAdvice, RowsThatTakeLittleOfTheRunAreNoSpinning) {
+  for (const int ms : {1000, 1001}) {
+    std::vector<Event> events;
+    for (int i = 0; i <= 2000; ++i) {
+      events.push_back(event_of(EventKind::yield, 100));
+      events.back().time = Nanoseconds{i * 50'000};
+    }
+    events.push_back(event_of(EventKind::thread_end, 900'000'000));
+    events.back().time = std::chrono::milliseconds(ms);
+    SCOPED_TRACE(ms);
+    if (ms == 1000)
+      EXPECT_THAT(advice(run_of(events)), ElementsAre("spinning"));
+    else
+      EXPECT_THAT(advice(run_of(events)), IsEmpty());
+  }
+}
+
 // As C++20's waits begin.
 TEST(LockstepAdvice, AFewYieldsBeforeAWaitAreNoSpinning) {
   const auto advice_where = [](int yields, EventKind behind, std::int64_t cpu_ns) {

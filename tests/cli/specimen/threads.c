@@ -1,11 +1,12 @@
 /* A program to record: two threads that compute, one of them twice as long, and then what the
  * argument says: "fail" exits with status 3, "crash" aborts, "wait" says so and waits for the end, "yield"
- * gives way to nobody, over and over. "take turns": the two do, and each spins until it is its turn.
+ * yields in a loop until the two are done. "take turns": the two do, and each spins until it is its turn.
  * "interrupts" says of two signals of Ctrl-C that they came, and then ends by itself. "alone" exits with
  * status 3 where another one is at it in the same directory. */
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,9 +14,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { ROUNDS = 20 * 1000 * 1000, YIELDS = 1000, TURNS = 100, ROUNDS_A_TURN = 100 * 1000 };
+enum { ROUNDS = 20 * 1000 * 1000, TURNS = 100, ROUNDS_A_TURN = 100 * 1000 };
 
 static volatile uint64_t result[2];
+static atomic_int done;
 
 /* Each round needs the one before: no processor makes short work of it. */
 __attribute__((noinline)) static void compute(int rounds, volatile uint64_t* number) {
@@ -27,11 +29,13 @@ __attribute__((noinline)) static void compute(int rounds, volatile uint64_t* num
 
 static void* long_thread(void* unused) {
   compute(2 * ROUNDS, &result[0]);
+  ++done;
   return unused;
 }
 
 static void* short_thread(void* unused) {
   compute(ROUNDS, &result[1]);
+  ++done;
   return unused;
 }
 
@@ -92,6 +96,8 @@ int main(int argc, char** argv) {
   const int in_turn = strcmp(then, "take turns") == 0;
   pthread_create(&threads[0], NULL, in_turn ? first_in_turn : long_thread, NULL);
   pthread_create(&threads[1], NULL, in_turn ? second_in_turn : short_thread, NULL);
+  while (strcmp(then, "yield") == 0 && done < 2)
+    sched_yield();
   for (int i = 0; i < 2; ++i)
     pthread_join(threads[i], NULL);
   if (alone)
@@ -106,9 +112,5 @@ int main(int argc, char** argv) {
     sleep(3600);
   if (strcmp(then, "interrupts") == 0)
     tell_of_interrupts();
-  if (strcmp(then, "yield") == 0) {
-    for (int i = 0; i < YIELDS; ++i)
-      sched_yield();
-  }
   return 0;
 }
