@@ -15,15 +15,24 @@ std::uint32_t high_half(std::uint64_t both) {
   return static_cast<std::uint32_t>(both >> 32U);
 }
 
+// A call that may have waited until several descriptors could be read from or written to, or one of these.
+struct Poll {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+  std::uint32_t ordinal = 0;  // among its thread's calls of input and output
+};
+
+// Behind a poll, of those that it may have waited for: an event loop serves one descriptor after the other, and tells
+// itself by another, as GLib's does, that there is more to do.
+constexpr std::uint32_t most_behind_a_poll = 16;
+
 // A call that moved bytes.
 struct Transfer {
   std::int64_t begin = 0;
   std::int64_t end = 0;
   std::uint32_t thread = 0;
-  std::uint32_t ordinal = 0;  // among its thread's calls of input and output
-  // The call just before it that may have waited for the same, such as a poll.
-  std::optional<std::uint32_t> polled{};
-  std::int64_t poll_begin = 0;
+  std::uint32_t ordinal = 0;     // among its thread's calls of input and output
+  std::optional<Poll> polled{};  // that may have waited for the same
   std::uint64_t bytes = 0;
   std::uint64_t moved = 0;  // in all, when it is done
   bool waits = false;
@@ -86,6 +95,11 @@ class EdgeFinder {
     std::uint32_t descriptor;
     bool reads;
   };
+  // Of what a poll waited for.
+  struct Claim {
+    Transfer* by = nullptr;
+    std::int64_t done = 0;
+  };
   struct Ends {
     std::optional<std::uint32_t> reads;   // the channel that is read from there
     std::optional<std::uint32_t> writes;  // that is written to
@@ -110,8 +124,8 @@ class EdgeFinder {
     };
     std::vector<Began> began;
     std::uint32_t calls = 0;
-    std::optional<Began>
-        polled;  // the last call, if it may have waited for what the next one takes
+    std::optional<Poll> polled;  // the last, if it found something
+    std::uint32_t behind = 0;    // transfers since then
     threads_[thread].for_each_record([&](const longpole_record& record) {
       const unsigned kind = LONGPOLE_KIND(record.kind_and_flags);
       if (kind == LONGPOLE_CHANNEL || kind == LONGPOLE_DUPLICATE) {
@@ -146,11 +160,16 @@ class EdgeFinder {
         return;
       const Began call = began.back();
       began.pop_back();
-      const std::optional<Began> before = std::exchange(polled, std::nullopt);
+      if (call.way == LONGPOLE_IO_OTHER) {
+        polled.reset();
+        behind = 0;
+        if (record.result == 0 && record.object != 0)  // so many descriptors are ready
+          polled = Poll{call.time, time_of_(record.tsc), call.ordinal};
+      } else if (++behind > most_behind_a_poll) {
+        polled.reset();
+      }
       if (record.result != 0)
         return;
-      if (call.way == LONGPOLE_IO_OTHER)
-        polled = call;
       if (call.way == LONGPOLE_IO_CLOSES)
         changes_.push_back({call.time,
                             Change::What::closed,
@@ -168,8 +187,7 @@ class EdgeFinder {
                            .end = time_of_(record.tsc),
                            .thread = thread,
                            .ordinal = call.ordinal,
-                           .polled = before ? std::optional(before->ordinal) : std::nullopt,
-                           .poll_begin = before ? before->time : 0,
+                           .polled = polled,
                            .bytes = record.object},
                           call.descriptor,
                           call.way == LONGPOLE_IO_READS});
@@ -276,7 +294,7 @@ class EdgeFinder {
     }
   }
 
-  static void pair(Channel& channel) {
+  void pair(Channel& channel) {
     // Bytes are there when their write may have begun, and gone when their read is over.
     const auto sum_up = [](std::vector<Transfer>& transfers) {
       std::uint64_t moved = 0;
@@ -311,8 +329,8 @@ class EdgeFinder {
   // How much a pair of sockets holds depends on the size of each message and on the kernel. But a write that lasted while
   // others read there, when so much lay there that it may have been all that fits, had found no room. The kernel lets such a
   // writer go on when a quarter is left (unix_writable() in its net/unix/af_unix.c).
-  static void pair_with_room_in_socket(Channel& channel,
-                                       std::map<std::uint32_t, const Transfer*>& waited_for) {
+  void pair_with_room_in_socket(Channel& channel,
+                                std::map<std::uint32_t, const Transfer*>& waited_for) {
     constexpr std::uint64_t least_full = 65'536;  // a third of the default, SO_SNDBUF in socket(7)
     constexpr std::uint64_t of_message = 512;     // besides its bytes, at the least
     for (Transfer& write : channel.writes) {
@@ -345,8 +363,8 @@ class EdgeFinder {
     return found == transfers.end() ? nullptr : &*found;
   }
 
-  static void wait_for(Transfer& waits, Transfer* awaited,
-                       std::map<std::uint32_t, const Transfer*>& waited_for) {
+  void wait_for(Transfer& waits, Transfer* awaited,
+                std::map<std::uint32_t, const Transfer*>& waited_for) {
     // Written or read from outside besides: then the sums do not agree.
     if (awaited == nullptr || awaited->thread == waits.thread || awaited->begin > waits.end)
       return;
@@ -355,9 +373,29 @@ class EdgeFinder {
       return;
     last = awaited;
     waits.waits = true;
-    if (awaited->begin < waits.poll_begin)
-      waits.polled.reset();
     ++awaited->gives;
+    claim_poll(waits, awaited->begin);
+  }
+
+  // A poll waits for what was done during it, and of several for the first: the others are waited for where they are
+  // taken.
+  void claim_poll(Transfer& waits, std::int64_t done) {
+    if (!waits.polled)
+      return;
+    if (done < waits.polled->begin || done > waits.polled->end) {
+      waits.polled.reset();
+      return;
+    }
+    const auto [claim, is_first] =
+        claims_.try_emplace({waits.thread, waits.polled->ordinal}, Claim{&waits, done});
+    if (is_first)
+      return;
+    Transfer* loser = &waits;
+    if (done < claim->second.done) {
+      loser = claim->second.by;
+      claim->second = {&waits, done};
+    }
+    loser->polled.reset();
   }
 
   void report(std::uint32_t channel, bool reads, const std::vector<Transfer>& transfers) {
@@ -365,7 +403,8 @@ class EdgeFinder {
       std::vector<std::optional<ChannelUse>>& uses = found_.uses[transfer.thread];
       const bool polled = transfer.waits && transfer.polled.has_value();
       if (polled)
-        uses[*transfer.polled] = ChannelUse{.channel = channel, .reads = reads, .waits = true};
+        uses[transfer.polled->ordinal] =
+            ChannelUse{.channel = channel, .reads = reads, .waits = true};
       if ((transfer.waits && !polled) || transfer.gives != 0)
         uses[transfer.ordinal] = ChannelUse{.channel = channel,
                                             .reads = reads,
@@ -381,8 +420,9 @@ class EdgeFinder {
   std::vector<Call> calls_;
   std::vector<Channel> channels_;
   std::map<std::uint32_t, std::vector<std::pair<std::int64_t, Ends>>> ends_;  // by descriptor
-  std::map<std::uint32_t, Connection> told_;  // by descriptor, the last
-  std::map<Connection, Ends> awaited_;        // other ends
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Claim> claims_;  // by thread and ordinal
+  std::map<std::uint32_t, Connection> told_;                         // by descriptor, the last
+  std::map<Connection, Ends> awaited_;                               // other ends
 };
 
 }  // namespace

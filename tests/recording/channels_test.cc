@@ -51,6 +51,9 @@ class Channels : public testing::Test {
               std::uint64_t descriptor = to) {
     add(records_[thread], LONGPOLE_IO_WRITES, descriptor, begin, end, bytes);
   }
+  void polls(std::uint32_t thread, std::uint64_t begin, std::uint64_t end, std::uint64_t found) {
+    add(records_[thread], LONGPOLE_IO_OTHER, ~std::uint64_t{0}, begin, end, found);
+  }
   std::vector<std::string> lines() {
     for (std::uint32_t t = 0; t < 3; ++t)
       run_.events.add_thread(t, static_cast<std::int32_t>(100 + t), records_[t]);
@@ -252,12 +255,59 @@ TEST_F(Channels, ACounterGivesAllThatWasAdded) {
 TEST_F(Channels, WhoPollsBeforeItReadsWaitsThere) {
   records_[0] = {channel(1'000, from, to)};
   writes(0, 40'000, 41'000, 1);
-  add(records_[1], LONGPOLE_IO_OTHER, ~std::uint64_t{0}, 10'000, 41'500, 1);
+  polls(1, 10'000, 41'500, 1);
   reads(1, 42'000, 42'500, 1);
   const auto all = lines();
   EXPECT_THAT(all, Contains("1 10000 wait 0 cpu=0 took=31500 from=0"));
   EXPECT_THAT(all, Contains("1 41500 external cpu=0"));
   EXPECT_THAT(all, Contains("1 42000 external 5 1 cpu=0"));
+}
+
+// GLib's loop tells itself by a counter, between the poll and the read, that there is more to do.
+TEST_F(Channels, WhoPollsMayDoOtherThingsBeforeItReads) {
+  records_[0] = {channel(1'000, from, to), channel(1'100, 7, 7)};
+  writes(0, 40'000, 41'000, 1);
+  polls(1, 10'000, 41'500, 1);
+  writes(1, 41'600, 41'700, 8, 7);
+  reads(1, 42'000, 42'500, 1);
+  reads(1, 43'000, 43'500, 8, 7);
+  const auto all = lines();
+  EXPECT_THAT(all, Contains("1 10000 wait 0 cpu=0 took=31500 from=0"));
+  EXPECT_THAT(all, Contains("1 42000 external 5 1 cpu=0"));
+}
+
+TEST_F(Channels, APollDoesNotWaitForWhatIsDoneBehindIt) {
+  records_[0] = {channel(1'000, from, to)};
+  writes(0, 50'000, 51'000, 1);
+  polls(1, 10'000, 41'500, 1);
+  reads(1, 42'000, 51'500, 1);
+  const auto all = lines();
+  EXPECT_THAT(all, Contains("1 10000 external cpu=0"));
+  EXPECT_THAT(all, Contains("1 42000 wait 0 cpu=0 took=9500 from=0"));
+}
+
+TEST_F(Channels, NorWhatFoundNothing) {
+  records_[0] = {channel(1'000, from, to)};
+  writes(0, 40'000, 41'000, 1);
+  polls(1, 10'000, 41'500, 0);
+  reads(1, 42'000, 42'500, 1);
+  const auto all = lines();
+  EXPECT_THAT(all, Contains("1 10000 external cpu=0"));
+  EXPECT_THAT(all, Contains("1 42000 wait 0 cpu=0 took=500 from=0"));
+}
+
+// Both are ready when it gets the CPU, and it reads the later one first.
+TEST_F(Channels, APollWaitsForTheFirstOfWhatItFound) {
+  records_[0] = {channel(1'000, from, to), channel(1'100, 8, 9)};
+  writes(0, 20'000, 21'000, 1);
+  writes(2, 40'000, 41'000, 1, 9);
+  polls(1, 10'000, 41'500, 2);
+  reads(1, 42'000, 42'500, 1, 8);
+  reads(1, 43'000, 43'500, 1);
+  const auto all = lines();
+  EXPECT_THAT(all, Contains("1 10000 wait 0 cpu=0 took=31500 from=0"));
+  EXPECT_THAT(all, Contains("1 42000 wait 1 cpu=0 took=500 from=2"));
+  EXPECT_THAT(all, Contains("1 43000 external 5 1 cpu=0"));
 }
 
 TEST_F(Channels, WhatComesFromOutsideOrFromOneselfWakesNobody) {
