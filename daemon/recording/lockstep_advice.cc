@@ -8,6 +8,8 @@
 #include <map>
 #include <utility>
 
+#include "recording/taken_work.h"
+
 namespace longpole::recording {
 namespace {
 
@@ -95,6 +97,9 @@ Nanoseconds cpu_time(const MergedThread& thread) {
 }
 
 constexpr std::uint64_t telling_turns = 4;
+// Of work taken past those who had been woken for it: turns, and tenths of the run's CPU time.
+constexpr std::uint64_t telling_taken = 20;
+constexpr std::int64_t telling_tenths = 4;
 
 // How often locks and semaphores, by which work may be handed out, are taken; and tried, whether or not
 // they were free.
@@ -227,6 +232,13 @@ std::vector<Notice> lockstep_advice(const MergedRun& run) {
                        "with --lockstep N to "
                        "have it as on N CPUs.",
                        handed_out});
+  else if (const TakenWork taken = work_taken_past_woken(run);
+           taken.turns >= telling_taken && taken.cpu * 10 >= whole * telling_tenths)
+    notices.push_back({std::string(work_handed_out),
+                       "Threads that were woken for work found that others had taken it meanwhile: "
+                       "on one CPU who has it goes on. "
+                       "Record with --lockstep N to have it as on N CPUs.",
+                       taken.turns});
   if (stolen != 0)
     notices.push_back({std::string(work_stolen),
                        "Threads that run the same function try each other's locks; if they take "

@@ -11,7 +11,8 @@ namespace longpole::recording {
 
 // Notices "spinning" (threads yield, or try in vain, again and again, for a tenth of the run or more), "work-handed-out" (of threads that run
 // the same function and take turns at a lock, one took it far more often than the others and did far more
-// of the work, as the first to run takes all where there is one CPU) and "work-stolen" (threads that run
+// of the work, as the first to run takes all where there is one CPU; or much of it was taken while others waited
+// for the CPU who had been woken for it, taken_work.h) and "work-stolen" (threads that run
 // the same function try each other's locks, so that time decides who gets what). Each names `--lockstep`.
 [[nodiscard]] std::vector<Notice> lockstep_advice(const MergedRun& run);
 
