@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sched.h>
@@ -82,10 +83,20 @@ class WithSlice {
   bool changed_ = false;
 };
 
-// From now on, for this thread and what it starts. Programs of another architecture, as 32-bit ones, have other numbers: those
-// of theirs that mean something else here would be hit, too, but we record none, nor run any.
+// Calls of others, as of 32-bit programs, have other numbers.
+#if defined(__x86_64__)
+constexpr std::uint32_t own_architecture = AUDIT_ARCH_X86_64;
+#elif defined(__aarch64__)
+constexpr std::uint32_t own_architecture = AUDIT_ARCH_AARCH64;
+#else
+#error "name it as seccomp(2) does"
+#endif
+
+// From now on, for this thread and what it starts.
 bool ignore_own_affinity() {
-  std::array<sock_filter, 4> code = {{
+  std::array<sock_filter, 6> code = {{
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, arch)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, own_architecture, 0, 3),
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sched_setaffinity, 0, 1),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO),  // with errno 0: success

@@ -131,8 +131,9 @@ bool Synchronization::went_past_holder(std::uint32_t thread, std::uint32_t mutex
 }
 
 bool Synchronization::spin(std::uint32_t thread, const Event& event) {
-  threads_[thread].spinning = event.outcome == Outcome::ok && !is_paired(event);
-  return threads_[thread].spinning;
+  ThreadState& state = threads_[thread];
+  state.spinning = event.outcome == Outcome::ok && state.awaits == 0 && !is_paired(event);
+  return state.spinning;
 }
 
 void Synchronization::stop_spinning(std::uint32_t thread, const Event& event) {
