@@ -72,8 +72,9 @@ TEST(ConditionPasses, OnTwoCpusNeither) {
   machine.cpus = 2;
   const auto run = simulate(recording, machine);
   ASSERT_TRUE(run) << run.error().text();
-  EXPECT_EQ(machine_table(recording, *run),
-            R"(main: create@0, cpu0 0-2 lock, signal@2, unlock@2, cpu0 2-10 lock, signal@10, unlock@10, end@10
+  EXPECT_EQ(
+      machine_table(recording, *run),
+      R"(main: create@0, cpu0 0-2 lock, signal@2, unlock@2, cpu0 2-10 lock, signal@10, unlock@10, end@10
 W: lock@0, cwait@0, blocked 0-2 by main, cwait@2, unlock@2, cpu1 2-3 lock, blocked 3-10 by main, lock@10, unlock@10, cpu1 10-11 end
 )");
 }
