@@ -54,14 +54,12 @@ tl::unexpected<Error> ends_differently(const fs::path& program, const std::strin
 
 namespace {
 
-// Up to the first run that leaves its CPUs, where it may.
-Expected<RealRuns> run_rounds(const fs::path& program, const std::vector<std::string>& arguments,
-                              const std::vector<std::uint32_t>& machine,
-                              const std::vector<std::uint32_t>& counts,
-                              const std::optional<std::vector<std::uint32_t>>& in_turns_as_on,
-                              const Rounds& rounds, int exit_status,
-                              const std::function<void(std::string)>& begin_round,
-                              OwnAffinity affinity, bool& has_left_its_cpus) {
+// None: the program left the CPUs that it was given, as it may where its own affinity is granted.
+Expected<std::optional<RealRuns>> run_rounds(
+    const fs::path& program, const std::vector<std::string>& arguments,
+    const std::vector<std::uint32_t>& machine, const std::vector<std::uint32_t>& counts,
+    const std::optional<std::vector<std::uint32_t>>& in_turns_as_on, const Rounds& rounds,
+    int exit_status, const std::function<void(std::string)>& begin_round, OwnAffinity affinity) {
   struct Run {
     std::vector<std::uint32_t> cpus;  // started from the first of them
     RealRun* result = nullptr;
@@ -94,6 +92,7 @@ Expected<RealRuns> run_rounds(const fs::path& program, const std::vector<std::st
   RealRuns measured;
   analysis::TurnRuns& in_turns = measured.in_turns;
   Nanoseconds longest{};
+  bool has_left_its_cpus = false;
   const auto make = [&](const Run& run) -> Expected<std::vector<recording::MeasuredRun>> {
     if (run.copies_as_on != 0)
       return recording::run_copies(program, arguments, run.cpus, run.copies_as_on,
@@ -146,7 +145,7 @@ Expected<RealRuns> run_rounds(const fs::path& program, const std::vector<std::st
       if (recording::StopSignals::has_come())
         return failure(fmt::format("cannot run {} again", program.string()), "it was stopped");
       if (has_left_its_cpus && affinity == OwnAffinity::granted)
-        return measured;
+        return std::nullopt;
       std::vector<RealRun> each;
       for (const recording::MeasuredRun& one : *ended) {
         if (one.exit_status != exit_status && run.copies_as_on == 0)
@@ -188,18 +187,18 @@ Expected<RealRuns> run_for_real(const fs::path& program, const std::vector<std::
                                 const std::optional<std::vector<std::uint32_t>>& in_turns_as_on,
                                 const Rounds& rounds, int exit_status,
                                 const std::function<void(std::string)>& begin_round) {
-  const auto run = [&](OwnAffinity affinity, bool& has_left_its_cpus) {
+  const auto run = [&](OwnAffinity affinity) {
     return run_rounds(program, arguments, machine, counts, in_turns_as_on, rounds, exit_status,
-                      begin_round, affinity, has_left_its_cpus);
+                      begin_round, affinity);
   };
-  bool has_left_its_cpus = false;
-  auto measured = run(OwnAffinity::granted, has_left_its_cpus);
-  if (!measured || !has_left_its_cpus)
-    return measured;
-  measured = run(OwnAffinity::ignored, has_left_its_cpus);
-  if (measured)
-    measured->kept_on_cpus = true;
-  return measured;
+  auto measured = run(OwnAffinity::granted);
+  const bool keep_on_cpus = measured && !*measured;
+  if (keep_on_cpus)
+    measured = run(OwnAffinity::ignored);
+  if (!measured)
+    return tl::unexpected(measured.error());
+  (*measured)->kept_on_cpus = keep_on_cpus;
+  return **std::move(measured);
 }
 
 }  // namespace longpole::cli

@@ -5,6 +5,7 @@
 
 #include <numeric>
 
+#include "../trace/worker_recording.h"
 #include "programs.h"
 #include "random_program.h"
 #include "simulation/simulate.h"
@@ -280,7 +281,7 @@ thread B
 
 // In the recording it found done what it waits for here.
 TEST(Concurrency, WhoeverGivesATaskIsWaitedForBeforeItIsTaken) {
-  const Recording recording = worker_that_finds_its_task();
+  const Recording recording = read_recording(worker_that_finds_its_task);
   EXPECT_THAT(path_of(recording, simulation::simulate_ideal(recording)),
               ElementsAre("main 0-3 cruise", "main 3-10 impact on W by C", "W 10-14 cruise"));
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "../trace/worker_recording.h"
 #include "analysis/change.h"
 #include "analysis/study.h"
 #include "programs.h"
@@ -95,7 +96,7 @@ thread B
 // W took M when it was free, and waited there for what it found done in the recording: for the condition, then. Who frees M
 // does not free it of that.
 TEST(Contention, WhoWaitsForWhatItFoundDoneWaitsForTheCondition) {
-  const Study study = study_of(worker_that_finds_its_task());
+  const Study study = study_of(read_recording(worker_that_finds_its_task));
   const ObjectTable table = study.objects(2, Scheduler::shared);
   EXPECT_EQ(table.total_ns, 14e6);
   std::vector<std::string> rows;

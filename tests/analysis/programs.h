@@ -10,8 +10,6 @@ namespace longpole::analysis {
 [[nodiscard]] Recording read_text(const std::string& program);
 // Of a recording's text form.
 [[nodiscard]] Recording read_recording(const std::string& text);
-// A worker finds its second task given, from 11 on, that it would have waited for with a CPU to itself.
-[[nodiscard]] Recording worker_that_finds_its_task();
 [[nodiscard]] Recording read_golden(const std::string& name);
 
 }  // namespace longpole::analysis

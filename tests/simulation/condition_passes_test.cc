@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "../trace/worker_recording.h"
 #include "machine_table.h"
 #include "schedule_table.h"
 #include "simulation/condition_pairs.h"
@@ -14,8 +15,11 @@ namespace {
 
 Recording recording_of(const std::string& text) {
   auto recording = read_recording_text(text, "test");
-  EXPECT_TRUE(recording) << recording.error().text();
-  return std::move(*recording);
+  if (!recording) {
+    ADD_FAILURE() << recording.error().text() << "\n" << text;
+    return {};
+  }
+  return *std::move(recording);
 }
 
 std::string table_of_recording(const std::string& text) {
@@ -23,7 +27,7 @@ std::string table_of_recording(const std::string& text) {
   return schedule_table(recording, simulate_ideal(recording));
 }
 
-// By the line of each thread's locks: "W 2 for 2 of main", a pass a word.
+// "W 3 for 2 of main": the third event of W, behind its first, for main's second notification.
 std::string passes(const std::string& text) {
   const Recording recording = recording_of(text);
   const ConditionPairs pairs(recording);
@@ -40,28 +44,18 @@ std::string passes(const std::string& text) {
   return found;
 }
 
-// On one CPU the worker had not come to wait for its second task when it was given.
-constexpr const char* worker = R"(
-0  main create W
-0  W    lock M
-0  W    cwait C M took=2 from main
-2  main lock M cpu=2
-2  main signal C woke=1
-2  main unlock M
-2  W    unlock M cpu=0
-10 main lock M cpu=8
-10 main signal C woke=0
-10 main unlock M
-11 W    lock M cpu=1
-11 W    unlock M
-12 W    end cpu=1
-12 main end
-)";
+std::string with(std::string text, const std::string& before, const std::string& now) {
+  const std::size_t at = text.find(before);
+  EXPECT_NE(at, std::string::npos) << before;
+  return text.replace(at, before.size(), now);
+}
+
+constexpr const char* worker = worker_that_finds_its_task;
 
 TEST(ConditionPasses, AWorkerDoesNotBeginATaskBeforeItIsGiven) {
   EXPECT_EQ(table_of_recording(worker),
             R"(main: create@0 lock 0-2 signal@2 unlock@2 lock 2-10 signal@10 unlock@10 end@10
-W: lock@0 cwait@0 unlock@2 lock 2-3 unlock@10 end 10-11
+W: lock@0 cwait@0 unlock@2 lock 2-3 unlock@10 end 10-14
 )");
 }
 
@@ -75,69 +69,34 @@ TEST(ConditionPasses, OnTwoCpusNeither) {
   EXPECT_EQ(
       machine_table(recording, *run),
       R"(main: create@0, cpu0 0-2 lock, signal@2, unlock@2, cpu0 2-10 lock, signal@10, unlock@10, end@10
-W: lock@0, cwait@0, blocked 0-2 by main, cwait@2, unlock@2, cpu1 2-3 lock, blocked 3-10 by main, lock@10, unlock@10, cpu1 10-11 end
+W: lock@0, cwait@0, blocked 0-2 by main, cwait@2, unlock@2, cpu1 2-3 lock, blocked 3-10 by main, lock@10, unlock@10, cpu1 10-14 end
 )");
 }
 
 TEST(ConditionPasses, WhatHasBeenGivenIsTakenAtOnce) {
-  std::string text = worker;
-  text.replace(text.find("11 W    lock M cpu=1"), 20, "19 W    lock M cpu=9");
-  text.replace(text.find("11 W    unlock M"), 16, "19 W    unlock M");
-  text.replace(text.find("12 W    end cpu=1"), 17, "20 W    end cpu=1");
-  text.replace(text.find("12 main end"), 11, "20 main end");
-  EXPECT_EQ(table_of_recording(text),
+  std::string text = with(worker, "11 W    lock M cpu=1", "19 W    lock M cpu=9");
+  text = with(text, "11 W    unlock M", "19 W    unlock M");
+  text = with(text, "15 W    end cpu=4", "23 W    end cpu=4");
+  EXPECT_EQ(table_of_recording(with(text, "15 main end", "23 main end")),
             R"(main: create@0 lock 0-2 signal@2 unlock@2 lock 2-10 signal@10 unlock@10 end@10
-W: lock@0 cwait@0 unlock@2 lock 2-11 unlock@11 end 11-12
+W: lock@0 cwait@0 unlock@2 lock 2-11 unlock@11 end 11-15
 )");
 }
 
 // It takes the second task while main is about to say that it is there.
 TEST(ConditionPasses, ATaskIsThereWhenItsMutexIsLeft) {
-  EXPECT_EQ(passes(R"(
-0  main create W
-0  W    lock M
-0  W    cwait C M took=2 from main
-2  main lock M cpu=2
-2  main unlock M
-2  main signal C woke=1
-2  W    unlock M
-5  main lock M cpu=3
-5  main unlock M
-6  W    lock M cpu=1
-6  W    unlock M
-7  main signal C woke=0 cpu=1
-7  main end
-7  W    end
-)"),
+  const std::string text = with(worker, "10 main signal C woke=0\n", "");
+  EXPECT_EQ(passes(text), "");
+  EXPECT_EQ(passes(with(text, "15 main end", "15 main signal C woke=0\n15 main end")),
             "W 3 for 2 of main");
 }
 
 // Of several that were made meanwhile it asks for the first, and not for its own.
 TEST(ConditionPasses, AreForTheFirstThatAnotherMadeSinceTheMutexWasLeft) {
-  EXPECT_EQ(passes(R"(
-0  main create W
-0  main lock M
-0  main signal C woke=0
-0  main unlock M
-0  W    lock M
-0  W    cwait C M took=2 from main
-2  main lock M cpu=2
-2  main signal C woke=1
-2  main unlock M
-2  W    unlock M
-2  W    signal C woke=0
-5  main lock M cpu=3
-5  main signal C woke=0
-5  main unlock M
-6  main lock M cpu=1
-6  main signal C woke=0
-6  main unlock M
-7  W    lock M cpu=1
-7  W    unlock M
-7  main end
-7  W    end
-)"),
-            "W 4 for 3 of main");
+  std::string text = with(worker, "0  W    lock M", "0  main signal C woke=0\n0  W    lock M");
+  text = with(text, "2  W    unlock M cpu=0", "2  W    unlock M cpu=0\n2  W    signal C woke=0");
+  text = with(text, "10 main unlock M", "10 main signal C woke=0\n10 main unlock M");
+  EXPECT_EQ(passes(text), "W 4 for 3 of main");
 }
 
 // main fills a store, whose keeper takes from it again and again: what it takes now may have been put there long ago.
@@ -165,14 +124,13 @@ TEST(ConditionPasses, AreNoneOfWhoGoesOnWithoutNotificationsToo) {
 }
 
 TEST(ConditionPasses, AreNoneWhereAMutexServesTwoConditionsOfTheThread) {
-  std::string text = worker;
-  text.replace(text.find("12 W    end"), 11, R"(12 W    lock M
-12 W    cwait D M took=0 from main
-12 main signal D woke=1
-12 W    unlock M
-12 W    end)");
   EXPECT_EQ(passes(worker), "W 3 for 2 of main");
-  EXPECT_EQ(passes(text), "");
+  EXPECT_EQ(passes(with(worker, "15 W    end", R"(15 W    lock M
+15 W    cwait D M took=0 from main
+15 main signal D woke=1
+15 W    unlock M
+15 W    end)")),
+            "");
 }
 
 TEST(ConditionPasses, AreNoneOfWhoNeverWaits) {
