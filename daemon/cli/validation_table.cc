@@ -148,8 +148,7 @@ std::string validation_caveats(const Validation& validation) {
   if (validation.kept_on_cpus)
     out +=
         "note: it chooses CPUs for its threads itself (sched_setaffinity), and more than it was "
-        "given; "
-        "where these were not all, it was kept on them\n";
+        "given; where these were not all, it was kept on them\n";
   if (validation.unevenness > telling_unevenness)
     out += fmt::format(
         "note: the CPUs are not alike: by itself, one of them took {:.2f} times as long as another "

@@ -21,7 +21,6 @@ bool is_wait(const Event& event) {
 struct Wait {
   Nanoseconds began{};
   Nanoseconds ended{};
-  std::uint32_t thread = 0;
 };
 
 struct Condition {
@@ -39,13 +38,18 @@ struct Condition {
 
 struct Turn {
   Nanoseconds at{};
-  std::uint32_t thread = 0;
   Nanoseconds work{};
-  bool taken = false;  // while a woken one waited for the CPU
+};
+
+// From a thread's wake-up to its return from the wait.
+struct Delay {
+  Nanoseconds began{};
+  Nanoseconds ended{};
 };
 
 using Conditions = std::map<std::uint32_t, Condition>;
-using Turns = std::map<std::uint32_t, std::vector<Turn>>;  // by mutex, in order of time
+using Turns = std::map<std::uint32_t, std::vector<Turn>>;    // by mutex
+using Delays = std::map<std::uint32_t, std::vector<Delay>>;  // likewise
 
 Conditions conditions_of(const MergedRun& run) {
   Conditions found;
@@ -55,7 +59,7 @@ Conditions conditions_of(const MergedRun& run) {
         Condition& condition = found[event.subject];
         condition.mutex = event.other;
         condition.waiters.insert(t);
-        condition.waits[event.waker.value].push_back({event.time, event.time + event.duration, t});
+        condition.waits[event.waker.value].push_back({event.time, event.time + event.duration});
       }
   for (std::uint32_t t = 0; t < run.threads.size() && !found.empty(); ++t)
     for (const Event& event : run.threads[t].events) {
@@ -94,7 +98,7 @@ Turns turns_of(const MergedRun& run, const Conditions& conditions) {
       if (turn == open.end())
         return;
       if (const Nanoseconds work = computed - turn->second.computed; work > least_work)
-        turns[mutex].push_back({turn->second.at, t, work});
+        turns[mutex].push_back({turn->second.at, work});
       open.erase(turn);
     };
     for (const Event& event : run.threads[t].events) {
@@ -111,57 +115,62 @@ Turns turns_of(const MergedRun& run, const Conditions& conditions) {
     while (!open.empty())
       end(open.begin()->first);
   }
-  for (auto& [mutex, of_mutex] : turns)
-    std::ranges::stable_sort(of_mutex, {}, &Turn::at);
   return turns;
 }
 
-// Turns of others from a thread's wake-up to its return from the wait. Of the waits under way that name its thread a
-// signal ends the one that ends first.
-void mark_taken(const Condition& condition, std::vector<Turn>& turns) {
+// Of the waits under way that name its thread a signal ends the one that ends first.
+void add_delays(const Condition& condition, std::vector<Delay>& delays) {
   for (const auto& [waker, signals] : condition.signals) {
     const auto found = condition.waits.find(waker);
     if (found == condition.waits.end())
       continue;
     std::vector<Wait> waits = found->second;
-    std::ranges::stable_sort(waits, {}, &Wait::began);
-    std::set<std::pair<Nanoseconds, std::uint32_t>> under_way;  // ends, and whose
+    std::ranges::sort(waits, {}, &Wait::began);
+    std::multiset<Nanoseconds> under_way;  // their ends
     auto next = waits.begin();
     for (const Nanoseconds woken : signals) {
       for (; next != waits.end() && next->began <= woken; ++next)
-        under_way.emplace(next->ended, next->thread);
-      under_way.erase(under_way.begin(), under_way.lower_bound({woken, 0}));
+        under_way.insert(next->ended);
+      under_way.erase(under_way.begin(), under_way.lower_bound(woken));
       if (under_way.empty())
         continue;
-      const auto [ended, thread] = *under_way.begin();
+      delays.push_back({woken, *under_way.begin()});
       under_way.erase(under_way.begin());
-      for (auto turn = std::ranges::upper_bound(turns, woken, {}, &Turn::at);
-           turn != turns.end() && turn->at < ended; ++turn)
-        turn->taken |= turn->thread != thread;
     }
   }
+}
+
+// Turns that begin during one or several of the delays: those who are delayed take none.
+TakenWork taken(std::vector<Turn> turns, std::vector<Delay> delays) {
+  std::ranges::sort(turns, {}, &Turn::at);
+  std::ranges::sort(delays, {}, &Delay::began);
+  TakenWork sum;
+  Nanoseconds until{};
+  auto delay = delays.begin();
+  for (const Turn& turn : turns) {
+    for (; delay != delays.end() && delay->began < turn.at; ++delay)
+      until = std::max(until, delay->ended);
+    if (turn.at < until) {
+      ++sum.turns;
+      sum.cpu += turn.work;
+    }
+  }
+  return sum;
 }
 
 }  // namespace
 
 TakenWork work_taken_past_woken(const MergedRun& run) {
   const Conditions conditions = conditions_of(run);
-  if (conditions.empty())
-    return {};
-  Turns turns = turns_of(run, conditions);
+  Delays delays;
   for (const auto& [object, condition] : conditions)
-    mark_taken(condition, turns[condition.mutex]);
+    add_delays(condition, delays[condition.mutex]);
   TakenWork most;
-  for (const auto& [mutex, of_mutex] : turns) {
-    TakenWork sum;
-    for (const Turn& turn : of_mutex)
-      if (turn.taken) {
-        ++sum.turns;
-        sum.cpu += turn.work;
-      }
-    if (sum.cpu > most.cpu)
-      most = sum;
-  }
+  if (delays.empty())
+    return most;
+  for (auto& [mutex, turns] : turns_of(run, conditions))
+    most = std::ranges::max(most, taken(std::move(turns), std::move(delays[mutex])), {},
+                            &TakenWork::cpu);
   return most;
 }
 

@@ -41,8 +41,6 @@ class ConditionPairs {
   // this.
   explicit ConditionPairs(const Recording& recording, const WaitFors* wait_fors = nullptr);
 
-  using Notified = simulation::Notified;
-
   [[nodiscard]] bool paired(std::uint32_t condition) const { return paired_[condition]; }
 
   // For the waits of a thread on paired conditions, in order: what ended them.

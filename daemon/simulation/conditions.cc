@@ -32,8 +32,7 @@ Next Synchronization::notify(std::uint32_t thread, const Event& event) {
 }
 
 Next Synchronization::wait_for_notification(std::uint32_t thread, const Event& event) {
-  const ConditionPairs::Notified ends =
-      survey_.conditions.waits(thread)[threads_[thread].paired_waits++];
+  const Notified ends = survey_.conditions.waits(thread)[threads_[thread].paired_waits++];
   if (!ends.by.known())
     return Next::runs;  // for no reason that is known
   if (threads_[ends.by.index()].notifications >= ends.count)
@@ -47,7 +46,7 @@ Next Synchronization::wait_for_notification(std::uint32_t thread, const Event& e
 Next Synchronization::pass(std::uint32_t thread, const Event& event) {
   ThreadState& state = threads_[thread];
   const std::span<const Pass> passes = survey_.conditions.passes(thread);
-  const ConditionPairs::Notified found = passes[state.passes++].found;
+  const Notified found = passes[state.passes++].found;
   state.next_pass = state.passes == passes.size()
                         ? nullptr
                         : &recording_.threads[thread].events[passes[state.passes].event];
@@ -62,7 +61,7 @@ Next Synchronization::pass(std::uint32_t thread, const Event& event) {
 Next Synchronization::poll(std::uint32_t thread, const Event& event) {
   ThreadState& state = threads_[thread];
   if (survey_.conditions.paired(event.subject)) {
-    const ConditionPairs::Notified ends = survey_.conditions.polls(thread)[state.polls++];
+    const Notified ends = survey_.conditions.polls(thread)[state.polls++];
     if (ends.by.known()) {
       if (threads_[ends.by.index()].notifications >= ends.count)
         return Next::runs;  // the predicate holds, nobody would wait
@@ -80,7 +79,7 @@ Next Synchronization::poll_over(std::uint32_t thread) {
   return retake_mutex(thread) ? Next::runs : Next::blocks;
 }
 
-void Synchronization::await(std::uint32_t thread, ConditionPairs::Notified notified) {
+void Synchronization::await(std::uint32_t thread, Notified notified) {
   if (awaiters_.empty())
     awaiters_.resize(threads_.size());
   threads_[thread].awaits = ++awaits_;

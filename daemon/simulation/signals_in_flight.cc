@@ -117,7 +117,7 @@ std::optional<SignalsInFlight::Signal> SignalsInFlight::wait_for_condition(std::
   }
   if (!paired)
     return take(tokens_[event.subject]);
-  const ConditionPairs::Notified ends = survey_.conditions.waits(thread)[paired_waits_[thread] - 1];
+  const Notified ends = survey_.conditions.waits(thread)[paired_waits_[thread] - 1];
   if (!ends.by.known())
     return std::nullopt;
   const Queue& made = notifications_[ends.by.index()];

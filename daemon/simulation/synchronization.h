@@ -284,7 +284,7 @@ class Synchronization {
   [[nodiscard]] Next poll(std::uint32_t thread, const Event& event);
   [[nodiscard]] Next poll_over(std::uint32_t thread);
   [[nodiscard]] Next notify(std::uint32_t thread, const Event& event);
-  void await(std::uint32_t thread, ConditionPairs::Notified notified);
+  void await(std::uint32_t thread, Notified notified);
   void wake_awaiters(std::uint32_t thread);
   void serve_broadcasts(ObjectState& condition);
   void wake_waiters(ObjectState& condition, std::uint64_t count);
